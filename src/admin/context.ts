@@ -1,0 +1,25 @@
+import type { Clock, Random } from '../core/index.ts';
+import type { Passwords } from '../crypto/index.ts';
+import type { Store } from '../store/index.ts';
+
+/** What administration works with. */
+export interface AdminContext {
+  store: Store;
+  clock: Clock;
+  random: Random;
+  passwords: Passwords;
+  /** {base_url} without a trailing slash. */
+  baseUrl: string;
+}
+
+/** Who calls the administrative API, proved by the HTTP layer. */
+export interface Caller {
+  /** Id and name of the realm that issued the token. */
+  realmId: string;
+  realmName: string;
+  userId: string;
+  /** `client_id` and UUID of the client that the token was issued to. */
+  clientId: string;
+  clientUuid: string;
+  ipAddress: string;
+}

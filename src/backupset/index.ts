@@ -1,0 +1,4 @@
+// Backup set: the format of a backup directory (contract §4).
+// Owns: names, manifest, checksums, archive, OpenPGP, SQL-dump reader; read-only unless a writer is asked for.
+// Must not know: databases, containers.
+export {};

@@ -1,0 +1,9 @@
+// Core: the words that every room shares.
+// Owns: the error catalogue and exit codes, Secret, the clock and random ports.
+// Must not know: any I/O.
+// Start at errors.ts.
+export { ERROR_CATALOGUE, type ErrorCode, IdkitError, systemErrorCode } from './errors.ts';
+export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
+export { Secret } from './secret.ts';
+export { threadModule } from './thread-module.ts';

@@ -1,0 +1,16 @@
+import type { Secrets } from './secrets.ts';
+
+/** A component of a realm (ComponentRepresentation); key providers are components (facts §7.2, §10). */
+export interface Component {
+  id: string;
+  realmId: string;
+  name: string;
+  providerId: string;
+  /** For example `org.keycloak.keys.KeyProvider`. */
+  providerType: string;
+  parentId: string;
+  subType?: string;
+  config: Readonly<Record<string, readonly string[]>>;
+  /** `/config/privateKey/0`, `/config/secret/0`, `/config/bindCredential/0` … */
+  secrets: Secrets;
+}

@@ -1,0 +1,12 @@
+// Model: the nouns, as readonly data under Keycloak 26's names.
+// Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event.
+// Must not know: storage, HTTP.
+// Start at realm.ts, then session.ts.
+export type { Client, ClientScope, ProtocolMapper } from './client.ts';
+export type { Component } from './component.ts';
+export type { AdminEvent, UserEvent } from './event.ts';
+export type { Realm, RealmSettings, Unenforced } from './realm.ts';
+export type { Group, Role } from './role.ts';
+export type { Secrets } from './secrets.ts';
+export type { TokenFamily, UserSession } from './session.ts';
+export type { Credential, LoginFailures, User } from './user.ts';

@@ -1,0 +1,5 @@
+// Runtime: one contract, "the platform, running".
+// Owns: the embedded platform (and, later, containers).
+// Must not know: procedures.
+// Start at contract.ts; open.ts is the door to the implementations.
+export type * from './contract.ts';
