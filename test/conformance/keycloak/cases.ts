@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What Keycloak 26 answered, as recorded; test/fixtures/keycloak/observed/README.md explains the format. */
+export interface ObservedCase {
+  area: string;
+  id: string;
+  title: string;
+  source: string;
+  expected: 'keycloak' | 'spec';
+  informative?: boolean;
+  realm?: {
+    realm?: RealmFixture;
+    realm2?: RealmFixture;
+    added?: Record<string, unknown>[];
+  };
+  steps: Step[];
+}
+
+/** A realm made for one case alone. */
+export interface RealmFixture {
+  settings?: Record<string, unknown>;
+  clients?: (string | [string, Record<string, unknown>])[];
+  users?: (string | [string, Record<string, unknown>])[];
+  roles?: (string | [string, Record<string, unknown>])[];
+}
+
+export interface Step {
+  n: number;
+  request: {
+    method?: string;
+    path?: string;
+    params?: Record<string, unknown>;
+    form?: Record<string, unknown>;
+    json?: unknown;
+    body?: string;
+    headers?: Record<string, string>;
+    as?: 'administrator';
+    cookies?: 'kept';
+    decode?: string;
+    called?: string;
+    derive?: string;
+    'wait seconds'?: number;
+  };
+  answer?: ExpectedAnswer;
+  given?: number;
+  only_named_parts_count?: boolean;
+}
+
+export interface ExpectedAnswer {
+  status?: number;
+  headers?: Record<string, unknown>;
+  body?: unknown;
+  page?: { hooks: string[] };
+  header?: unknown;
+  claims?: unknown;
+  value?: unknown;
+}
+
+/** Clients, users and roles of the standard realm. */
+export interface Fixtures {
+  'password of every user': string;
+  'settings of every realm unless a case says otherwise': Record<string, unknown>;
+  'realm roles': { name: string }[];
+  'client roles': Record<string, string[]>;
+  clients: Record<string, Record<string, unknown>>;
+  users: Record<string, Record<string, unknown>>;
+  'roles of service accounts': Record<string, string[]>;
+}
+
+const directory = new URL('../../fixtures/keycloak/observed/', import.meta.url).pathname;
+
+/** The fixtures of the standard realm. */
+export function readFixtures(): Fixtures {
+  return JSON.parse(readFileSync(join(directory, 'fixtures.json'), 'utf8')) as Fixtures;
+}
+
+/** Every recorded case, in file order. */
+export function readCases(): ObservedCase[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.json') && name !== 'fixtures.json')
+    .sort()
+    .flatMap((name) => {
+      const file = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { cases: ObservedCase[] };
+      return file.cases.map((one) => ({ ...one, area: name.slice(0, -'.json'.length) }));
+    });
+}
+
+/** What a case needs that belongs to a later part of the service; undefined where all of it is built. */
+export function needsLaterPart(one: ObservedCase): string | undefined {
+  for (const { request } of one.steps) {
+    const path = request.path ?? '';
+    if (request.cookies === 'kept' || path.startsWith('{action of') || path.startsWith('{location of')) {
+      return 'browser login';
+    }
+    if (/\/protocol\/openid-connect\/auth$/.test(path)) return 'authorization endpoint';
+    if (/\/auth\/device|\/ext\/par|\/ext\/ciba|clients-registrations|login-status|3p-cookies/.test(path)) {
+      return 'further endpoints';
+    }
+    if (/\/protocol\/openid-connect\/logout/.test(path) && !isTokenLogout(request)) return 'browser logout';
+    const grant = String(request.form?.['grant_type'] ?? '');
+    if (/authorization_code|device_code|token-exchange|jwt-bearer|ciba|uma-ticket/.test(grant)) {
+      return `grant ${grant}`;
+    }
+    if (/\{JWT /.test(JSON.stringify(request.form ?? ''))) return 'client authentication by signed JWT';
+  }
+  return undefined;
+}
+
+function isTokenLogout(request: Step['request']): boolean {
+  return (
+    request.method === 'OPTIONS' || (request.method === 'POST' && 'refresh_token' in (request.form ?? {}))
+  );
+}

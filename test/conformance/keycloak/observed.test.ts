@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { Administrator } from './administrator.ts';
+import { needsLaterPart, type ObservedCase, readCases, readFixtures } from './cases.ts';
+import { DELIBERATE_DIFFERENCES } from './differences.ts';
+import { type RunningPlatform, startPlatform } from './platform.ts';
+import { addClient, addUser, type MadeRealm, makeRealm, makeStandardRealm } from './realms.ts';
+import { type Replayed, replay, type Stage } from './replay.ts';
+
+const fixtures = readFixtures();
+const cases = readCases();
+let platform: RunningPlatform;
+let administrator: Administrator;
+let standard: MadeRealm;
+
+before(async () => {
+  platform = await startPlatform();
+  administrator = new Administrator(platform.baseUrl);
+  standard = await makeStandardRealm(administrator, fixtures, 'observed');
+  for (const one of cases) {
+    for (const { clientId, ...entry } of one.realm?.added ?? []) {
+      if (typeof clientId === 'string') await addClient(administrator, standard, clientId, entry);
+      else await addUser(administrator, fixtures, standard, String(entry['user']), entry);
+    }
+  }
+});
+
+after(() => platform?.close());
+
+/** Cases that make their realm themselves: `{realm}` is a name that is not taken. */
+function makesItsRealm(one: ObservedCase): boolean {
+  return one.steps.some(
+    ({ request }) =>
+      request.method === 'POST' &&
+      request.path === '/admin/realms' &&
+      JSON.stringify(request).includes('{realm}'),
+  );
+}
+
+async function stageFor(one: ObservedCase, index: number): Promise<Stage> {
+  const name = `case-${index}`;
+  const own = one.realm?.realm;
+  const stage: Stage = { baseUrl: platform.baseUrl, administrator, realm: standard };
+  if (own) stage.realm = await makeRealm(administrator, fixtures, name, own);
+  else if (makesItsRealm(one)) stage.realm = { name, clients: new Map(), users: new Map() };
+  if (one.realm?.realm2)
+    stage.realm2 = await makeRealm(administrator, fixtures, `${name}-2`, one.realm.realm2);
+  return stage;
+}
+
+const tally = new Map<string, { same: number; different: number; notYet: number }>();
+
+function count(area: string, kind: 'same' | 'different' | 'notYet'): void {
+  const row = tally.get(area) ?? { same: 0, different: 0, notYet: 0 };
+  row[kind] += 1;
+  tally.set(area, row);
+}
+
+for (const [index, one] of cases.entries()) {
+  const name = `${one.area}/${one.id}`;
+  const later = needsLaterPart(one);
+  if (later !== undefined) {
+    count(one.area, 'notYet');
+    continue;
+  }
+  test(`answers as ${one.expected === 'spec' ? 'the specification says' : 'Keycloak 26'}: ${name}: ${one.title} (${one.source})`, async (t) => {
+    const replayed: Replayed = await replay(await stageFor(one, index), one);
+    if (replayed.outcome === 'not built') return count(one.area, 'notYet');
+    count(one.area, replayed.outcome);
+    const reason = DELIBERATE_DIFFERENCES[name];
+    if (one.informative) {
+      if (replayed.outcome === 'different')
+        t.diagnostic(`informative: ${JSON.stringify(replayed.differences)}`);
+      return;
+    }
+    if (reason !== undefined) {
+      assert.equal(
+        replayed.outcome,
+        'different',
+        `${name} is answered the same; remove it from differences.ts`,
+      );
+      return;
+    }
+    if (replayed.outcome === 'different') {
+      assert.fail(
+        `step ${replayed.step}:\n${replayed.differences
+          .map(
+            (each) =>
+              `  ${each.path}: ${JSON.stringify(each.expected)} expected, ${JSON.stringify(each.actual)} answered`,
+          )
+          .join('\n')}`,
+      );
+    }
+  });
+}
+
+test('every deliberate difference names a recorded case', () => {
+  const names = new Set(cases.map((one) => `${one.area}/${one.id}`));
+  for (const name of Object.keys(DELIBERATE_DIFFERENCES)) assert.ok(names.has(name), name);
+});
+
+after(() => {
+  for (const [area, row] of tally) {
+    console.log(`# ${area}: ${row.same} same, ${row.different} different, ${row.notYet} not yet built`);
+  }
+});

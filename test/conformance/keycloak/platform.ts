@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const binary = new URL('../../../bin/idkit.js', import.meta.url).pathname;
+
+/** A running `idkit serve` with a platform directory of its own. */
+export interface RunningPlatform {
+  dir: string;
+  baseUrl: string;
+  /** Stops the service and removes the directory. */
+  close(): Promise<void>;
+}
+
+export const ADMINISTRATOR = { username: 'admin', password: 'Observed-Admin-1' };
+
+/** Starts `idkit serve` in an empty directory on a free port and waits until it is ready. */
+export async function startPlatform(prepare?: (dir: string) => void): Promise<RunningPlatform> {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-observed-'));
+  const port = await freePort();
+  prepare?.(dir);
+  const output: string[] = [];
+  const service = spawn(process.execPath, [binary, 'serve', '--dir', dir, '--port', String(port)], {
+    env: {
+      ...process.env,
+      IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username,
+      IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  service.stdout?.on('data', (chunk) => output.push(String(chunk)));
+  service.stderr?.on('data', (chunk) => output.push(String(chunk)));
+  const baseUrl = `http://127.0.0.1:${port}`;
+  await untilReady(baseUrl, service, output);
+  return {
+    dir,
+    baseUrl,
+    close: async () => {
+      await stop(service);
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function untilReady(baseUrl: string, service: ChildProcess, output: string[]): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (Date.now() < end) {
+    if (service.exitCode !== null)
+      throw new Error(`serve ended with ${service.exitCode}:\n${output.join('')}`);
+    const ready = await fetch(`${baseUrl}/health/ready`).catch(() => undefined);
+    if (ready?.status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`serve was not ready within 60 s:\n${output.join('')}`);
+}
+
+async function stop(service: ChildProcess): Promise<void> {
+  if (service.exitCode !== null) return;
+  const ended = new Promise((resolve) => service.once('exit', resolve));
+  service.kill('SIGTERM');
+  await ended;
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

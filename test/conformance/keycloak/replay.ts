@@ -1,0 +1,268 @@
+import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Administrator } from './administrator.ts';
+import type { ObservedCase, Step } from './cases.ts';
+import { type Difference, differences } from './compare.ts';
+import { type Answered, derive } from './derivations.ts';
+import { clientUuid, type MadeRealm } from './realms.ts';
+
+/** How one case went. `notBuilt`: idkit itself said 501. */
+export type Replayed =
+  | { outcome: 'same' }
+  | { outcome: 'different'; step: number; differences: Difference[] }
+  | { outcome: 'not built'; step: number };
+
+/** Where a case runs. */
+export interface Stage {
+  baseUrl: string;
+  administrator: Administrator;
+  realm: MadeRealm;
+  realm2?: MadeRealm;
+}
+
+/** Sends the requests of one case in order and compares every recorded answer. */
+export async function replay(stage: Stage, one: ObservedCase): Promise<Replayed> {
+  const answers = new Map<number, Answered>();
+  for (const step of one.steps) {
+    const { request } = step;
+    if (request['wait seconds'] !== undefined) {
+      await pause(request['wait seconds'] * 1000);
+      continue;
+    }
+    const found = await check(stage, one, step, answers);
+    if (found === 'not built') return { outcome: 'not built', step: step.n };
+    if (found.length > 0) return { outcome: 'different', step: step.n, differences: found };
+  }
+  return { outcome: 'same' };
+}
+
+async function check(
+  stage: Stage,
+  one: ObservedCase,
+  step: Step,
+  answers: Map<number, Answered>,
+): Promise<Difference[] | 'not built'> {
+  const { request, answer } = step;
+  const how = { onlyNamed: step.only_named_parts_count === true };
+  const last = [...answers.values()].at(-1);
+  if (request.derive !== undefined && answer && last) {
+    const expected = await fillIn(stage, answers, answer.value);
+    const value = derive(
+      { one, answers, last, expected: { value: expected }, realm: stage.realm.name },
+      request.derive,
+    );
+    return differences(expected, value, how);
+  }
+  if (request.decode !== undefined && answer) {
+    const [header, claims] = decode(String(await fillIn(stage, answers, request.decode)));
+    const expected = (await fillIn(stage, answers, {
+      header: answer.header,
+      claims: answer.claims,
+    })) as object;
+    return differences(expected, { header, claims }, how);
+  }
+  const answered = await send(stage, step, answers);
+  answers.set(step.n, answered);
+  if (answered.status === 501) return 'not built';
+  if (!answer) {
+    return step.given === answered.status
+      ? []
+      : [
+          {
+            path: 'status',
+            expected: step.given,
+            actual: `${answered.status} ${JSON.stringify(answered.body)}`,
+          },
+        ];
+  }
+  return compareAnswer(stage, step, answered, answers, how);
+}
+
+async function compareAnswer(
+  stage: Stage,
+  step: Step,
+  answered: Answered,
+  answers: Map<number, Answered>,
+  how: { onlyNamed: boolean },
+): Promise<Difference[]> {
+  const { answer } = step;
+  const found: Difference[] = [];
+  if (answer?.status !== undefined && answer.status !== answered.status) {
+    found.push({ path: 'status', expected: answer.status, actual: answered.status });
+  }
+  if (answer && 'body' in answer) {
+    const expected = await fillIn(stage, answers, answer.body);
+    found.push(...differences(expected ?? null, answered.body ?? null, how));
+  }
+  const headers = (await fillIn(stage, answers, answer?.headers ?? {})) as Record<string, unknown>;
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== 'string') continue;
+    found.push(...differences(value, headerOf(answered, name), how, `header ${name}`));
+  }
+  if (answer?.headers && !how.onlyNamed) {
+    for (const name of unexpectedHeaders(step, answered)) {
+      if (!(name in headers)) {
+        found.push({ path: `header ${name}`, expected: undefined, actual: answered.headers.get(name) });
+      }
+    }
+  }
+  return found;
+}
+
+function headerOf(answered: Answered, name: string): string | undefined {
+  const value = answered.headers.get(name) ?? undefined;
+  return name === 'content-type' ? value?.split(';')[0]?.trim() : value;
+}
+
+function unexpectedHeaders(step: Step, answered: Answered): string[] {
+  const cors = [...answered.headers.keys()].filter((name) => name.startsWith('access-control-'));
+  const origin = Object.keys(step.request.headers ?? {}).some((name) => name.toLowerCase() === 'origin');
+  return ['content-type', 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>
+    answered.headers.has(name),
+  );
+}
+
+async function send(stage: Stage, step: Step, answers: Map<number, Answered>): Promise<Answered> {
+  const { request } = step;
+  const fill = (value: unknown) => fillIn(stage, answers, value);
+  const url = new URL(stage.baseUrl + encodePath(String(await fill(request.path))));
+  for (const [name, value] of Object.entries((await fill(request.params ?? {})) as object)) {
+    for (const each of [value].flat()) url.searchParams.append(name, String(each));
+  }
+  const headers = new Headers();
+  for (const [name, value] of Object.entries((await fill(request.headers ?? {})) as object)) {
+    headers.set(name, basic(String(value)));
+  }
+  if (request.as === 'administrator')
+    headers.set('authorization', `Bearer ${await stage.administrator.token()}`);
+  let body: string | undefined;
+  if (request.form !== undefined) {
+    body = encodeForm((await fill(request.form)) as Record<string, unknown>);
+    if (!headers.has('content-type')) headers.set('content-type', 'application/x-www-form-urlencoded');
+  } else if (request.json !== undefined) {
+    body = JSON.stringify(await fill(request.json));
+    if (!headers.has('content-type')) headers.set('content-type', 'application/json');
+  } else if (request.body !== undefined) {
+    body = String(await fill(request.body));
+  }
+  const response = await fetch(url, {
+    method: request.method ?? 'GET',
+    headers,
+    redirect: 'manual',
+    ...(body === undefined ? {} : { body: Buffer.from(body) }),
+  });
+  return { status: response.status, headers: response.headers, body: parse(await response.text()) };
+}
+
+function encodePath(path: string): string {
+  return path.replace(/[^\w\-.~!$&'()*+,;=:@/%?#[\]]/g, (character) => encodeURIComponent(character));
+}
+
+function encodeForm(form: Record<string, unknown>): string {
+  const fields = new URLSearchParams();
+  for (const [name, value] of Object.entries(form)) {
+    for (const each of [value].flat()) fields.append(name, String(each));
+  }
+  return fields.toString();
+}
+
+function parse(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function basic(value: string): string {
+  const match = /^(\S+) base64\((.*)\)$/s.exec(value);
+  return match ? `${match[1]} ${Buffer.from(match[2] ?? '').toString('base64')}` : value;
+}
+
+/** Replaces `{realm}`, `{2.refresh_token}` and the like by what they stand for. */
+async function fillIn(stage: Stage, answers: Map<number, Answered>, value: unknown): Promise<unknown> {
+  if (Array.isArray(value)) return Promise.all(value.map((each) => fillIn(stage, answers, each)));
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(async ([key, each]) => [
+      await fillIn(stage, answers, key),
+      await fillIn(stage, answers, each),
+    ]);
+    return Object.fromEntries(await Promise.all(entries));
+  }
+  if (typeof value !== 'string' || !value.includes('{')) return value;
+  let filled = '';
+  let rest = value;
+  for (let match = /\$?\{[^{}"]+\}/.exec(rest); match; match = /\$?\{[^{}"]+\}/.exec(rest)) {
+    const whole = match[0];
+    filled += rest.slice(0, match.index);
+    filled += whole.startsWith('$') ? whole : await resolve(stage, answers, whole.slice(1, -1), whole);
+    rest = rest.slice(match.index + whole.length);
+  }
+  return filled + rest;
+}
+
+async function resolve(
+  stage: Stage,
+  answers: Map<number, Answered>,
+  name: string,
+  whole: string,
+): Promise<string> {
+  if (name === 'base_url') return stage.baseUrl;
+  if (name === 'realm') return stage.realm.name;
+  if (name === 'realm2') return stage.realm2?.name ?? whole;
+  if (name === 'one-time password of now') return oneTimePassword(Date.now());
+  if (name.startsWith('client:')) return clientUuid(stage.administrator, stage.realm, name.slice(7));
+  if (name.startsWith('user:')) return userId(stage, name.slice(5));
+  if (name.startsWith('role:')) return roleId(stage, name.slice(5));
+  const field = /^(\d+)(?:\[(\w+)=([^\]]+)\])?\.(\w+)( with .*)?$/.exec(name);
+  if (!field) return whole;
+  const [, step, key, wanted, part, changed] = field;
+  const answered = answers.get(Number(step));
+  if (part === 'location') return answered?.headers.get('location')?.split('/').at(-1) ?? whole;
+  let body = answered?.body as Record<string, unknown> | Record<string, unknown>[] | undefined;
+  if (key !== undefined && Array.isArray(body)) body = body.find((one) => one[key] === wanted);
+  const value = String((body as Record<string, unknown> | undefined)?.[part ?? ''] ?? whole);
+  return changed ? tamper(value) : value;
+}
+
+/** Changes a character in the middle of the last part, so that the signature cannot hold. */
+function tamper(token: string): string {
+  const at = token.lastIndexOf('.') + 10;
+  return token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
+}
+
+async function userId(stage: Stage, username: string): Promise<string> {
+  const known = stage.realm.users.get(username);
+  if (known) return known;
+  const prefix = 'service-account-';
+  if (!username.startsWith(prefix)) throw new Error(`no user ${username} in ${stage.realm.name}`);
+  const uuid = await clientUuid(stage.administrator, stage.realm, username.slice(prefix.length));
+  const path = `/${stage.realm.name}/clients/${uuid}/service-account-user`;
+  return ((await stage.administrator.call('GET', path)).body as { id: string }).id;
+}
+
+async function roleId(stage: Stage, name: string): Promise<string> {
+  const [clientId, role] = name.includes('/') ? name.split('/') : [undefined, name];
+  const path =
+    clientId === undefined
+      ? `/${stage.realm.name}/roles/${role}`
+      : `/${stage.realm.name}/clients/${await clientUuid(stage.administrator, stage.realm, clientId)}/roles/${role}`;
+  return ((await stage.administrator.call('GET', path)).body as { id: string }).id;
+}
+
+function decode(jwt: string): unknown[] {
+  return jwt
+    .split('.')
+    .slice(0, 2)
+    .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+}
+
+/** TOTP (RFC 6238) of the secret that the recorded credential holds. */
+function oneTimePassword(now: number): string {
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));
+  const digest = createHmac('sha1', '12345678901234567890').update(counter).digest();
+  const offset = (digest.at(-1) ?? 0) & 15;
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
