@@ -17,19 +17,25 @@ export interface RunningPlatform {
 export const ADMINISTRATOR = { username: 'admin', password: 'Observed-Admin-1' };
 
 /** Starts `idkit serve` in an empty directory on a free port and waits until it is ready. */
-export async function startPlatform(prepare?: (dir: string) => void): Promise<RunningPlatform> {
+export async function startPlatform(
+  options: { prepare?: (dir: string) => void; flags?: readonly string[] } = {},
+): Promise<RunningPlatform> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-observed-'));
   const port = await freePort();
-  prepare?.(dir);
+  options.prepare?.(dir);
   const output: string[] = [];
-  const service = spawn(process.execPath, [binary, 'serve', '--dir', dir, '--port', String(port)], {
-    env: {
-      ...process.env,
-      IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username,
-      IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password,
+  const service = spawn(
+    process.execPath,
+    [binary, 'serve', '--dir', dir, '--port', String(port), ...(options.flags ?? [])],
+    {
+      env: {
+        ...process.env,
+        IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username,
+        IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   service.stdout?.on('data', (chunk) => output.push(String(chunk)));
   service.stderr?.on('data', (chunk) => output.push(String(chunk)));
   const baseUrl = `http://127.0.0.1:${port}`;

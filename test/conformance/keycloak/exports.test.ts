@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { Administrator } from './administrator.ts';
+import { type RunningPlatform, startPlatform } from './platform.ts';
+
+interface Decoded {
+  header: Record<string, unknown>;
+  claims: Record<string, unknown>;
+}
+
+interface Login {
+  realm: string;
+  client: string;
+  username?: string;
+  password?: string;
+  secret?: string;
+  scope: string | null;
+  status: number;
+  accessToken?: Decoded;
+  idToken?: Decoded;
+  body?: Record<string, unknown>;
+  rawAccessToken?: string;
+}
+
+interface Expected {
+  realms: Record<
+    string,
+    { activeKeys: Record<string, string>; clients: string[]; realmRoles: string[]; userCount: number }
+  >;
+  logins: Login[];
+  clientCredentials: Login[];
+}
+
+const exports = new URL('../../fixtures/keycloak/exports/', import.meta.url).pathname;
+const expected = JSON.parse(readFileSync(join(exports, 'expected.json'), 'utf8')) as Expected;
+/** What the exports were made under; issuers are built from it. */
+const ISSUER_BASE = 'http://127.0.0.1:8080';
+const IMPORTED = ['acme', 'globex', 'initech'];
+
+/** Where the specification answers otherwise than Keycloak (contract §5). */
+const BY_SPECIFICATION: Record<string, { status: number; error: string }> = {
+  'acme/switched-off': { status: 400, error: 'client_disabled' },
+  'initech/job': { status: 400, error: 'realm_disabled' },
+};
+
+let platform: RunningPlatform;
+let administrator: Administrator;
+
+before(async () => {
+  platform = await startPlatform({
+    flags: ['--base-url', ISSUER_BASE],
+    prepare: (dir) => {
+      mkdirSync(join(dir, 'import'), { mode: 0o700 });
+      for (const realm of IMPORTED) {
+        cpSync(join(exports, `${realm}-realm.json`), join(dir, 'import', `${realm}-realm.json`));
+      }
+    },
+  });
+  administrator = new Administrator(platform.baseUrl);
+});
+
+after(() => platform?.close());
+
+function tokenRequest(login: Login): Promise<Response> {
+  const form = new URLSearchParams({
+    grant_type: login.username === undefined ? 'client_credentials' : 'password',
+    client_id: login.client,
+  });
+  if (login.username !== undefined) form.set('username', login.username);
+  if (login.password !== undefined) form.set('password', login.password);
+  if (login.secret) form.set('client_secret', login.secret);
+  if (login.scope) form.set('scope', login.scope);
+  return fetch(`${platform.baseUrl}/realms/${login.realm}/protocol/openid-connect/token`, {
+    method: 'POST',
+    body: form,
+  });
+}
+
+/** Claims without what must vary; sets sorted. `exp` as a lifetime. */
+function comparable(claims: Record<string, unknown>): Record<string, unknown> {
+  const {
+    jti: _jti,
+    sid: _sid,
+    iat,
+    exp,
+    at_hash: _hash,
+    scope,
+    clientHost: _host,
+    clientAddress: _address,
+    ...rest
+  } = claims;
+  return sorted({
+    ...rest,
+    lifetime: Number(exp) - Number(iat),
+    ...(scope === undefined ? {} : { scope: String(scope).split(' ').sort() }),
+  }) as Record<string, unknown>;
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted).sort();
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => a.localeCompare(b))
+      .map(([key, each]) => [key, sorted(each)]),
+  );
+}
+
+function decode(token: string): Decoded {
+  return { header: decodeProtectedHeader(token) as Record<string, unknown>, claims: decodeJwt(token) };
+}
+
+for (const login of [...expected.logins, ...expected.clientCredentials]) {
+  const who = `${login.username ?? 'service account'} of ${login.realm} at ${login.client}`;
+  test(`after the import ${who} is answered as Keycloak 26 did (exports/expected.json)`, async () => {
+    const response = await tokenRequest(login);
+    const body = (await response.json()) as Record<string, unknown>;
+    const bySpecification = BY_SPECIFICATION[`${login.realm}/${login.client}`];
+    if (bySpecification) {
+      assert.equal(response.status, bySpecification.status, JSON.stringify(body));
+      assert.equal(body['error'], bySpecification.error);
+      return;
+    }
+    assert.equal(response.status, login.status, JSON.stringify(body));
+    if (login.body) return assert.deepEqual(body, login.body);
+    const access = decode(String(body['access_token']));
+    assert.deepEqual(comparable(access.claims), comparable(login.accessToken?.claims ?? {}));
+    assert.equal(access.header['alg'], login.accessToken?.header['alg']);
+    assert.equal(access.header['kid'], login.accessToken?.header['kid']);
+    if (login.idToken) {
+      assert.deepEqual(comparable(decode(String(body['id_token'])).claims), comparable(login.idToken.claims));
+    }
+  });
+}
+
+for (const login of expected.clientCredentials.filter((each) => each.rawAccessToken)) {
+  test(`an access token that Keycloak 26 issued to ${login.client} still verifies after the import`, async () => {
+    const keys = createRemoteJWKSet(
+      new URL(`${platform.baseUrl}/realms/${login.realm}/protocol/openid-connect/certs`),
+    );
+    const { payload } = await jwtVerify(String(login.rawAccessToken), keys, {
+      issuer: `${ISSUER_BASE}/realms/${login.realm}`,
+    });
+    assert.equal(payload['azp'], login.client);
+  });
+}
+
+for (const realm of IMPORTED) {
+  const want = expected.realms[realm];
+  assert.ok(want);
+  test(`${realm} has the users, clients, roles and active keys of the export`, async () => {
+    const path = `/${realm}`;
+    assert.equal((await administrator.call('GET', `${path}/users/count`)).body, want.userCount);
+    const clients = (await administrator.call('GET', `${path}/clients`)).body as { clientId: string }[];
+    assert.deepEqual(clients.map((client) => client.clientId).sort(), [...want.clients].sort());
+    const roles = (await administrator.call('GET', `${path}/roles`)).body as { name: string }[];
+    assert.deepEqual(roles.map((role) => role.name).sort(), [...want.realmRoles].sort());
+    const keys = (await administrator.call('GET', `${path}/keys`)).body as { active: Record<string, string> };
+    assert.deepEqual(sorted(keys.active), sorted(want.activeKeys));
+  });
+}
+
+test('a hash whose parameters differ from the policy is replaced at the next good login', async () => {
+  const users = (await administrator.call('GET', '/acme/users?username=peggy&max=5')).body as {
+    id: string;
+  }[];
+  const credentials = async () =>
+    (
+      (await administrator.call('GET', `/acme/users/${users[0]?.id}/credentials`)).body as {
+        credentialData: string;
+      }[]
+    ).map((credential) => JSON.parse(credential.credentialData) as { algorithm: string });
+  assert.equal((await credentials())[0]?.algorithm, 'pbkdf2-sha256');
+  const response = await tokenRequest({
+    realm: 'acme',
+    client: 'spa',
+    username: 'peggy-sha256-unused',
+    password: 'Correct-Horse-7',
+    scope: null,
+    status: 200,
+  });
+  assert.equal(response.status, 200, await response.text());
+  assert.equal((await credentials())[0]?.algorithm, 'argon2');
+});
