@@ -1,0 +1,44 @@
+/** One core's bare rates: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`; prints operations a second. */
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { Algorithm, hashRawSync, Version } from '@node-rs/argon2';
+
+const [kind, ...rest] = process.argv.slice(2);
+const seconds = Number(rest.at(-1));
+
+function rate(once: () => void): number {
+  once();
+  const start = performance.now();
+  let count = 0;
+  while (performance.now() - start < seconds * 1000) {
+    for (let index = 0; index < 8; index += 1) once();
+    count += 8;
+  }
+  return (count * 1000) / (performance.now() - start);
+}
+
+function signer(): () => void {
+  const data = randomBytes(900);
+  if (rest[0] === 'ES256') {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    return () => void sign('sha256', data, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  }
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return () => void sign('sha256', data, privateKey);
+}
+
+/** Keycloak's parameters (Argon2id, 7168 KiB, 5 passes). */
+function hasher(): () => void {
+  const salt = randomBytes(16);
+  const options = {
+    algorithm: Algorithm.Argon2id,
+    version: Version.V0x13,
+    memoryCost: 7168,
+    timeCost: 5,
+    parallelism: 1,
+    outputLen: 32,
+    salt,
+  };
+  return () => void hashRawSync('Correct-Horse-7', options);
+}
+
+console.log(JSON.stringify({ perSecond: rate(kind === 'argon2' ? hasher() : signer()) }));

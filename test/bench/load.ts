@@ -1,0 +1,176 @@
+/**
+ * A load generator in a process of its own: keep-alive connections over plain sockets, closed loop or open
+ * loop. Reads one JSON line of `LoadOrder` on stdin, prints one JSON line of `LoadResult`.
+ */
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** What to send. `path`, `form` make one fixed request; with `tokens` it is refreshes, each token used once. */
+export interface LoadOrder {
+  port: number;
+  method: 'GET' | 'POST';
+  path: string;
+  /** Form body; `refresh_token` is added for refreshes. */
+  form?: string;
+  /** Refresh tokens to rotate, taken at random; each is replaced by the one that is answered. */
+  tokens?: string[];
+  connections: number;
+  /** Seconds of the measured window. */
+  seconds: number;
+  /** Requests a second, evenly spaced; absent: closed loop. */
+  rate?: number;
+}
+
+/** Latencies are milliseconds; of an open loop from the scheduled time. */
+export interface LoadResult {
+  requests: number;
+  perSecond: number;
+  not200: number;
+  firstRefusal?: string;
+  p50: number;
+  p99: number;
+  p999: number;
+  /** The tokens in force afterwards. */
+  tokens?: string[];
+}
+
+const order = JSON.parse(await text(process.stdin)) as LoadOrder;
+const latencies: number[] = [];
+let not200 = 0;
+let firstRefusal: string | undefined;
+const pool = order.tokens ? [...order.tokens] : undefined;
+
+function request(token: string | undefined): string {
+  const body = order.method === 'POST' ? `${order.form ?? ''}${token ? `&refresh_token=${token}` : ''}` : '';
+  const head = `${order.method} ${order.path} HTTP/1.1\r\nhost: 127.0.0.1:${order.port}\r\n`;
+  if (order.method === 'GET') return `${head}\r\n`;
+  return `${head}content-type: application/x-www-form-urlencoded\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+const fixed = request(undefined);
+
+interface Connection {
+  socket: Socket;
+  token: string | undefined;
+  scheduled: number;
+  busy: boolean;
+  received: string;
+}
+
+const end = performance.now() + order.seconds * 1000;
+const waiting: number[] = [];
+const idle: Connection[] = [];
+let open = 0;
+
+function takeToken(): string | undefined {
+  if (!pool) return undefined;
+  const at = Math.floor(Math.random() * pool.length);
+  const token = pool[at];
+  const last = pool.pop();
+  if (at < pool.length && last !== undefined) pool[at] = last;
+  return token;
+}
+
+function send(connection: Connection, scheduled: number): void {
+  connection.busy = true;
+  connection.scheduled = scheduled;
+  if (!pool) {
+    connection.socket.write(fixed);
+    return;
+  }
+  connection.token = takeToken();
+  if (connection.token === undefined) throw new Error('the load ran out of refresh tokens');
+  connection.socket.write(request(connection.token));
+}
+
+function finished(connection: Connection, head: string, body: string): void {
+  latencies.push(performance.now() - connection.scheduled);
+  if (!head.startsWith('HTTP/1.1 200')) {
+    not200 += 1;
+    firstRefusal ??= `${head.slice(0, 40)} ${body.slice(0, 200)}`;
+  } else if (pool) {
+    const next = /"refresh_token":"([^"]+)"/.exec(body)?.[1];
+    if (next) pool.push(next);
+  }
+  connection.busy = false;
+  const now = performance.now();
+  if (now >= end) {
+    connection.socket.destroy();
+    open -= 1;
+    if (open === 0) report();
+    return;
+  }
+  if (order.rate === undefined) send(connection, now);
+  else if (waiting.length > 0) send(connection, waiting.shift() as number);
+  else idle.push(connection);
+}
+
+function receive(connection: Connection, chunk: string): void {
+  connection.received += chunk;
+  const split = connection.received.indexOf('\r\n\r\n');
+  if (split < 0) return;
+  const head = connection.received.slice(0, split);
+  const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+  if (connection.received.length < split + 4 + length) return;
+  const body = connection.received.slice(split + 4, split + 4 + length);
+  connection.received = connection.received.slice(split + 4 + length);
+  finished(connection, head, body);
+}
+
+function quantile(sorted: number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+}
+
+function report(): void {
+  const sorted = latencies.sort((a, b) => a - b);
+  const result: LoadResult = {
+    requests: sorted.length,
+    perSecond: sorted.length / order.seconds,
+    not200,
+    ...(firstRefusal === undefined ? {} : { firstRefusal }),
+    p50: quantile(sorted, 0.5),
+    p99: quantile(sorted, 0.99),
+    p999: quantile(sorted, 0.999),
+    ...(pool ? { tokens: pool } : {}),
+  };
+  process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
+}
+
+/** Sends on schedule whether or not earlier answers have come. */
+function pace(rate: number): void {
+  const start = performance.now();
+  let due = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    while (start + (due * 1000) / rate <= now && now < end) {
+      const scheduled = start + (due * 1000) / rate;
+      due += 1;
+      const free = idle.pop();
+      if (free) send(free, scheduled);
+      else waiting.push(scheduled);
+    }
+    if (now >= end) {
+      clearInterval(timer);
+      for (const connection of idle) connection.socket.destroy();
+      open -= idle.length;
+      if (open === 0) report();
+    }
+  }, 1);
+}
+
+for (let index = 0; index < order.connections; index += 1) {
+  const socket = connect({ port: order.port, host: '127.0.0.1', noDelay: true });
+  const connection: Connection = { socket, token: undefined, scheduled: 0, busy: false, received: '' };
+  open += 1;
+  socket.setEncoding('latin1');
+  socket.on('data', (chunk) => receive(connection, String(chunk)));
+  socket.on('error', (error) => {
+    not200 += 1;
+    firstRefusal ??= String(error);
+  });
+  socket.on('connect', () => {
+    if (order.rate === undefined) send(connection, performance.now());
+    else idle.push(connection);
+  });
+}
+if (order.rate !== undefined) pace(order.rate);
