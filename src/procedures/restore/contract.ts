@@ -1,0 +1,59 @@
+import type { Secret } from '../../core/index.ts';
+import type { ProcedureOptions, ProcedureResult, StepDescription } from '../runbook.ts';
+import type { SmokeCheck, SmokeResult } from '../smoke/contract.ts';
+
+export interface RestoreOptions extends ProcedureOptions {
+  /** The set's directory; may be left out with `resume` and `abort`. */
+  from?: string;
+  /** Needed unless `keepEnv`. */
+  passphrase?: Secret;
+  /** All checks of the preflight, nothing else. */
+  dryRun?: boolean;
+  /** Goes on with the restore that the journal tells of. */
+  resume?: boolean;
+  /** Brings back the state before the restore that the journal tells of. */
+  abort?: boolean;
+  keepEnv?: boolean;
+  keepConfig?: boolean;
+  /** Asked once the preflight has passed; answering false ends with IDKIT_USAGE, nothing touched. */
+  confirm?: (plan: RestorePlan) => Promise<boolean>;
+}
+
+/** What a restore is about to do. */
+export interface RestorePlan {
+  set: string;
+  target: string;
+  database: string;
+  realms: readonly { realm: string; users: number }[];
+  /** Bytes that the side database and the staged files need, and what is free. */
+  neededBytes: number;
+  freeBytes: number;
+  steps: readonly StepDescription[];
+}
+
+/** One row of the specification's post-restore checklist. */
+export interface ChecklistRow {
+  id: string;
+  /** The row in the specification's words. */
+  title: string;
+  outcome: 'done' | 'failed' | 'does not apply';
+  /** Evidence, the fault, or why it does not apply. */
+  detail: string;
+}
+
+export interface RestoreResult extends ProcedureResult {
+  /** `restored`: in place (findings tell of red checks); `planned`: dry run; `aborted`: the old state is back. */
+  outcome: 'restored' | 'planned' | 'aborted';
+  id?: string;
+  set?: string;
+  plan?: RestorePlan;
+  /** Empty unless restored. */
+  checklist: readonly ChecklistRow[];
+  checks: readonly SmokeCheck[];
+  steps: readonly { id: string; milliseconds: number }[];
+  milliseconds: number;
+  /** Paths kept aside that the operator may want. */
+  kept: readonly string[];
+}
+
+export type { SmokeResult };

@@ -1,0 +1,26 @@
+import type { ProcedureResult } from '../runbook.ts';
+
+/** One screen about the platform. Times are ISO 8601, UTC. */
+export interface StatusReport extends ProcedureResult {
+  dir: string;
+  runtime: string;
+  service: {
+    kind: string;
+    version: string;
+    baseUrl?: string;
+    health: 'UP' | 'DOWN' | 'stopped';
+    detail?: string;
+  };
+  database: { kind: string; location: string };
+  realms: readonly {
+    realm: string;
+    users?: number;
+    /** The active signing key's algorithm and age in days, where the service tells. */
+    keys: readonly { kid: string; algorithm: string; status: string; ageDays?: number }[];
+    /** What the realm asks for and idkit does not enforce. */
+    unenforced: readonly string[];
+  }[];
+  lastBackup?: { name: string; ageSeconds: number; bytes: number };
+  lastVerify?: { name: string; at: string; verdict: string };
+  masterKey: { set: boolean; source?: string; rotationUnfinished: boolean };
+}

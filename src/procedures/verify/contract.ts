@@ -1,0 +1,39 @@
+import type { ErrorCode, Secret } from '../../core/index.ts';
+import type { DrillResult } from '../drill/contract.ts';
+import type { ProcedureOptions, ProcedureResult } from '../runbook.ts';
+
+export interface VerifyOptions extends ProcedureOptions {
+  /** One set by its directory; wins over `all`. */
+  set?: string;
+  /** The backup root; `settings.backup.root` unless told. */
+  root?: string;
+  /** Every set of the root; otherwise the newest that can be restored. */
+  all?: boolean;
+  maxAgeSeconds?: number;
+  /** Absent: env.gpg is checked but not opened, and a note says so. */
+  passphrase?: Secret;
+  /** Also restore the set in isolation. */
+  drill?: boolean;
+}
+
+/** The verdict over one set. */
+export interface SetVerdict {
+  name: string;
+  dir: string;
+  verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
+  /** Why it is not good. */
+  code?: ErrorCode;
+  problems: readonly string[];
+  notes: readonly string[];
+  /** Seconds since the set was begun; undefined where its name tells no time. */
+  ageSeconds?: number;
+  files: number;
+  bytes: number;
+}
+
+export interface VerifyResult extends ProcedureResult {
+  sets: readonly SetVerdict[];
+  /** The one line for people and cron. */
+  verdict: string;
+  drill?: DrillResult;
+}
