@@ -1,0 +1,92 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import type { LoadOrder, LoadResult } from './load.ts';
+
+/** The core that what is measured runs on, and the one that the load comes from. */
+export const SERVER_CORE = 0;
+export const LOAD_CORE = 1;
+
+const here = (name: string) => new URL(name, import.meta.url).pathname;
+
+/** The middle value. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** Starts a program on one core. */
+export function startPinned(
+  core: number,
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
+  return spawn('taskset', ['-c', String(core), command, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Runs a program on one core and answers its standard output. @throws when it fails */
+export async function runPinned(
+  core: number,
+  command: string,
+  args: readonly string[],
+  input = '',
+): Promise<string> {
+  const child = spawn('taskset', ['-c', String(core), command, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.end(input);
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
+  return output;
+}
+
+/** Sends load from its own core. @throws on any answer that is not 200 */
+export async function load(order: LoadOrder): Promise<LoadResult> {
+  const output = await runPinned(LOAD_CORE, process.execPath, [here('load.ts')], JSON.stringify(order));
+  const result = JSON.parse(output) as LoadResult;
+  if (result.not200 > 0) {
+    throw new Error(`${result.not200} of ${result.requests} answers were not 200: ${result.firstRefusal}`);
+  }
+  return result;
+}
+
+/** A bare rate of the server's core. */
+export async function baseline(...args: string[]): Promise<number> {
+  const output = await runPinned(SERVER_CORE, process.execPath, [here('baseline-crypto.ts'), ...args]);
+  return (JSON.parse(output) as { perSecond: number }).perSecond;
+}
+
+/** The first line that a program prints, parsed. */
+export async function firstLine<T>(child: ChildProcess): Promise<T> {
+  if (!child.stdout) throw new Error('no standard output');
+  for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as T;
+  throw new Error('ended without a line');
+}
+
+/** Ends a program that this bench started. */
+export async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** Resident memory of a process in MB. */
+export function residentMegabytes(pid: number): number {
+  const status = execFileSync('cat', [`/proc/${pid}/status`], { encoding: 'utf8' });
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+/** Seconds that `run` takes. */
+export async function timed(run: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await run();
+  return (performance.now() - start) / 1000;
+}

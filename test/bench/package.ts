@@ -1,0 +1,27 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Entry } from './service.ts';
+
+const checkout = new URL('../..', import.meta.url).pathname;
+
+/** The package as it ships, unpacked outside the checkout; its dependencies are the checkout's. */
+export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));
+  execFileSync('npm', ['run', '--silent', 'build'], {
+    cwd: checkout,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', dir], {
+    cwd: checkout,
+    encoding: 'utf8',
+  });
+  execFileSync('tar', ['-xzf', join(dir, packed.trim().split('\n').at(-1) ?? ''), '-C', dir]);
+  symlinkSync(join(checkout, 'node_modules'), join(dir, 'package', 'node_modules'));
+  return {
+    command: process.execPath,
+    args: [join(dir, 'package', 'bin', 'idkit.js')],
+    remove: async () => rmSync(dir, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,173 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { SERVER_CORE, startPinned, stop } from './measure.ts';
+
+const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
+
+/** An `idkit serve` pinned to one core, with realms `rs` (RS256) and `es` (ES256). */
+export interface BenchService {
+  dir: string;
+  port: number;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/** Where the built package's entry is. */
+export interface Entry {
+  command: string;
+  args: readonly string[];
+}
+
+/** A platform directory in temporary storage. */
+export function makeDirectory(): string {
+  return mkdtempSync(join(process.env['IDKIT_BENCH_DIR'] ?? tmpdir(), 'idkit-bench-'));
+}
+
+/** Removes what `makeDirectory` made. */
+export function removeDirectory(dir: string): void {
+  rmSync(dir, { recursive: true, force: true });
+}
+
+/** Starts the service on the server's core and waits until it is ready. */
+export async function startService(
+  entry: Entry,
+  dir: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<BenchService> {
+  const port = await freePort();
+  const child = startPinned(
+    SERVER_CORE,
+    entry.command,
+    [...entry.args, 'serve', '--dir', dir, '--port', String(port)],
+    { IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username, IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password, ...env },
+  );
+  const errors: string[] = [];
+  child.stdout?.resume();
+  child.stderr?.on('data', (chunk) => errors.push(String(chunk)));
+  await untilReady(port, child, errors);
+  return { dir, port, pid: child.pid as number, stop: () => stop(child) };
+}
+
+/** Polls readiness as fast as connections are refused. */
+export async function untilReady(port: number, child: ChildProcess, errors: string[] = []): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${errors.join('')}`);
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    if (ready?.status === 200) return;
+    await pause(2);
+  }
+}
+
+/** Makes the two realms, their clients and a user. */
+export async function makeRealms(port: number): Promise<void> {
+  const token = await administratorToken(port);
+  for (const [realm, algorithm] of [
+    ['rs', 'RS256'],
+    ['es', 'ES256'],
+  ] as const) {
+    await post(port, token, '/admin/realms', {
+      realm,
+      enabled: true,
+      defaultSignatureAlgorithm: algorithm,
+      users: [
+        {
+          username: 'ada',
+          enabled: true,
+          email: 'ada@example.test',
+          firstName: 'Ada',
+          lastName: 'Bench',
+          credentials: [{ type: 'password', value: 'Correct-Horse-1' }],
+          realmRoles: ['default-roles-' + realm],
+        },
+      ],
+    });
+    await post(port, token, `/admin/realms/${realm}/clients`, {
+      clientId: 'job',
+      publicClient: false,
+      secret: 'job-secret',
+      serviceAccountsEnabled: true,
+    });
+    await post(port, token, `/admin/realms/${realm}/clients`, {
+      clientId: 'web',
+      publicClient: true,
+      directAccessGrantsEnabled: true,
+    });
+  }
+}
+
+/** Refresh tokens of `count` logins of user `ada` at client `web`. */
+export async function logIn(port: number, realm: string, count: number): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const body = await form(port, `/realms/${realm}/protocol/openid-connect/token`, {
+      grant_type: 'password',
+      client_id: 'web',
+      username: 'ada',
+      password: 'Correct-Horse-1',
+    });
+    tokens.push(String(body['refresh_token']));
+  }
+  return tokens;
+}
+
+/** The generated secrets of a platform directory. */
+export function readEnvironment(dir: string): Record<string, string> {
+  const lines = readFileSync(join(dir, '.env'), 'utf8').split('\n');
+  return Object.fromEntries(
+    lines
+      .filter((line) => /^[A-Z_]+=/.test(line))
+      .map((line) => {
+        const at = line.indexOf('=');
+        return [line.slice(0, at), line.slice(at + 1).replace(/^(['"])(.*)\1$/, '$2')];
+      }),
+  );
+}
+
+async function administratorToken(port: number): Promise<string> {
+  const body = await form(port, '/realms/master/protocol/openid-connect/token', {
+    grant_type: 'password',
+    client_id: 'admin-cli',
+    ...ADMINISTRATOR,
+  });
+  return String(body['access_token']);
+}
+
+async function form(
+  port: number,
+  path: string,
+  fields: Record<string, string>,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+  });
+  const body = (await response.json()) as Record<string, unknown>;
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+async function post(port: number, token: string, path: string, body: unknown): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
+}
+
+/** A port that nothing listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      probe.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Effort, Measured } from './grants.ts';
+import { median, SERVER_CORE, startPinned, stop } from './measure.ts';
+import { type Entry, freePort, makeDirectory, removeDirectory, startService } from './service.ts';
+
+/** Milliseconds from spawn to exit of `node -e 0` on the server's core. */
+async function nothing(): Promise<number> {
+  const start = performance.now();
+  const child = spawn('taskset', ['-c', String(SERVER_CORE), process.execPath, '-e', '0']);
+  await once(child, 'exit');
+  return performance.now() - start;
+}
+
+/** Milliseconds from spawn to the first 200 of `/health/ready`. */
+async function ready(entry: Entry, dir: string): Promise<number> {
+  const port = await freePort();
+  const start = performance.now();
+  const child = startPinned(SERVER_CORE, entry.command, [
+    ...entry.args,
+    'serve',
+    '--dir',
+    dir,
+    '--port',
+    String(port),
+  ]);
+  child.stdout?.resume();
+  child.stderr?.resume();
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/ready`).catch(() => undefined);
+    if (answer?.status === 200) break;
+    if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}`);
+    await pause(1);
+  }
+  const taken = performance.now() - start;
+  await stop(child);
+  return taken;
+}
+
+/** Start to ready of the built package, second start, over `node -e 0`. */
+export async function measureStart(entry: Entry, effort: Effort): Promise<Measured> {
+  const dir = makeDirectory();
+  try {
+    const first = await startService(entry, dir);
+    await first.stop();
+    await ready(entry, dir);
+    const ratios: number[] = [];
+    const times: number[] = [];
+    for (let round = 0; round < effort.rounds * 3; round += 1) {
+      const bare = await nothing();
+      const taken = await ready(entry, dir);
+      ratios.push(taken / bare);
+      times.push(taken);
+    }
+    return {
+      row: 'start to ready / node -e 0',
+      ratio: median(ratios),
+      detail: `${Math.round(median(times))} ms`,
+    };
+  } finally {
+    removeDirectory(dir);
+  }
+}
