@@ -1,4 +1,10 @@
 // HTTP: the Fastify app, one URL table, parsing, rendering, refusals to wire errors.
 // Must not know: store drivers, runtime.
-// Start at route.ts.
+// Start at app.ts (how a request goes) and urls.ts (the table).
+export { type AppOptions, buildApp, buildManagementApp } from './app.ts';
+export { type EventSinkHandle, openEventSink } from './event-sink.ts';
+export { type Health, type HealthReport, openHealth } from './health.ts';
+export { Metrics } from './metrics/metrics.ts';
 export type { Route, Services } from './route.ts';
+export { type ServiceLog, silentLog } from './service-log.ts';
+export type { TlsFiles } from './tls.ts';

@@ -11,10 +11,17 @@ export interface Services {
 
 /**
  * One row of the URL table. `url` is a Fastify path. `handle` answers with `reply.send` or by returning a
- * value; a thrown Refusal is rendered by the table in wire-errors.ts.
+ * value; a thrown Refusal is rendered by the table in wire-errors.ts. `request.body` is the raw body as a
+ * Buffer whatever its content type, or undefined where there was none. GET rows answer HEAD too.
  */
 export interface Route {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'HEAD';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH';
   url: string;
   handle(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  /**
+   * Proves the caller before a body above `limits.bodyBytes`, or of unknown length, is read; throws a Refusal.
+   * A row that has it takes bodies up to `limits.adminBodyBytes` (contract §5), every other row up to
+   * `limits.bodyBytes`.
+   */
+  authorize?(services: Services, request: FastifyRequest): Promise<unknown>;
 }

@@ -3,3 +3,4 @@
 // Must not know: procedures.
 // Start at contract.ts; open.ts is the door to the implementations.
 export type * from './contract.ts';
+export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';

@@ -1,0 +1,83 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { sendErrorPage, wantsPage } from './error-page.ts';
+import { BodyTooLarge, discardRest } from './request-body.ts';
+
+/** Keycloak's answer to a fault of its own (facts §1). */
+export const SERVER_FAULT = {
+  error: 'unknown_error',
+  error_description: 'For more on this error consult the server log.',
+} as const;
+
+/** Statuses of the HTTP layer with the words of Keycloak's global handler. */
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  413: 'Request Entity Too Large',
+  415: 'Unsupported Media Type',
+  431: 'Request Header Fields Too Large',
+  503: 'Service Unavailable',
+};
+
+/** `HTTP 404 Not Found`. */
+export function statusText(status: number): string {
+  return `HTTP ${status} ${REASONS[status] ?? 'Error'}`;
+}
+
+/** Answers in the shape of Keycloak's global handler, or with a page where a browser asks (facts §1). */
+export function sendGlobalError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  error: string,
+): FastifyReply {
+  if (wantsPage(request)) return sendErrorPage(reply, status, error);
+  return reply.code(status).send({ error });
+}
+
+/**
+ * Answers what went wrong below the handlers in the shape that the path's interface promises: OpenID Connect
+ * `error` and `error_description`, administration `errorMessage`, everything else `error`.
+ */
+export function sendInterfaceError(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  message: string,
+): FastifyReply {
+  const path = request.url;
+  if (path.startsWith('/admin/')) return reply.code(status).send({ errorMessage: message });
+  if (path.startsWith('/realms/'))
+    return reply.code(status).send({ error: 'invalid_request', error_description: message });
+  return reply.code(status).send({ error: message });
+}
+
+/**
+ * Answers a fault of the HTTP layer itself (too large, cut off, malformed), and says whether it was one.
+ * Anything else is not answered.
+ */
+export function answerTransportFault(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
+  if (error instanceof BodyTooLarge || codeOf(error) === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    reply.removeHeader('connection');
+    discardRest(request);
+    const limit = error instanceof BodyTooLarge ? error.message : 'Request body is too large';
+    sendInterfaceError(request, reply, 413, limit);
+    return true;
+  }
+  const status = (error as { statusCode?: unknown } | null)?.statusCode;
+  if (codeOf(error) !== undefined && typeof status === 'number' && status >= 400 && status < 500) {
+    const what = codeOf(error) === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH' ? 'Request body is cut off' : '';
+    sendInterfaceError(request, reply, status, what || statusText(status));
+    return true;
+  }
+  return false;
+}
+
+/** Fastify's own code, or that of a connection that broke while its body was read. */
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && (code.startsWith('FST_') || code === 'ECONNRESET') ? code : undefined;
+}

@@ -1,0 +1,34 @@
+import type { StoreFigures } from '../../store/index.ts';
+import { EventCounter } from './event-counter.ts';
+import { RequestHistogram } from './request-histogram.ts';
+
+/** The service's figures. Counting is cheap; prom-client is loaded and fed when somebody scrapes. */
+export class Metrics {
+  readonly requests = new RequestHistogram();
+  readonly events = new EventCounter();
+  readonly #reuseByRealm = new Map<string, number>();
+  #droppedEvents = 0;
+
+  /** A refresh token was presented again and its user session ended. */
+  countReuse(realm: string): void {
+    this.#reuseByRealm.set(realm, (this.#reuseByRealm.get(realm) ?? 0) + 1);
+  }
+
+  /** Events that could not be stored. */
+  countDroppedEvents(count: number): void {
+    this.#droppedEvents += count;
+  }
+
+  reuses(): readonly { realm: string; count: number }[] {
+    return [...this.#reuseByRealm].map(([realm, count]) => ({ realm, count }));
+  }
+
+  get droppedEvents(): number {
+    return this.#droppedEvents;
+  }
+}
+
+/** What a scrape reads beside the counters. */
+export interface FigureSource {
+  figures(): Promise<StoreFigures>;
+}

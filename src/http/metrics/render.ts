@@ -1,0 +1,105 @@
+import type { Gauge, Registry } from 'prom-client';
+import type { StoreFigures } from '../../store/index.ts';
+import type { FigureSource, Metrics } from './metrics.ts';
+import { outcome, REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
+
+/** A metric whose values are made when somebody scrapes. */
+interface RenderedMetric {
+  name: string;
+  help: string;
+  type: 'counter' | 'histogram';
+  values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
+}
+
+/** Seconds for which the store's figures are good: counting millions of sessions takes its time. */
+const FIGURES_SECONDS = 15;
+
+/** Text of `GET /metrics` (Prometheus exposition format 0.0.4). */
+export interface Scraper {
+  contentType: string;
+  scrape(): Promise<string>;
+}
+
+/** Loads prom-client and ties it to the counters. */
+export async function openScraper(metrics: Metrics, source: FigureSource): Promise<Scraper> {
+  const client = (await import('prom-client')).default;
+  const registry = new client.Registry();
+  client.collectDefaultMetrics({ register: registry });
+  register(registry, () => requestMetric(metrics.requests.series()));
+  register(registry, () => ({
+    name: 'keycloak_user_events_total',
+    help: 'User events by type, error, realm and client',
+    type: 'counter',
+    values: metrics.events.series().map(({ count, ...labels }) => ({ labels, value: count })),
+  }));
+  register(registry, () => ({
+    name: 'idkit_refresh_token_reuse_total',
+    help: 'Refresh tokens presented again; each ended its user session',
+    type: 'counter',
+    values: metrics.reuses().map(({ realm, count }) => ({ labels: { realm }, value: count })),
+  }));
+  register(registry, () => ({
+    name: 'idkit_events_dropped_total',
+    help: 'User events that could not be stored',
+    type: 'counter',
+    values: [{ labels: {}, value: metrics.droppedEvents }],
+  }));
+  const updateFigures = figureGauges(
+    (name, help) => new client.Gauge({ name, help, registers: [registry] }),
+    source,
+  );
+  return {
+    contentType: registry.contentType,
+    scrape: async () => {
+      await updateFigures();
+      return registry.metrics();
+    },
+  };
+}
+
+/** prom-client's registry takes any object that answers `get()`. */
+function register(registry: Registry, render: () => RenderedMetric): void {
+  const metric = { name: render().name, get: async () => render() };
+  registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
+}
+
+function requestMetric(series: readonly RequestSeries[]): RenderedMetric {
+  const values: RenderedMetric['values'] = [];
+  const name = 'http_server_requests_seconds';
+  for (const one of series) {
+    const labels = { method: one.method, outcome: outcome(one.status), status: one.status, uri: one.uri };
+    let cumulated = 0;
+    REQUEST_BUCKETS.forEach((le, index) => {
+      cumulated += one.buckets[index]!;
+      values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: cumulated });
+    });
+    values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: one.count });
+    values.push({ metricName: `${name}_sum`, labels, value: one.sumSeconds });
+    values.push({ metricName: `${name}_count`, labels, value: one.count });
+  }
+  return { name, help: 'Time to answer requests', type: 'histogram', values };
+}
+
+const FIGURES: readonly (readonly [name: string, help: string, field: keyof StoreFigures])[] = [
+  ['idkit_database_bytes', 'Size of the database', 'databaseBytes'],
+  ['idkit_database_schema_version', 'Schema version of the database', 'schemaVersion'],
+  ['idkit_realms', 'Realms', 'realms'],
+  ['idkit_users', 'Users of all realms', 'users'],
+  ['idkit_user_sessions', 'Online user sessions', 'userSessions'],
+  ['idkit_offline_sessions', 'Offline user sessions', 'offlineSessions'],
+  ['idkit_token_families', 'Token families', 'tokenFamilies'],
+];
+
+function figureGauges(
+  make: (name: string, help: string) => Gauge,
+  source: FigureSource,
+): () => Promise<void> {
+  const gauges = FIGURES.map(([name, help, field]) => ({ gauge: make(name, help), field }));
+  let goodUntil = 0;
+  return async () => {
+    if (performance.now() < goodUntil) return;
+    const figures = await source.figures();
+    goodUntil = performance.now() + FIGURES_SECONDS * 1000;
+    for (const { gauge, field } of gauges) gauge.set(figures[field]);
+  };
+}

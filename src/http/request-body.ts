@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Route, Services } from './route.ts';
+
+/** How much of a refused body is thrown away so that the caller can read its answer, bytes and milliseconds. */
+const DISCARD_BYTES = 16 * 1024 * 1024;
+const DISCARD_MILLISECONDS = 10_000;
+
+/** A body that is larger than the row takes (contract §5). */
+export class BodyTooLarge extends Error {
+  readonly limit: number;
+  constructor(limit: number) {
+    super(`Request body is larger than ${limit} bytes`);
+    this.limit = limit;
+  }
+}
+
+/** Hands every body on as it came, whatever its content type says; the handlers judge the type. */
+export function addRawParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
+}
+
+/** How many bytes a row takes at most. */
+export function bodyLimit(route: Route, services: Services): number {
+  return route.authorize ? services.limits.adminBodyBytes : services.limits.bodyBytes;
+}
+
+/**
+ * Refuses a body before it is read: one that says to be larger than the row takes, and on a row that takes
+ * large ones any that may be large while its sender is not proved.
+ *
+ * @throws BodyTooLarge, or what the row's `authorize` throws
+ */
+export async function checkBodyBeforeReading(
+  route: Route,
+  services: Services,
+  request: FastifyRequest,
+): Promise<void> {
+  const declared = declaredLength(request);
+  if (declared === 0) return;
+  const limit = bodyLimit(route, services);
+  const large = declared === undefined || declared > services.limits.bodyBytes;
+  if (large && route.authorize) await route.authorize(services, request);
+  if (declared !== undefined && declared > limit) throw new BodyTooLarge(limit);
+}
+
+/** Bytes that the request says to carry; undefined where it does not say (chunked); 0 without a body. */
+export function declaredLength(request: FastifyRequest): number | undefined {
+  if (request.headers['transfer-encoding'] !== undefined) return undefined;
+  return Number(request.headers['content-length'] ?? 0);
+}
+
+/**
+ * The rest of a refused body is thrown away for a while, because a connection that is closed while the caller
+ * still writes often loses the answer; then it is cut.
+ */
+export function discardRest(request: FastifyRequest): void {
+  const raw = request.raw;
+  if (raw.complete || raw.destroyed) return;
+  let discarded = 0;
+  const cut = () => raw.socket.destroy();
+  const timer = setTimeout(cut, DISCARD_MILLISECONDS);
+  timer.unref();
+  raw.on('data', (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES) cut();
+  });
+  raw.once('close', () => clearTimeout(timer));
+  raw.once('end', () => clearTimeout(timer));
+}

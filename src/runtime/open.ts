@@ -1,0 +1,44 @@
+import type { Settings } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+import type { Runtime } from './contract.ts';
+import type { RunningService, ServeOptions } from './service.ts';
+
+/**
+ * The platform that the settings describe. Opens nothing yet.
+ *
+ * @throws IDKIT_NOT_YET for a platform that this version does not build
+ */
+export async function openRuntime(settings: Settings): Promise<Runtime> {
+  checkBuilt(settings);
+  const { openEmbedded } = await import('./embedded/runtime.ts');
+  return openEmbedded(settings);
+}
+
+/**
+ * Runs the token service of a platform directory inside this process and resolves once it is ready; the caller
+ * ends it with `close()`. Nothing is left behind where it throws.
+ *
+ * @throws IDKIT_LOCKED with the holder, IDKIT_PORT_TAKEN, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG,
+ *   IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_SETTING, IDKIT_IMPORT
+ */
+export async function startService(settings: Settings, options: ServeOptions = {}): Promise<RunningService> {
+  checkBuilt(settings);
+  const { startServer } = await import('./embedded/server.ts');
+  return startServer(settings, options);
+}
+
+function checkBuilt(settings: Settings): void {
+  if (settings.runtime === 'compose')
+    throw new IdkitError('IDKIT_NOT_YET', 'runtime: compose is not built in this version');
+  if (settings.database.kind === 'postgres')
+    throw new IdkitError('IDKIT_NOT_YET', 'a postgres:// database is not built in this version');
+}
+
+export type {
+  DumpSummary,
+  PlatformDescription,
+  RealmCount,
+  Runtime,
+  SideDatabase,
+} from './contract.ts';
+export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';

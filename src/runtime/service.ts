@@ -1,0 +1,44 @@
+import type { ServiceLog } from '../http/index.ts';
+
+export type { ServiceLog } from '../http/index.ts';
+
+/** Something that an imported realm asks for and the service does not enforce yet. */
+export interface Unenforceable {
+  realm: string;
+  /** JSON path in the realm's representation. */
+  path: string;
+  what: string;
+  /** Logins that it concerns are refused. */
+  refuses: boolean;
+}
+
+/** How the service is run. */
+export interface ServeOptions {
+  /** One call per event; absent: nothing is logged (a terminal). */
+  log?: ServiceLog;
+  /** Where `import/*.json` is read; false: nothing is imported. Default: `import` in the platform directory. */
+  importDirectory?: string | false;
+  /** Seconds that running requests get after `close()`; 10 unless told. */
+  graceSeconds?: number;
+}
+
+/** The service, ready. */
+export interface RunningService {
+  /** What it listens on, for this machine: `http://127.0.0.1:8080`. */
+  address: string;
+  /** {base_url} of issuers and links. */
+  baseUrl: string;
+  /** Realms that this start made from `import/`. */
+  imported: readonly string[];
+  /** What imported realms ask for and the service does not enforce. */
+  unenforced: readonly Unenforceable[];
+  /** True where this start made the realm `master` and its administrator. */
+  firstStart: boolean;
+  /** Milliseconds from the call to ready. */
+  startedInMilliseconds: number;
+  /**
+   * Stops accepting, finishes what runs (at most `graceSeconds`), checkpoints the database and releases the lock.
+   * Idempotent: every call gets the same promise.
+   */
+  close(): Promise<void>;
+}
