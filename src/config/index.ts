@@ -1,5 +1,17 @@
 // Config: settings from flags, environment, .env and idkit.yaml.
-// Owns: one schema with defaults, sources and doc lines; the platform directory's paths; the passphrase.
+// Owns: one table of settings with default, reason and doc line; the platform directory and its paths; the
+// environment file; the passphrase; the master key's shape; kernel locks.
 // Must not know: what the settings are used for.
-// Start at settings.ts.
+// Start at settings.ts, then table.ts and load.ts.
+export { parseDuration } from './duration.ts';
+export { parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
+export { writeEnvironmentValue } from './env-write.ts';
+export { type InitResult, initPlatform } from './init.ts';
+export { type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
+export { checkMasterKey, generateMasterKey } from './master-key.ts';
+export { nearestName } from './nearest.ts';
+export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
+export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
+export { type ShownSetting, showSettings } from './show.ts';
+export { SETTING_NAMES, type SettingDoc, settingDocs } from './table.ts';

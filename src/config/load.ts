@@ -1,0 +1,218 @@
+import { readFileSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { IdkitError, Secret } from '../core/index.ts';
+import { type EnvValues, readEnvFile } from './env-file.ts';
+import { platformPaths, resolvePlatformDirectory } from './paths.ts';
+import type { Application, SettingSource, Settings } from './settings.ts';
+import { type SettingDoc, type SettingName, settingDocs } from './table.ts';
+import { readYamlFile, type YamlValue } from './yaml-file.ts';
+
+/** Values given by flags, by the setting's name; text as the person wrote it. */
+export type SettingFlags = Partial<Record<SettingName, string>>;
+
+/** Where settings come from; everything defaults to this process. */
+export interface LoadOptions {
+  /** The value of `--dir`. */
+  dir?: string | undefined;
+  flags?: SettingFlags;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+}
+
+/** A value before it is checked. `place` is what a message calls it. */
+interface Given {
+  value: unknown;
+  source: SettingSource;
+  place: string;
+}
+
+/**
+ * Every effective setting: flag, then process environment, then `.env`, then `idkit.yaml`, then the default
+ * (contract §2). An empty variable counts as not given. Nothing is written; the directory need not exist.
+ *
+ * @throws IDKIT_SETTING naming the setting, its place and what was expected; IDKIT_ENV_READABLE;
+ * IDKIT_DIRECTORY_MISSING where the path is no directory
+ */
+export async function loadSettings(options: LoadOptions = {}): Promise<Settings> {
+  const env = options.env ?? process.env;
+  const cwd = options.cwd ?? process.cwd();
+  const dir = resolvePlatformDirectory({ flag: options.dir, env, cwd });
+  const paths = platformPaths(dir);
+  const envFile = readEnvFile(paths.env);
+  const yaml = await readYamlFile(paths.yaml);
+
+  const given = new Map<SettingName, Given>();
+  for (const row of settingDocs()) {
+    const found = findGiven(row, options.flags ?? {}, env, envFile, yaml, paths.yaml);
+    if (found !== undefined) given.set(row.name, found);
+  }
+  const values = await checkValues(given);
+  const sources: Record<string, SettingSource> = {};
+  for (const row of settingDocs()) sources[row.name] = given.get(row.name)?.source ?? 'default';
+
+  const get = <T>(name: SettingName): T => values.get(name) as T;
+  const getSecret = (name: SettingName): Secret | undefined => {
+    const text = values.get(name) as string | undefined;
+    return text === undefined ? undefined : new Secret(text);
+  };
+  const path = (name: SettingName): string | null => {
+    const text = get<string | null>(name);
+    if (text === null || isAbsolute(text)) return text;
+    return resolve(given.get(name)?.source === 'flag' ? cwd : dir, text);
+  };
+
+  const settings: Settings = {
+    dir,
+    exists: yaml !== undefined,
+    runtime: get('runtime'),
+    service: get('service'),
+    baseUrl: get('baseUrl'),
+    listen: {
+      host: get('listen.host'),
+      port: get('listen.port'),
+      managementPort: get('listen.managementPort'),
+      tlsCert: path('listen.tlsCert'),
+      tlsKey: path('listen.tlsKey'),
+    },
+    database: readDatabase(get('database'), dir),
+    trustedProxies: get('trustedProxies'),
+    realms: get('realms'),
+    backup: {
+      root: path('backup.root')!,
+      keepDays: get('backup.keepDays'),
+      keepVersions: get('backup.keepVersions'),
+      mirror: get('backup.mirror'),
+    },
+    smoke: {
+      realm: get('smoke.realm'),
+      clientId: get('smoke.clientId'),
+      clientSecret: getSecret('IDKIT_SMOKE_CLIENT_SECRET'),
+    },
+    applications: get<readonly Application[]>('applications'),
+    compose: {
+      engine: get('compose.engine'),
+      project: get('compose.project'),
+      proxy: get('compose.proxy'),
+    },
+    keycloak: {
+      managementUrl: get('keycloak.managementUrl'),
+      start: get('keycloak.start'),
+      stop: get('keycloak.stop'),
+    },
+    limits: { bodyBytes: get('limits.bodyBytes'), adminBodyBytes: get('limits.adminBodyBytes') },
+    administrator: { username: get('IDKIT_ADMIN_USERNAME'), password: getSecret('IDKIT_ADMIN_PASSWORD') },
+    masterKey: getSecret('IDKIT_MASTER_KEY'),
+    masterKeyOld: getSecret('IDKIT_MASTER_KEY_OLD'),
+    databasePassword: getSecret('IDKIT_DATABASE_PASSWORD') ?? readPasswordFile(env, envFile, dir),
+    sources,
+  };
+  checkTogether(settings);
+  return settings;
+}
+
+/** The value with the highest precedence; undefined where none is given. */
+function findGiven(
+  row: SettingDoc & { name: SettingName },
+  flags: SettingFlags,
+  env: NodeJS.ProcessEnv,
+  envFile: EnvValues,
+  yaml: ReadonlyMap<string, YamlValue> | undefined,
+  yamlFile: string,
+): Given | undefined {
+  const flag = flags[row.name];
+  if (flag !== undefined) return { value: flag, source: 'flag', place: row.flag ?? row.name };
+  if (row.env !== undefined) {
+    const variable = env[row.env];
+    if (variable !== undefined && variable !== '') {
+      return { value: variable, source: 'environment', place: row.env };
+    }
+    const kept = envFile.get(row.env);
+    if (kept !== undefined && kept !== '') {
+      return { value: kept, source: '.env', place: `.env: ${row.env}` };
+    }
+  }
+  const written = yaml?.get(row.name);
+  if (written === undefined) return undefined;
+  return {
+    value: written.value,
+    source: 'idkit.yaml',
+    place: `${yamlFile} line ${written.line}: ${row.name}`,
+  };
+}
+
+/** Checks what is given and fills in defaults. The schema is loaded only where something is to be checked. */
+async function checkValues(given: ReadonlyMap<SettingName, Given>): Promise<Map<SettingName, unknown>> {
+  const values = new Map<SettingName, unknown>();
+  for (const row of settingDocs()) {
+    const found = given.get(row.name);
+    if (found === undefined) values.set(row.name, row.default);
+    else if (row.secret) values.set(row.name, checkSecret(found));
+    else values.set(row.name, await checkValue(row, found));
+  }
+  return values;
+}
+
+function checkSecret(found: Given): unknown {
+  const text = found.value as string;
+  if (/[\0\r\n]/.test(text)) {
+    throw new IdkitError('IDKIT_SETTING', `${found.place} must be one line without a NUL byte`);
+  }
+  return text;
+}
+
+async function checkValue(row: SettingDoc & { name: SettingName }, found: Given): Promise<unknown> {
+  const value = found.source === 'idkit.yaml' ? found.value : readTextValue(row, found.value as string);
+  // The commonest start has the administrator's name in .env and nothing else to check; it needs no zod.
+  if (row.name === 'IDKIT_ADMIN_USERNAME' && /^[A-Za-z0-9._@+-]{1,255}$/.test(String(value))) return value;
+  const { SETTING_SCHEMAS } = await import('./schema.ts');
+  const result = SETTING_SCHEMAS[row.name]!.safeParse(value);
+  if (result.success) return result.data;
+  throw new IdkitError(
+    found.source === 'flag' ? 'IDKIT_USAGE' : 'IDKIT_SETTING',
+    `${found.place} must be ${row.expected}${describeValue(row, found.value)}`,
+  );
+}
+
+/** A URL may hold a password, so it is not shown. */
+function describeValue(row: SettingDoc, value: unknown): string {
+  if (/URL/i.test(row.expected) || row.name === 'database') return '';
+  const shown = JSON.stringify(value) ?? 'nothing';
+  return `, not ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}`;
+}
+
+/** Flags and variables are text; numbers among the settings are read from it. */
+function readTextValue(row: SettingDoc, text: string): unknown {
+  const isNumber = typeof row.default === 'number' || row.name === 'listen.managementPort';
+  return isNumber && /^\d{1,10}$/.test(text) ? Number(text) : text;
+}
+
+function readDatabase(url: string, dir: string): Settings['database'] {
+  if (!url.startsWith('sqlite:')) return { kind: 'postgres', url };
+  const file = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+  return { kind: 'sqlite', file: resolve(dir, file) };
+}
+
+function readPasswordFile(env: NodeJS.ProcessEnv, envFile: EnvValues, dir: string): Secret | undefined {
+  const name = 'IDKIT_DATABASE_PASSWORD_FILE';
+  const file = env[name] || envFile.get(name);
+  if (file === undefined || file === '') return undefined;
+  try {
+    return new Secret(readFileSync(join(isAbsolute(file) ? '' : dir, file), 'utf8').split(/\r?\n/)[0]!);
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${name} names ${file}, and it cannot be read`, { cause: error });
+  }
+}
+
+/** What no single setting can say. */
+function checkTogether(settings: Settings): void {
+  const { tlsCert, tlsKey } = settings.listen;
+  if ((tlsCert === null) !== (tlsKey === null)) {
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      'listen.tlsCert and listen.tlsKey go together, and one is missing',
+      {
+        hints: ['give both --tls-cert and --tls-key, or neither'],
+      },
+    );
+  }
+}

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { IdkitError, Secret } from '../core/index.ts';
+import { PASSPHRASE_VARIABLES } from './table.ts';
+
+const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
+const MAX_LINE_BYTES = 65_536;
+
+/** Where a passphrase may come from. */
+export interface PassphraseOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Asks on a terminal without echo; absent where there is none. An empty answer is an error. */
+  prompt?: (() => Promise<string>) | undefined;
+  signal?: AbortSignal;
+}
+
+/**
+ * The passphrase of env.gpg from exactly one source: `IDKIT_BACKUP_PASSPHRASE`, the first line of the file
+ * `…_FILE`, the first line that the command `…_COMMAND` prints, else the terminal (contract §2, §3).
+ *
+ * @returns undefined where no source is given
+ * @throws IDKIT_SETTING for two sources at once, or a source that cannot be read or is empty
+ */
+export async function findPassphrase(options: PassphraseOptions = {}): Promise<Secret | undefined> {
+  const env = options.env ?? process.env;
+  const given = PASSPHRASE_VARIABLES.filter((name) => env[name] !== undefined);
+  if (given.length > 1) {
+    throw new IdkitError('IDKIT_SETTING', `${given.join(' and ')} are both set, and one source is allowed`);
+  }
+  const [name] = given;
+  if (name === undefined) {
+    if (options.prompt === undefined) return undefined;
+    return checkPassphrase(await options.prompt(), 'the passphrase');
+  }
+  const value = env[name]!;
+  if (name === VALUE) return checkPassphrase(value, name);
+  if (value === '') throw new IdkitError('IDKIT_SETTING', `${name} is empty`);
+  if (name === FILE) return checkPassphrase(readFirstLine(value), `the file of ${FILE}`);
+  return checkPassphrase(await runCommand(value, options.signal), `the command of ${COMMAND}`);
+}
+
+/**
+ * Like `findPassphrase`, for what cannot go on without one.
+ *
+ * @throws IDKIT_SETTING with the three ways to give one where there is none
+ */
+export async function readPassphrase(options: PassphraseOptions = {}): Promise<Secret> {
+  const passphrase = await findPassphrase(options);
+  if (passphrase !== undefined) return passphrase;
+  throw new IdkitError('IDKIT_SETTING', 'no passphrase for env.gpg is given', {
+    hints: [
+      `set ${VALUE} in the process environment`,
+      `or ${FILE} to a file that holds it in its first line`,
+      `or ${COMMAND} to a command that prints it`,
+    ],
+  });
+}
+
+function checkPassphrase(text: string, source: string): Secret {
+  if (text === '') throw new IdkitError('IDKIT_SETTING', `${source} gives an empty passphrase`);
+  if (/[\0\r\n]/.test(text)) {
+    throw new IdkitError('IDKIT_SETTING', `${source} gives more than one line or a NUL byte`);
+  }
+  return new Secret(text);
+}
+
+function readFirstLine(file: string): string {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${FILE} names ${file}, and it cannot be read`, { cause: error });
+  }
+  return firstLine(bytes.subarray(0, MAX_LINE_BYTES));
+}
+
+function firstLine(bytes: Buffer): string {
+  const line = bytes.toString('utf8').split('\n')[0]!;
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+/** Runs the operator's command in a shell; its standard error goes to ours, for its own questions and faults. */
+function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', command], {
+      stdio: ['inherit', 'pipe', 'inherit'],
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const chunks: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+    child.on('error', (error) =>
+      reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} did not run`, { cause: error })),
+    );
+    child.on('close', (code, killedBy) => {
+      if (code === 0) resolve(firstLine(Buffer.concat(chunks)));
+      else {
+        const end = code === null ? `was ended by ${killedBy}` : `failed with exit code ${code}`;
+        reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} ${end}`));
+      }
+    });
+  });
+}

@@ -1,0 +1,27 @@
+import { settingDocs } from './table.ts';
+
+/** The text of a new idkit.yaml: every setting as a comment with its default; only what differs is set. */
+export function renderDefaultYaml(runtime: string, service: string): string {
+  const lines = [
+    '# The definition of this platform. No secrets: those are in .env.',
+    '# Every key is optional; what stands here as a comment is the default.',
+    '',
+  ];
+  const chosen: Record<string, string> = { runtime, service };
+  const groups = new Set<string>();
+  for (const row of settingDocs()) {
+    if ('environmentOnly' in row) continue;
+    const [group, key] = row.name.split('.') as [string, string | undefined];
+    const value = chosen[row.name];
+    const isDefault = value === undefined || value === row.default;
+    const shown = isDefault ? JSON.stringify(row.default).replaceAll('"', '') : value;
+    if (key === undefined) {
+      lines.push(`${isDefault ? '# ' : ''}${row.name}: ${shown}  # ${row.doc}`);
+      continue;
+    }
+    if (!groups.has(group)) lines.push(`# ${group}:`);
+    groups.add(group);
+    lines.push(`#   ${key}: ${shown}  # ${row.doc}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
