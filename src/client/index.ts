@@ -1,5 +1,6 @@
 // Client: what consumers of the service call.
-// Owns: administrative calls; later the session keeper and resource-server verification.
+// Owns: administrative calls with one login kept and renewed; later the session keeper and resource-server
+// verification.
 // Must not know: the server.
 // Start at admin-client.ts.
-export type { AdminClient, AdminConnection, RealmRecord } from './admin-client.ts';
+export { type AdminClient, type AdminConnection, connectAdmin, type RealmRecord } from './admin-client.ts';
