@@ -85,9 +85,8 @@ function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyIns
     },
   };
   // The type of an https app differs in its server alone, which nothing here touches.
-  if (options.tls)
-    return Fastify({ ...common, https: { ...server, ...options.tls } }) as unknown as FastifyInstance;
-  return Fastify({ ...common, http: server });
+  const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
+  return Fastify({ ...common, ...own } as FastifyServerOptions);
 }
 
 function addHooks(app: FastifyInstance, services: Services): void {

@@ -1,0 +1,20 @@
+// Preloaded into a child process: ends it with SIGKILL before the n-th call that changes the file system, where
+// n is KILL_AT_CALL. Prints `calls N` at a normal end.
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+const at = Number(process.env['KILL_AT_CALL'] ?? '0');
+let calls = 0;
+
+function counted<T extends (...args: never[]) => unknown>(call: T): T {
+  return function (this: unknown, ...args: Parameters<T>) {
+    calls++;
+    if (calls === at) process.kill(process.pid, 'SIGKILL');
+    return call.apply(this, args);
+  } as unknown as T;
+}
+
+for (const name of ['rename', 'link', 'rm', 'open', 'unlink', 'writeFile'] as const)
+  Object.assign(fs.promises, { [name]: counted(fs.promises[name] as (...args: never[]) => unknown) });
+syncBuiltinESMExports();
+process.on('exit', () => process.stdout.write(`calls ${calls}\n`));
