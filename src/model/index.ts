@@ -4,6 +4,13 @@
 // Start at realm.ts, then session.ts.
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
 export type { Component } from './component.ts';
+export {
+  effectiveRoleIds,
+  expandRoleIds,
+  groupPath,
+  groupsWithParents,
+  type RoleGraph,
+} from './effective-roles.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
 export type { Realm, RealmSettings, Unenforced } from './realm.ts';
 export type { Group, Role } from './role.ts';

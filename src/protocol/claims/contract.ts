@@ -13,6 +13,11 @@ export interface GrantedScopes {
   all: string;
 }
 
+/** What became of a requested `scope`. `names` is the parameter as it was sent (`Invalid scopes: {names}`). */
+export type ScopeResolution =
+  | { outcome: 'granted'; granted: GrantedScopes }
+  | { outcome: 'invalid'; names: string };
+
 /** Who a token is about and how it came to be. */
 export interface ClaimsInput {
   configuration: RealmConfiguration;
@@ -25,7 +30,29 @@ export interface ClaimsInput {
   notes: Readonly<Record<string, string>>;
   /** UUID to client, for role owners (`resource_access`, audience). */
   clientsByUuid: ReadonlyMap<string, Client>;
+  /** {base_url}; stands in for `${authBaseUrl}` in a client's root URL (claim `allowed-origins`). */
+  baseUrl?: string;
 }
 
 /** Which document the claims go into. */
 export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'userinfo' | 'introspection';
+
+/** What one token carries beside the claims of its mappers. Times are seconds. */
+export interface TokenStamp {
+  /** `{base_url}/realms/{realm}`. */
+  issuer: string;
+  /** The claim `jti`; see `accessTokenId`. */
+  jti: string;
+  issuedAt: number;
+  /** Absent for an offline refresh token without an end. */
+  expiresAt?: number;
+  /** The user session; absent for a transient one (client credentials). */
+  sessionId?: string;
+}
+
+/** Where an access token comes from; its `jti` says so since Keycloak 26.2 (facts §6.1). */
+export interface TokenOrigin {
+  session: 'online' | 'offline' | 'transient';
+  grant: 'password' | 'authorization_code' | 'refresh_token' | 'client_credentials';
+  lightweight: boolean;
+}

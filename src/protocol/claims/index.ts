@@ -1,2 +1,24 @@
 // Claims: from scopes, roles and protocol mappers to what stands in a token (facts §6).
-export type { ClaimsInput, ClaimsTarget, GrantedScopes } from './contract.ts';
+// Owns: scope resolution, role narrowing, the protocol mappers, the claims of access, ID and refresh tokens.
+// Must not know: signing, sessions, grants.
+// Start at scopes.ts, then tokens.ts.
+export type {
+  ClaimsInput,
+  ClaimsTarget,
+  GrantedScopes,
+  ScopeResolution,
+  TokenOrigin,
+  TokenStamp,
+} from './contract.ts';
+export { mapClaims } from './map-claims.ts';
+export { narrowRoles, permittedScopes, roleOwners } from './roles.ts';
+export { resolveRefreshScopes, resolveScopes } from './scopes.ts';
+export {
+  accessTokenClaims,
+  accessTokenId,
+  idTokenClaims,
+  isLightweight,
+  type RefreshTokenFacts,
+  refreshTokenClaims,
+} from './tokens.ts';
+export { resolveWebOrigins } from './web-origins.ts';

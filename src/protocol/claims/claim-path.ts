@@ -1,0 +1,41 @@
+/**
+ * Claims that the token's own rules fill; Keycloak 26 ignores mappers that name the first eight. `azp` and `sid`
+ * are kept out too: refresh, revocation and introspection rely on them.
+ */
+const PROTECTED = new Set([
+  ...['exp', 'nbf', 'iat', 'jti', 'iss', 'typ', 'scope', 'at_hash'],
+  ...['azp', 'sid', '__proto__'],
+]);
+
+/** A `claim.name` in its parts: dots nest, `\.` is a dot (Keycloak: OIDCAttributeMapperHelper). */
+export function claimPath(name: string): readonly string[] {
+  return name.split(/(?<!\\)\./).map((part) => part.replaceAll('\\.', '.'));
+}
+
+/** Whether a mapper may write there. */
+export function isWritable(path: readonly string[]): boolean {
+  const [first] = path;
+  return first !== undefined && first !== '' && !PROTECTED.has(first) && !path.includes('__proto__');
+}
+
+/** Writes a claim; objects on the way are made, lists at the end of the same path are joined. */
+export function putClaim(claims: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  let place = claims;
+  for (const part of path.slice(0, -1)) {
+    const next = place[part];
+    if (isObject(next)) {
+      place = next;
+      continue;
+    }
+    const made: Record<string, unknown> = {};
+    place[part] = made;
+    place = made;
+  }
+  const last = path.at(-1)!;
+  const before = place[last];
+  place[last] = Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,44 @@
+import type { ProtocolMapper } from '../../model/index.ts';
+
+/**
+ * A mapper's value in the type that its configuration names (`jsonType.label`), or undefined where there is none
+ * or it cannot be read as that type: a claim that cannot be made is left out, the login goes on.
+ */
+export function claimValue(mapper: ProtocolMapper, value: unknown): unknown {
+  const type = mapper.config['jsonType.label'];
+  if (!Array.isArray(value)) return typed(type, value);
+  if (value.length === 0) return undefined;
+  if (mapper.config.multivalued !== 'true') return typed(type, value[0]);
+  return value.map((item) => typed(type, item)).filter((item) => item !== undefined);
+}
+
+function typed(type: string | undefined, value: unknown): unknown {
+  if (value === undefined || value === null) return undefined;
+  switch (type) {
+    case 'String':
+      return String(value);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : String(value).toLowerCase() === 'true';
+    case 'int':
+    case 'long':
+      return integer(value);
+    case 'JSON':
+      return typeof value === 'string' ? json(value) : value;
+    default:
+      return value;
+  }
+}
+
+function integer(value: unknown): number | undefined {
+  const text = String(value).trim();
+  const number = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : undefined;
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { Client } from '../../model/index.ts';
+import type { ClaimsInput, ClaimsTarget, GrantedScopes } from './contract.ts';
+import type { MapperRun, MapperStep } from './mapper-run.ts';
+import { compileMappers } from './mapper-table.ts';
+
+/**
+ * What the protocol mappers of the client and its granted scopes say for one kind of document (facts §6). `aud` is
+ * a string for one audience, an array for more, absent for none.
+ */
+export function mapClaims(target: ClaimsTarget, input: ClaimsInput): Record<string, unknown> {
+  const run: MapperRun = { target, input, claims: {}, audience: new Set(), roles: undefined };
+  for (const step of stepsFor(target, input)) step(run);
+  if (run.audience.size > 0) {
+    const names = [...run.audience];
+    run.claims.aud = names.length === 1 ? names[0] : names;
+  }
+  return run.claims;
+}
+
+const memory = new WeakMap<
+  GrantedScopes,
+  WeakMap<Client, Partial<Record<ClaimsTarget, readonly MapperStep[]>>>
+>();
+
+function stepsFor(target: ClaimsTarget, { client, granted }: ClaimsInput): readonly MapperStep[] {
+  let clients = memory.get(granted);
+  if (clients === undefined) {
+    clients = new WeakMap();
+    memory.set(granted, clients);
+  }
+  let targets = clients.get(client);
+  if (targets === undefined) {
+    targets = {};
+    clients.set(client, targets);
+  }
+  targets[target] ??= compileMappers(
+    [...granted.scopes.flatMap((scope) => scope.protocolMappers), ...client.protocolMappers],
+    target,
+  );
+  return targets[target];
+}

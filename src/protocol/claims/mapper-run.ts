@@ -1,0 +1,53 @@
+import type { ProtocolMapper } from '../../model/index.ts';
+import { claimPath, isWritable, putClaim } from './claim-path.ts';
+import { claimValue } from './claim-value.ts';
+import type { ClaimsInput, ClaimsTarget } from './contract.ts';
+import { rolesByOwner } from './roles.ts';
+
+/** One document being filled: what mappers read and write. */
+export interface MapperRun {
+  readonly target: ClaimsTarget;
+  readonly input: ClaimsInput;
+  readonly claims: Record<string, unknown>;
+  /** Client ids and other names for `aud`. */
+  readonly audience: Set<string>;
+  /** Role names in this token; role mappers that add or rename replace it. */
+  roles: TokenRoles | undefined;
+}
+
+/** Role names as the token's mappers see them: hardcoded and renamed ones included. */
+export interface TokenRoles {
+  realm: readonly string[];
+  /** By `client_id`. */
+  clients: ReadonlyMap<string, readonly string[]>;
+}
+
+/** What a mapper does at run time, with its configuration already read. */
+export type MapperStep = (run: MapperRun) => void;
+
+/** The token's roles, worked out at the first use. */
+export function tokenRoles(run: MapperRun): TokenRoles {
+  if (run.roles !== undefined) return run.roles;
+  const { configuration, roleIds, clientsByUuid } = run.input;
+  const grouped = rolesByOwner(configuration, roleIds);
+  const clients = new Map<string, readonly string[]>();
+  for (const [uuid, names] of grouped.clients) {
+    const owner = clientsByUuid.get(uuid);
+    if (owner !== undefined) clients.set(owner.clientId, names);
+  }
+  run.roles = { realm: grouped.realm, clients };
+  return run.roles;
+}
+
+/** A step that puts one value under the mapper's `claim.name`; without a usable name it does nothing. */
+export function claimStep(mapper: ProtocolMapper, read: (run: MapperRun) => unknown): MapperStep {
+  const path = claimPath(mapper.config['claim.name'] ?? '');
+  if (!isWritable(path)) return () => {};
+  return (run) => {
+    const value = claimValue(mapper, read(run));
+    if (value === undefined) return;
+    if (path.length === 1 && path[0] === 'aud')
+      for (const name of [value].flat()) run.audience.add(String(name));
+    else putClaim(run.claims, path, value);
+  };
+}

@@ -1,0 +1,81 @@
+import type { ProtocolMapper } from '../../model/index.ts';
+import type { ClaimsTarget } from './contract.ts';
+import type { MapperStep } from './mapper-run.ts';
+import { clientRoles, hardcodedRole, realmRoles, roleName } from './role-mappers.ts';
+import {
+  acr,
+  allowedOrigins,
+  amr,
+  audience,
+  audienceResolve,
+  hardcodedClaim,
+  nonce,
+  sessionNote,
+} from './session-mappers.ts';
+import { address, fullName, groupMembership, subject, userAttribute, userProperty } from './user-mappers.ts';
+
+interface MapperType {
+  compile: (mapper: ProtocolMapper) => MapperStep;
+  /** Lower runs first: roles are added and renamed before they are read (Keycloak: ProtocolMapperUtils). */
+  order: number;
+  /** Without flags in its configuration it still writes to access tokens. */
+  accessByDefault?: true;
+  /** Changes the roles that other mappers read, whatever its flags say. */
+  always?: true;
+}
+
+/** Every mapper type that idkit knows, under Keycloak 26's ids. */
+const TYPES: Readonly<Record<string, MapperType>> = {
+  'oidc-hardcoded-role-mapper': { compile: hardcodedRole, order: 10, always: true },
+  'oidc-role-name-mapper': { compile: roleName, order: 20, always: true },
+  'oidc-audience-resolve-mapper': { compile: audienceResolve, order: 30, accessByDefault: true },
+  'oidc-audience-mapper': { compile: audience, order: 31 },
+  'oidc-sub-mapper': { compile: subject, order: 35, accessByDefault: true },
+  'oidc-acr-mapper': { compile: acr, order: 36 },
+  'oidc-amr-mapper': { compile: amr, order: 36 },
+  'oidc-allowed-origins-mapper': { compile: allowedOrigins, order: 37, accessByDefault: true },
+  'oidc-usermodel-realm-role-mapper': { compile: realmRoles, order: 40 },
+  'oidc-usermodel-client-role-mapper': { compile: clientRoles, order: 40 },
+  'oidc-usermodel-property-mapper': { compile: userProperty, order: 50 },
+  'oidc-usermodel-attribute-mapper': { compile: userAttribute, order: 50 },
+  'oidc-full-name-mapper': { compile: fullName, order: 50 },
+  'oidc-address-mapper': { compile: address, order: 50 },
+  'oidc-group-membership-mapper': { compile: groupMembership, order: 50 },
+  'oidc-usersessionmodel-note-mapper': { compile: sessionNote, order: 50 },
+  'oidc-hardcoded-claim-mapper': { compile: hardcodedClaim, order: 50 },
+  'oidc-nonce-backwards-compatible-mapper': { compile: nonce, order: 50, accessByDefault: true },
+};
+
+/** The steps of the mappers that write into this kind of document, in the order to run them. */
+export function compileMappers(
+  mappers: readonly ProtocolMapper[],
+  target: ClaimsTarget,
+): readonly MapperStep[] {
+  return mappers
+    .flatMap((mapper) => {
+      const type = TYPES[mapper.protocolMapper];
+      if (type === undefined || mapper.protocol !== 'openid-connect') return [];
+      if (type.always !== true && !writesInto(mapper, target, type.accessByDefault === true)) return [];
+      return [{ order: type.order, step: type.compile(mapper) }];
+    })
+    .sort((one, other) => one.order - other.order)
+    .map(({ step }) => step);
+}
+
+/** The flags of a mapper, with Keycloak 26's rules for those that are absent (OIDCAttributeMapperHelper). */
+function writesInto({ config }: ProtocolMapper, target: ClaimsTarget, accessByDefault: boolean): boolean {
+  const access = config['access.token.claim'] ?? (accessByDefault ? 'true' : 'false');
+  const id = config['id.token.claim'] ?? 'false';
+  switch (target) {
+    case 'access':
+      return access === 'true';
+    case 'lightweight':
+      return config['lightweight.claim'] === 'true';
+    case 'id':
+      return id === 'true';
+    case 'userinfo':
+      return (config['userinfo.token.claim'] ?? id) === 'true';
+    case 'introspection':
+      return (config['introspection.token.claim'] ?? access) === 'true';
+  }
+}

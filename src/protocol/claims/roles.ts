@@ -1,0 +1,95 @@
+import { type Client, expandRoleIds } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { GrantedScopes } from './contract.ts';
+import { preparedFor } from './prepared.ts';
+import { withoutScopes } from './scopes.ts';
+
+/**
+ * The grant without the scopes that the user may not use: a client scope with roles is for users who have at
+ * least one of them, composites resolved (Keycloak 26; that is why `offline_access` needs the realm role
+ * `offline_access`). The same object where all stay.
+ *
+ * @param effective ids of the user's effective roles
+ */
+export function permittedScopes(
+  configuration: RealmConfiguration,
+  granted: GrantedScopes,
+  effective: ReadonlySet<string>,
+): GrantedScopes {
+  return withoutScopes(granted, (scope) => {
+    if (scope.scopeRoleIds.length === 0) return true;
+    for (const id of expandRoleIds(configuration, scope.scopeRoleIds)) if (effective.has(id)) return true;
+    return false;
+  });
+}
+
+/**
+ * The roles that a token may name: the user's, and for a client without full scope only those of the client
+ * itself, of its scope mappings and of the granted client scopes, composites resolved (facts §6.1).
+ *
+ * @param effective ids of the user's effective roles
+ */
+export function narrowRoles(
+  configuration: RealmConfiguration,
+  client: Client,
+  granted: GrantedScopes,
+  effective: ReadonlySet<string>,
+): ReadonlySet<string> {
+  if (client.fullScopeAllowed) return effective;
+  const { allowedRoles } = preparedFor(configuration, client);
+  let allowed = allowedRoles.get(granted);
+  if (allowed === undefined) {
+    const own: string[] = [];
+    for (const role of configuration.roles.values()) if (role.clientUuid === client.id) own.push(role.id);
+    const ofScopes = granted.scopes.flatMap((scope) => scope.scopeRoleIds);
+    allowed = expandRoleIds(configuration, [...own, ...client.scopeRoleIds, ...ofScopes]);
+    allowedRoles.set(granted, allowed);
+  }
+  return effective.intersection(allowed);
+}
+
+/** UUIDs of the clients that own any of the roles: what `ClaimsInput.clientsByUuid` must hold. */
+export function roleOwners(
+  configuration: RealmConfiguration,
+  roleIds: ReadonlySet<string>,
+): ReadonlySet<string> {
+  return rolesByOwner(configuration, roleIds).ownerUuids;
+}
+
+/** Role names by where they belong, each list in order of name. */
+export interface RolesByOwner {
+  realm: readonly string[];
+  clients: ReadonlyMap<string, readonly string[]>;
+  ownerUuids: ReadonlySet<string>;
+}
+
+const memory = new WeakMap<RealmConfiguration, WeakMap<ReadonlySet<string>, RolesByOwner>>();
+
+/** The roles grouped by owner; kept as long as the set of ids. */
+export function rolesByOwner(configuration: RealmConfiguration, roleIds: ReadonlySet<string>): RolesByOwner {
+  let sets = memory.get(configuration);
+  if (sets === undefined) {
+    sets = new WeakMap();
+    memory.set(configuration, sets);
+  }
+  const known = sets.get(roleIds);
+  if (known !== undefined) return known;
+  const realm: string[] = [];
+  const clients = new Map<string, string[]>();
+  for (const id of roleIds) {
+    const role = configuration.roles.get(id);
+    if (role === undefined) continue;
+    if (role.clientUuid === undefined) {
+      realm.push(role.name);
+      continue;
+    }
+    const names = clients.get(role.clientUuid);
+    if (names === undefined) clients.set(role.clientUuid, [role.name]);
+    else names.push(role.name);
+  }
+  realm.sort();
+  for (const names of clients.values()) names.sort();
+  const grouped = { realm, clients, ownerUuids: new Set(clients.keys()) };
+  sets.set(roleIds, grouped);
+  return grouped;
+}

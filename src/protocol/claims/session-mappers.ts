@@ -1,0 +1,101 @@
+import type { Client, ProtocolMapper } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import { claimStep, type MapperStep, tokenRoles } from './mapper-run.ts';
+import { resolveWebOrigins } from './web-origins.ts';
+
+/** `oidc-usersessionmodel-note-mapper`: a note of the session (`AUTH_TIME` is kept as `auth_time`). */
+export function sessionNote(mapper: ProtocolMapper): MapperStep {
+  const name = mapper.config['user.session.note'] ?? '';
+  const lower = name.toLowerCase();
+  return claimStep(mapper, ({ input }) => input.notes[name] ?? input.notes[lower]);
+}
+
+/**
+ * `oidc-acr-mapper`: the level of the login; a map of levels (attribute `acr.loa.map` of client or realm) gives it
+ * the name of the highest level that was reached.
+ */
+export function acr(): MapperStep {
+  return ({ input, claims }) => {
+    const level = input.notes.acr ?? '1';
+    claims.acr = levelName(input.configuration, input.client, level) ?? level;
+  };
+}
+
+/** `oidc-amr-mapper`: how the user logged in, where the session says so. */
+export function amr(mapper: ProtocolMapper): MapperStep {
+  const listed: ProtocolMapper = {
+    ...mapper,
+    config: { 'claim.name': 'amr', ...mapper.config, multivalued: 'true' },
+  };
+  return claimStep(listed, ({ input }) => input.notes.amr?.split(' ').filter((word) => word !== ''));
+}
+
+/** `oidc-allowed-origins-mapper`: the client's web origins; absent where there are none. */
+export function allowedOrigins(): MapperStep {
+  return ({ input, claims }) => {
+    const origins = resolveWebOrigins(input.client, input.baseUrl);
+    if (origins.length > 0) claims['allowed-origins'] = origins;
+  };
+}
+
+/** `oidc-audience-resolve-mapper`: every other client of which the token names a role. */
+export function audienceResolve(): MapperStep {
+  return (run) => {
+    for (const clientId of tokenRoles(run).clients.keys()) {
+      if (clientId !== run.input.client.clientId) run.audience.add(clientId);
+    }
+  };
+}
+
+/** `oidc-audience-mapper`: a client or another name. */
+export function audience(mapper: ProtocolMapper): MapperStep {
+  const name = mapper.config['included.client.audience'] || mapper.config['included.custom.audience'];
+  if (name === undefined || name === '') return () => {};
+  return (run) => run.audience.add(name);
+}
+
+/** `oidc-hardcoded-claim-mapper`: a value that never changes. */
+export function hardcodedClaim(mapper: ProtocolMapper): MapperStep {
+  return claimStep(mapper, () => mapper.config['claim.value']);
+}
+
+/** `oidc-nonce-backwards-compatible-mapper`: the request's nonce in every token, as before Keycloak 24. */
+export function nonce(): MapperStep {
+  return ({ input, claims }) => {
+    if (input.notes.nonce !== undefined) claims.nonce = input.notes.nonce;
+  };
+}
+
+const levelMaps = new WeakMap<object, ReadonlyMap<string, number>>();
+
+function levelName(configuration: RealmConfiguration, client: Client, level: string): string | undefined {
+  if (!/^\d+$/.test(level)) return undefined;
+  const own = levelMap(client.attributes);
+  const levels = own.size > 0 ? own : levelMap(configuration.realm.settings.attributes);
+  let best: { name: string; level: number } | undefined;
+  for (const [name, mapped] of levels) {
+    if (mapped <= Number(level) && mapped > (best?.level ?? 0)) best = { name, level: mapped };
+  }
+  return best?.name;
+}
+
+function levelMap(attributes: Readonly<Record<string, string>>): ReadonlyMap<string, number> {
+  const known = levelMaps.get(attributes);
+  if (known !== undefined) return known;
+  const levels = new Map<string, number>();
+  for (const [name, value] of Object.entries(parseObject(attributes['acr.loa.map']))) {
+    const level = Number(value);
+    if (Number.isInteger(level)) levels.set(name, level);
+  }
+  levelMaps.set(attributes, levels);
+  return levels;
+}
+
+function parseObject(text: string | undefined): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
