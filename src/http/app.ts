@@ -8,10 +8,17 @@ import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
 import { answerClientError } from './client-error.ts';
 import { answerTransportFault, SERVER_FAULT, sendGlobalError, statusText } from './error-answers.ts';
+import { sendErrorPage, wantsPage } from './error-page.ts';
 import type { RouteTimes } from './metrics/request-histogram.ts';
 import { answerNotFound } from './not-found.ts';
 import { oidcRoutes } from './oidc/index.ts';
-import { addRawParser, bodyLimit, checkBodyBeforeReading, declaredLength } from './request-body.ts';
+import {
+  addRawParser,
+  bodyLimit,
+  checkBodyBeforeReading,
+  declaredLength,
+  discardRest,
+} from './request-body.ts';
 import { findPathFault } from './request-path.ts';
 import { rootRoutes } from './root-routes.ts';
 import type { Route, Services } from './route.ts';
@@ -112,7 +119,10 @@ function addErrorHandlers(app: FastifyInstance, services: Services, log: Service
   app.setErrorHandler((error, request, reply) => {
     const refusal = renderRefusal(error);
     if (refusal !== undefined) {
-      if (!request.raw.complete) reply.removeHeader('connection');
+      discardRest(request);
+      // An unknown realm is a page for a browser (facts §1).
+      if (refusal.status === 404 && wantsPage(request))
+        return sendErrorPage(reply, 404, (refusal.body as { error: string }).error);
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
     }
     if (answerTransportFault(error, request, reply)) return;

@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
@@ -56,4 +56,14 @@ function listenFault(where: { host: string; port: number }, cause: unknown): unk
     default:
       return cause;
   }
+}
+
+/** Proves that a port is free before anything is changed. Port 0 always is. @throws as `listen` does */
+export async function checkPortFree(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => {
+    probe.once('error', (cause) => reject(listenFault({ host, port }, cause)));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+  });
 }

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { test } from 'node:test';
+import { login, makePlatform, refresh } from '../http/service.ts';
+
+/** The service in a process of its own. */
+async function spawnService(dir: string): Promise<{ address: string; child: ChildProcess }> {
+  const program = new URL('./serve-process.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [program, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout!.once('data', (chunk: Buffer) => resolve(chunk.toString().trim()));
+    child.once('exit', (code) => reject(new Error(`the service ended with ${code}`)));
+  });
+  return { address, child };
+}
+
+/** One session that refreshes until the service is gone, and what it knows. */
+interface Chain {
+  /** Tokens presented and answered. */
+  spent: string[];
+  /** The newest token answered. */
+  newest: string;
+  /** A request with `newest` was under way when the service died: it may or may not have been used. */
+  inFlight: boolean;
+}
+
+test('across a kill -9 under refresh load no answered token is usable twice and the newest works (issue: tokens)', async () => {
+  const platform = makePlatform();
+  try {
+    const service = await spawnService(platform.dir);
+    const chains: Chain[] = [];
+    for (let n = 0; n < 12; n++)
+      chains.push({ spent: [], newest: (await login(service))['refresh_token']!, inFlight: false });
+    const idle: Chain = { spent: [], newest: (await login(service))['refresh_token']!, inFlight: false };
+    const died = new Promise((resolve) => service.child.once('exit', resolve));
+    const load = chains.map(async (chain) => {
+      for (;;) {
+        chain.inFlight = true;
+        let answer: Awaited<ReturnType<typeof refresh>>;
+        try {
+          answer = await refresh(service, chain.newest);
+        } catch {
+          return;
+        }
+        assert.equal(answer.status, 200, JSON.stringify(answer.body));
+        chain.inFlight = false;
+        chain.spent.push(chain.newest);
+        chain.newest = answer.body['refresh_token']!;
+        // A pause, so that some chains have nothing under way when the service dies.
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
+      }
+    });
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    service.child.kill('SIGKILL');
+    await Promise.all([died, ...load]);
+    assert.ok(chains.reduce((sum, chain) => sum + chain.spent.length, 0) > 50, 'there was a load');
+
+    const again = await spawnService(platform.dir);
+    try {
+      assert.equal((await refresh(again, idle.newest)).status, 200, 'a token that nobody used works');
+      for (const chain of chains) {
+        if (!chain.inFlight) assert.equal((await refresh(again, chain.newest)).status, 200);
+        for (const token of chain.spent.slice(-3).reverse()) {
+          const answer = await refresh(again, token);
+          assert.equal(answer.status, 400, 'a token whose successor was answered is never usable again');
+          assert.equal(answer.body['error'], 'invalid_grant');
+        }
+      }
+    } finally {
+      const ended = new Promise((resolve) => again.child.once('exit', resolve));
+      again.child.kill('SIGTERM');
+      assert.equal(await ended, 0);
+    }
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a service that was killed leaves no lock behind: the next one starts at once', async () => {
+  const platform = makePlatform();
+  try {
+    const first = await spawnService(platform.dir);
+    const died = new Promise((resolve) => first.child.once('exit', resolve));
+    first.child.kill('SIGKILL');
+    await died;
+    const second = await spawnService(platform.dir);
+    await login(second);
+    const ended = new Promise((resolve) => second.child.once('exit', resolve));
+    second.child.kill('SIGTERM');
+    await ended;
+  } finally {
+    platform.remove();
+  }
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openRuntime, startService } from '../../src/runtime/open.ts';
+import { login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
+
+test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
+  const platform = makePlatform();
+  const certs = async (address: string) =>
+    (await fetch(`${address}/realms/master/protocol/openid-connect/certs`)).text();
+  try {
+    const first = await startTestService({ platform });
+    assert.equal(first.firstStart, true);
+    const keys = await certs(first.address);
+    await first.stop();
+    const second = await startTestService({ platform });
+    assert.equal(second.firstStart, false);
+    assert.equal(await certs(second.address), keys);
+    await login(second);
+    await second.stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a running request is finished after close() was called, and the port is free afterwards', async () => {
+  const service = await startTestService();
+  const url = new URL(service.address);
+  const body = new URLSearchParams({
+    grant_type: 'client_credentials',
+    client_id: 'idkit-smoke',
+    client_secret: SECRETS.IDKIT_SMOKE_CLIENT_SECRET,
+  }).toString();
+  const answer = new Promise<string>((resolve, reject) => {
+    let text = '';
+    const socket = connect(Number(url.port), url.hostname, () => {
+      socket.write(
+        `POST ${new URL(tokenUrl(service)).pathname} HTTP/1.1\r\nHost: x\r\n` +
+          `Content-Type: application/x-www-form-urlencoded\r\nContent-Length: ${body.length}\r\n\r\n` +
+          body.slice(0, 10),
+      );
+      setTimeout(() => {
+        void service.close();
+        setTimeout(() => socket.write(body.slice(10)), 200);
+      }, 100);
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString();
+    });
+    socket.on('end', () => resolve(text));
+    socket.on('error', reject);
+  });
+  assert.match(await answer, /^HTTP\/1\.1 200 OK/);
+  await service.stop();
+  await assert.rejects(fetch(`${service.address}/health`));
+});
+
+test('a request that does not end is cut off when the grace is over, and close() resolves', async () => {
+  const service = await startTestService({ serve: { graceSeconds: 0.3 } });
+  const url = new URL(service.address);
+  const socket = connect(Number(url.port), url.hostname);
+  socket.on('error', () => {});
+  socket.write(
+    'POST /realms/master/protocol/openid-connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n',
+  );
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const began = performance.now();
+  await service.stop();
+  assert.ok(performance.now() - began < 5_000);
+});
+
+test('close() checkpoints the database: no write-ahead log, no record of a running service is left', async () => {
+  const platform = makePlatform();
+  try {
+    const service = await startTestService({ platform });
+    const data = join(platform.dir, 'data');
+    assert.ok(existsSync(join(data, 'serve.json')));
+    await service.stop();
+    assert.ok(!existsSync(join(data, 'idkit.db-wal')));
+    assert.ok(!existsSync(join(data, 'serve.json')));
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a second serve on the same database is refused with IDKIT_LOCKED and names the first (issue: serve)', async () => {
+  const platform = makePlatform();
+  const first = await startTestService({ platform });
+  try {
+    await assert.rejects(
+      startTestService({ platform }),
+      (error: Error & { code: string; exitCode: number }) => {
+        assert.equal(error.code, 'IDKIT_LOCKED');
+        assert.equal(error.exitCode, 11);
+        assert.match(error.message, new RegExp(`\\b${process.pid}\\b`));
+        return true;
+      },
+    );
+    await login(first);
+  } finally {
+    await first.stop();
+    platform.remove();
+  }
+});
+
+test('a port that is taken is IDKIT_PORT_TAKEN, and nothing is changed', async () => {
+  const platform = makePlatform();
+  const other = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => other.once('listening', resolve));
+  const port = (other.address() as { port: number }).port;
+  try {
+    await assert.rejects(
+      startTestService({ platform, flags: { 'listen.port': String(port) } }),
+      (error: Error) => {
+        assert.equal((error as Error & { code: string }).code, 'IDKIT_PORT_TAKEN');
+        assert.match(error.message, new RegExp(String(port)));
+        return true;
+      },
+    );
+    assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')), 'no database was made');
+  } finally {
+    other.close();
+    platform.remove();
+  }
+});
+
+test('the master key missing, of the wrong length, or not the one of the database: each its own code', async () => {
+  const platform = makePlatform();
+  const env = join(platform.dir, '.env');
+  const good = readFileSync(env, 'utf8');
+  const withKey = (key: string) =>
+    writeFileSync(env, good.replace(/^IDKIT_MASTER_KEY=.*$/m, key), { mode: 0o600 });
+  try {
+    await (await startTestService({ platform })).stop();
+    const before = readFileSync(join(platform.dir, 'data', 'idkit.db'));
+    withKey('');
+    await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_MISSING' });
+    withKey('IDKIT_MASTER_KEY=c2hvcnQ=');
+    await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_INVALID' });
+    withKey(`IDKIT_MASTER_KEY=${Buffer.alloc(32, 9).toString('base64')}`);
+    await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_WRONG' });
+    assert.deepEqual(
+      readFileSync(join(platform.dir, 'data', 'idkit.db')),
+      before,
+      'the database is untouched',
+    );
+    withKey(`IDKIT_MASTER_KEY=${SECRETS.IDKIT_MASTER_KEY}`);
+    await (await startTestService({ platform })).stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a damaged database is IDKIT_DATABASE_DAMAGED', async () => {
+  const platform = makePlatform();
+  try {
+    writeFileSync(
+      join(platform.dir, 'data', 'idkit.db'),
+      'this is no SQLite database, whatever its name says. '.repeat(100),
+    );
+    await assert.rejects(startTestService({ platform }), { code: 'IDKIT_DATABASE_DAMAGED' });
+  } finally {
+    platform.remove();
+  }
+});
+
+test('health and metrics move to the management port and leave the public one (contract §5)', async () => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const port = (probe.address() as { port: number }).port;
+  await new Promise((resolve) => probe.close(resolve));
+  const service = await startTestService({ flags: { 'listen.managementPort': String(port) } });
+  try {
+    assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/realms/master`)).status, 404);
+    assert.equal((await fetch(`${service.address}/health/ready`)).status, 404);
+    assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
+  } finally {
+    await service.stop();
+  }
+});
+
+test('the running service is found by its record, only while its lock is held (contract §3)', async () => {
+  const platform = makePlatform();
+  try {
+    const settings = await platform.settings({ 'listen.port': '18080' });
+    const runtime = await openRuntime(settings);
+    assert.equal(await runtime.baseUrl(), undefined, 'nothing runs');
+    const service = await startTestService({ platform });
+    assert.equal(await runtime.baseUrl(), service.address);
+    await service.stop();
+    writeFileSync(
+      join(platform.dir, 'data', 'serve.json'),
+      JSON.stringify({
+        address: 'http://127.0.0.1:1',
+        managementAddress: 'http://127.0.0.1:1',
+        pid: 1,
+        started: 'x',
+      }),
+    );
+    assert.equal(await runtime.baseUrl(), undefined, 'a record that nobody holds a lock for is no service');
+  } finally {
+    platform.remove();
+  }
+});
+
+test('what this version does not build is refused by name (IDKIT_NOT_YET)', async () => {
+  const platform = makePlatform();
+  try {
+    const settings = await platform.settings();
+    await assert.rejects(openRuntime({ ...settings, runtime: 'compose' }), { code: 'IDKIT_NOT_YET' });
+    await assert.rejects(
+      startService({ ...settings, database: { kind: 'postgres', url: 'postgres://x/y' } }),
+      {
+        code: 'IDKIT_NOT_YET',
+      },
+    );
+  } finally {
+    platform.remove();
+  }
+});

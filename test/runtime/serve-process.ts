@@ -1,0 +1,8 @@
+// A process that runs the service of a platform directory (argv) until it is killed. Prints its address.
+import { loadSettings } from '../../src/config/index.ts';
+import { startService } from '../../src/runtime/open.ts';
+
+const settings = await loadSettings({ dir: process.argv[2], flags: { 'listen.port': '0' }, env: {} });
+const service = await startService(settings);
+process.stdout.write(`${service.address}\n`);
+process.once('SIGTERM', () => void service.close().then(() => process.exit(0)));
