@@ -5,9 +5,10 @@
 // Start at settings.ts, then table.ts and load.ts.
 export { parseDuration } from './duration.ts';
 export { parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
-export { writeEnvironmentValue } from './env-write.ts';
+export { isGeneratedValue, writeEnvironmentValue } from './env-write.ts';
 export { type InitResult, initPlatform } from './init.ts';
 export { type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
+export { acquireLock, type Lock, type LockHolder, type LockOptions, readLockHolder } from './lock.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
