@@ -4,3 +4,4 @@
 // Must not know: the server.
 // Start at admin-client.ts.
 export { type AdminClient, type AdminConnection, connectAdmin, type RealmRecord } from './admin-client.ts';
+export { type Revocation, revokeToken } from './revoke-token.ts';

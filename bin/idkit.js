@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+// biome-ignore-all lint: old syntax on purpose, see below
+// A Node.js that is too old must get one clear line, not a syntax error, or be replaced by the Node.js that
+// `npm ci` brings in a checkout. The program itself is src/cli in a checkout, dist/cli in the package.
+var MIN_MAJOR = 24;
+
+Promise.all([import('fs'), import('path'), import('child_process'), import('module'), import('os')])
+  .then(function (modules) {
+    var fs = modules[0];
+    var path = modules[1];
+    var root = path.dirname(path.dirname(fs.realpathSync(process.argv[1])));
+    if (parseInt(process.versions.node, 10) < MIN_MAJOR) return startOther(fs, path, modules[2], root);
+    openCompileCache(path, modules[3], modules[4]);
+    var inCheckout = fs.existsSync(path.join(root, 'src', 'cli', 'main.ts'));
+    return import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js').then(function (program) {
+      return program.main(process.argv.slice(2));
+    });
+  })
+  .catch(function (error) {
+    console.error('error IDKIT_BUG: ' + (error && error.stack ? error.stack : error));
+    process.exit(70);
+  });
+
+// Compiled code is kept in this user's own cache: one in a shared directory could be planted by others.
+function openCompileCache(path, module, os) {
+  if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
+  var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+  module.enableCompileCache(path.join(caches, 'idkit'));
+}
+
+function startOther(fs, path, childProcess, root) {
+  var node = path.join(root, 'node_modules', 'node-linux-' + process.arch, 'bin', 'node');
+  if (!fs.existsSync(node)) {
+    console.error(
+      'error IDKIT_VERSION: idkit needs Node.js ' +
+        MIN_MAJOR +
+        ' or newer, and this is ' +
+        process.versions.node,
+    );
+    process.exit(14);
+  }
+  var child = childProcess.spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+    process.on(signal, function () {
+      child.kill(signal);
+    });
+  });
+  child.on('exit', function (code, signal) {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}

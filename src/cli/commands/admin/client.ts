@@ -1,0 +1,113 @@
+import type { Command } from 'commander';
+import { IdkitError } from '../../../core/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { renderPairs, renderTable } from '../../output/render-table.ts';
+import { examples } from '../examples.ts';
+import { textFlag } from '../flag-values.ts';
+import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
+import { type ApiRecord, apiPath, asRecords, getClient } from './lookup.ts';
+
+const CLIENT = { name: 'the client id', flag: '--client-id' };
+
+/** `idkit admin client list|create` */
+export function addClientCommands(admin: Command, run: Runner): void {
+  const client = admin.command('client').description('clients of a realm');
+  withAdminFlags(client.command('list').description('every client'), { realm: true })
+    .addHelpText('after', examples([['idkit admin client list --realm acme', 'ids and kinds']]))
+    .action(run(listClients));
+  withAdminFlags(
+    client
+      .command('create')
+      .argument('[client-id]')
+      .description('make a client: machine-to-machine with a secret, or public'),
+    { realm: true },
+  )
+    .option('--client-id <id>', 'the client id')
+    .option('--public', 'an interactive public client: code flow with PKCE')
+    .option('--redirect-uri <uri...>', 'where a login may come back to (public clients)')
+    .option('--direct-grants', 'allow the password grant')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
+        [
+          'idkit admin client create web --public --redirect-uri https://app.example.org/*',
+          'a web application',
+        ],
+      ]),
+    )
+    .action(run((context, flags, [name]) => createClient(context, flags, name)));
+}
+
+async function listClients(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const { admin } = await connect(context, flags);
+  const { body } = await admin.call('GET', apiPath(realm, 'clients'));
+  const clients = asRecords(body, 'clients');
+  return {
+    data: {
+      realm,
+      // A list for programs must not carry secrets into their logs.
+      clients: clients.map(({ secret: _, ...client }) => client),
+    },
+    text: renderTable(
+      ['CLIENT', 'KIND', 'ENABLED', 'ID'],
+      clients.map((client) => [client['clientId'], describeKind(client), client['enabled'], client['id']]),
+    ),
+  };
+}
+
+function describeKind(client: ApiRecord): string {
+  if (client['bearerOnly'] === true) return 'bearer-only';
+  if (client['publicClient'] === true) return 'public';
+  return client['serviceAccountsEnabled'] === true ? 'machine-to-machine' : 'confidential';
+}
+
+async function createClient(
+  context: CommandContext,
+  flags: Flags,
+  name: string | undefined,
+): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const clientId = nameArgument(name, textFlag(flags, 'clientId'), CLIENT);
+  const isPublic = flags['public'] === true;
+  const redirectUris = flags['redirectUri'] as string[] | undefined;
+  if (redirectUris !== undefined && !isPublic) {
+    throw new IdkitError('IDKIT_USAGE', '--redirect-uri is for --public clients');
+  }
+  const { admin } = await connect(context, flags);
+  await admin.call('POST', apiPath(realm, 'clients'), {
+    clientId,
+    enabled: true,
+    protocol: 'openid-connect',
+    publicClient: isPublic,
+    standardFlowEnabled: isPublic,
+    directAccessGrantsEnabled: flags['directGrants'] === true,
+    serviceAccountsEnabled: !isPublic,
+    ...(isPublic
+      ? { redirectUris: redirectUris ?? [], attributes: { 'pkce.code.challenge.method': 'S256' } }
+      : {}),
+  });
+  const { id } = await getClient(admin, realm, clientId);
+  const secret = isPublic ? undefined : await readSecret(admin, realm, String(id));
+  return {
+    data: { realm, clientId, id, ...(secret === undefined ? {} : { secret }) },
+    text: renderPairs([
+      ['realm', realm],
+      ['client', clientId],
+      ['id', id],
+      ['secret', secret],
+    ]),
+  };
+}
+
+/** The secret that the service made; shown to the person who made the client. */
+async function readSecret(
+  admin: Awaited<ReturnType<typeof connect>>['admin'],
+  realm: string,
+  id: string,
+): Promise<string | undefined> {
+  const { body } = await admin.call('GET', apiPath(realm, 'clients', id, 'client-secret'));
+  const value = (body as { value?: unknown } | undefined)?.value;
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { AdminClient } from '../../../client/index.ts';
+import type { Settings } from '../../../config/index.ts';
+import { IdkitError, Secret } from '../../../core/index.ts';
+import type { CommandContext, Flags } from '../../command.ts';
+import { ask } from '../../terminal.ts';
+import { baseUrlFlag, checkName, given, textFlag } from '../flag-values.ts';
+
+/** The flags that every command below `admin` has. */
+export function withAdminFlags(command: Command, options: { realm: boolean }): Command {
+  if (options.realm) command.option('--realm <name>', 'the realm', 'master');
+  return command.option('--base-url <url>', 'the service; needs no platform directory');
+}
+
+/** The realm of `--realm`. @throws IDKIT_USAGE for what is no plain name */
+export function realmFlag(flags: Flags): string {
+  return checkName(textFlag(flags, 'realm') ?? 'master', '--realm');
+}
+
+/**
+ * A name given as an argument or by a flag, one of them.
+ *
+ * @throws IDKIT_USAGE for none, or two that differ
+ */
+export function nameArgument(
+  argument: string | undefined,
+  flag: string | undefined,
+  what: { name: string; flag: string },
+): string {
+  if (argument !== undefined && flag !== undefined && argument !== flag) {
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `${what.name} is given as an argument and by ${what.flag}, and they differ`,
+    );
+  }
+  const value = argument ?? flag;
+  if (value === undefined) throw new IdkitError('IDKIT_USAGE', `${what.name} is missing`);
+  return checkName(value, what.name);
+}
+
+/** The administrative API of the service that the flags and settings name (contract §3, "Finding the service"). */
+export async function connect(
+  context: CommandContext,
+  flags: Flags,
+): Promise<{ admin: AdminClient; baseUrl: string }> {
+  const flag = baseUrlFlag(flags);
+  const settings = await (flag === undefined ? context.loadPlatform() : context.loadSettings());
+  const baseUrl = flag ?? (await findService(settings));
+  const { username } = settings.administrator;
+  const password = settings.administrator.password ?? (await askPassword(context, username, baseUrl));
+  const { connectAdmin } = await import('../../../client/index.ts');
+  const { timeout } = context.globals;
+  const admin = await connectAdmin({
+    baseUrl,
+    username,
+    password,
+    signal: context.signal,
+    ...given('tokenFile', settings.exists ? tokenFile(settings, baseUrl) : undefined),
+    ...given('timeoutMilliseconds', timeout === undefined ? undefined : Math.ceil(timeout * 1000)),
+  });
+  return { admin, baseUrl };
+}
+
+/** The record of the running service, else where idkit.yaml says that it listens. */
+async function findService(settings: Settings): Promise<string> {
+  const { openRuntime } = await import('../../../runtime/open.ts');
+  const running = await (await openRuntime(settings)).baseUrl();
+  if (running !== undefined) return running;
+  const { host, port, tlsCert } = settings.listen;
+  const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  return `${tlsCert === null ? 'http' : 'https'}://${address}:${port}`;
+}
+
+/** One file per base URL and administrator, so that two services never get each other's token. */
+function tokenFile(settings: Settings, baseUrl: string): string {
+  const owner = `${baseUrl} ${settings.administrator.username}`;
+  const name = createHash('sha256').update(owner).digest('hex').slice(0, 16);
+  return join(settings.dir, 'data', 'tokens', `${name}.json`);
+}
+
+async function askPassword(context: CommandContext, username: string, baseUrl: string): Promise<Secret> {
+  if (!context.terminal.canAsk) {
+    throw new IdkitError('IDKIT_SETTING', 'IDKIT_ADMIN_PASSWORD is not set', {
+      hints: ['set it in the process environment, or in .env of the platform directory'],
+    });
+  }
+  const question = `Password of ${username} at ${baseUrl}: `;
+  return new Secret(await ask(context.terminal, question, { hidden: true, signal: context.signal }));
+}

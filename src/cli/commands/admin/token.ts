@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import { revokeToken } from '../../../client/index.ts';
+import { IdkitError, Secret } from '../../../core/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { ask, readFirstLine } from '../../terminal.ts';
+import { examples } from '../examples.ts';
+import { checkName, given, textFlag } from '../flag-values.ts';
+import { connect, withAdminFlags } from './connect.ts';
+import { apiPath, getClient } from './lookup.ts';
+
+/** `idkit admin token revoke` */
+export function addTokenCommands(admin: Command, run: Runner): void {
+  const token = admin.command('token').description('tokens');
+  withAdminFlags(
+    token.command('revoke').description("revoke the token on stdin, with its own client's credentials"),
+    { realm: false },
+  )
+    .option('--realm <name>', 'the realm (default: the issuer in the token)')
+    .option('--client-id <id>', 'the client (default: the one in the token)')
+    .addHelpText(
+      'after',
+      examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]),
+    )
+    .action(run(revoke));
+}
+
+async function revoke(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const token = await readToken(context);
+  const claims = readClaims(token);
+  const realm = textFlag(flags, 'realm') ?? realmOf(claims['iss']);
+  const clientId = textFlag(flags, 'clientId') ?? claims['azp'];
+  if (realm === undefined || typeof clientId !== 'string') {
+    throw new IdkitError('IDKIT_USAGE', 'the token on stdin does not tell its realm and client', {
+      hints: ['name them with --realm and --client-id'],
+    });
+  }
+  checkName(realm, '--realm');
+  const { admin, baseUrl } = await connect(context, flags);
+  const client = await getClient(admin, realm, clientId);
+  const secret = client['publicClient'] === true ? undefined : await getSecret(admin, realm, client['id']);
+  await revokeToken({
+    baseUrl,
+    realm,
+    clientId,
+    token,
+    signal: context.signal,
+    ...given('clientSecret', secret),
+  });
+  return { data: { realm, clientId }, text: `revoked the token of client ${clientId} in realm ${realm}` };
+}
+
+async function readToken(context: CommandContext): Promise<Secret> {
+  const text = context.terminal.canAsk
+    ? await ask(context.terminal, 'Token: ', { hidden: true, signal: context.signal })
+    : await readFirstLine(context.terminal, 'a token');
+  const token = text.trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new IdkitError('IDKIT_USAGE', 'a token is expected on stdin');
+  return new Secret(token);
+}
+
+/** What the token says of itself, unverified: the service decides; this only finds the right door. */
+function readClaims(token: Secret): Readonly<Record<string, unknown>> {
+  try {
+    const payload = Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString('utf8');
+    const claims: unknown = JSON.parse(payload);
+    return typeof claims === 'object' && claims !== null ? (claims as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function realmOf(issuer: unknown): string | undefined {
+  const match = typeof issuer === 'string' ? /\/realms\/([^/]+)$/.exec(issuer) : null;
+  return match === null ? undefined : decodeURIComponent(match[1]!);
+}
+
+async function getSecret(
+  admin: Awaited<ReturnType<typeof connect>>['admin'],
+  realm: string,
+  id: unknown,
+): Promise<Secret | undefined> {
+  const { body } = await admin.call('GET', apiPath(realm, 'clients', String(id), 'client-secret'));
+  const value = (body as { value?: unknown } | undefined)?.value;
+  return typeof value === 'string' ? new Secret(value) : undefined;
+}

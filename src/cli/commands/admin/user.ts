@@ -1,0 +1,124 @@
+import type { Command } from 'commander';
+import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { renderTable } from '../../output/render-table.ts';
+import { examples } from '../examples.ts';
+import { given, textFlag, wholeNumber } from '../flag-values.ts';
+import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
+import { apiPath, getUser, listUsers } from './lookup.ts';
+import { NEW_PASSWORD_VARIABLE, readNewPassword } from './new-password.ts';
+
+const USER = { name: 'the user', flag: '--username' };
+
+/** `idkit admin user count|list|create|set-password` */
+export function addUserCommands(admin: Command, run: Runner): void {
+  const user = admin.command('user').description('users of a realm');
+  withAdminFlags(user.command('count').description('how many, without service accounts'), { realm: true })
+    .addHelpText('after', examples([['idkit admin user count --realm acme', 'a number']]))
+    .action(run(countUsers));
+  withAdminFlags(user.command('list').description('users by name'), { realm: true })
+    .option('--search <text>', 'user name, e-mail or name begins with this; *text* anywhere')
+    .option('--max <number>', 'at most this many')
+    .addHelpText('after', examples([['idkit admin user list --realm acme --search ali', 'by prefix']]))
+    .action(run(showUsers));
+  withAdminFlags(user.command('create').argument('[username]').description('make a user, enabled'), {
+    realm: true,
+  })
+    .option('--username <name>', 'the user')
+    .option('--email <address>', 'e-mail address')
+    .option('--first-name <name>', 'first name')
+    .option('--last-name <name>', 'last name')
+    .option('--password', `set a password too: ${NEW_PASSWORD_VARIABLE}, a prompt, or stdin`)
+    .option('--temporary', 'the password must be changed at the first login')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit admin user create alice --realm acme --password', 'asks for the password'],
+        ['idkit admin user create bob --realm acme --email bob@example.org', 'without a password'],
+      ]),
+    )
+    .action(run((context, flags, [name]) => createUser(context, flags, name)));
+  withAdminFlags(
+    user
+      .command('set-password')
+      .argument('[username]')
+      .description('a new password; ends the user’s sessions'),
+    { realm: true },
+  )
+    .option('--username <name>', 'the user')
+    .option('--temporary', 'it must be changed at the next login')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit admin user set-password alice --realm acme', 'asks on the terminal'],
+        ['pass show alice | idkit admin user set-password alice --realm acme', 'first line of stdin'],
+      ]),
+    )
+    .action(run((context, flags, [name]) => setPassword(context, flags, name)));
+}
+
+async function countUsers(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const { admin } = await connect(context, flags);
+  const count = await admin.countUsers(realm);
+  return { data: { realm, count }, text: String(count) };
+}
+
+async function showUsers(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const max = textFlag(flags, 'max');
+  const limit = max === undefined ? undefined : wholeNumber(max, '--max', { from: 1, to: 1_000_000 });
+  const { admin } = await connect(context, flags);
+  const users = await listUsers(admin, realm, {
+    ...given('search', textFlag(flags, 'search')),
+    ...given('limit', limit),
+  });
+  return {
+    data: { realm, users },
+    text: renderTable(
+      ['USERNAME', 'EMAIL', 'ENABLED', 'ID'],
+      users.map((user) => [user['username'], user['email'], user['enabled'], user['id']]),
+    ),
+  };
+}
+
+async function createUser(context: CommandContext, flags: Flags, name: string | undefined): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const username = nameArgument(name, textFlag(flags, 'username'), USER);
+  const password = flags['password'] === true ? await readNewPassword(context, username) : undefined;
+  const { admin } = await connect(context, flags);
+  const answer = await admin.call('POST', apiPath(realm, 'users'), {
+    username,
+    enabled: true,
+    ...given('email', textFlag(flags, 'email')),
+    ...given('firstName', textFlag(flags, 'firstName')),
+    ...given('lastName', textFlag(flags, 'lastName')),
+    // One call, so that a password against the policy leaves no user behind.
+    ...(password === undefined
+      ? {}
+      : {
+          credentials: [
+            { type: 'password', value: password.reveal(), temporary: flags['temporary'] === true },
+          ],
+        }),
+  });
+  const id = answer.location?.split('/').at(-1) ?? null;
+  return { data: { realm, username, id }, text: `made user ${username} in realm ${realm}` };
+}
+
+async function setPassword(
+  context: CommandContext,
+  flags: Flags,
+  name: string | undefined,
+): Promise<Outcome> {
+  const realm = realmFlag(flags);
+  const username = nameArgument(name, textFlag(flags, 'username'), USER);
+  const password = await readNewPassword(context, username);
+  const { admin } = await connect(context, flags);
+  const user = await getUser(admin, realm, username);
+  await admin.call('PUT', apiPath(realm, 'users', String(user['id']), 'reset-password'), {
+    type: 'password',
+    value: password.reveal(),
+    temporary: flags['temporary'] === true,
+  });
+  return { data: { realm, username, id: user['id'] }, text: `new password of ${username} in realm ${realm}` };
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { IdkitError } from '../../core/index.ts';
+import type { BackupEntry } from '../../procedures/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { renderTable } from '../output/render-table.ts';
+import { renderAge, renderBytes } from '../output/render-units.ts';
+import { confirm } from '../terminal.ts';
+import { examples } from './examples.ts';
+import { given, textFlag } from './flag-values.ts';
+
+/** `idkit backups list|prune` */
+export function addBackups(program: Command, run: Runner): void {
+  const backups = program.command('backups').description('what backup sets there are');
+  backups
+    .command('list')
+    .description('the sets of the backup root: how old, how big, verified when')
+    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
+    .addHelpText('after', examples([['idkit backups list --json', 'for a program']]))
+    .action(run(listSets));
+  backups
+    .command('prune')
+    .description('delete sets by the retention rule; never the newest good one')
+    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
+    .option('--keep-days <days>', 'delete sets older than this (default 7)')
+    .option('--dry-run', 'say what would be deleted, delete nothing')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit backups prune --dry-run', 'what would go, and why'],
+        ['idkit backups prune --keep-days 30 --yes', 'without a question'],
+      ]),
+    )
+    .action(run(pruneSets));
+}
+
+async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const settings = await context.loadPlatform(given('backup.root', textFlag(flags, 'root')));
+  const { listBackups } = await import('../../procedures/index.ts');
+  const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
+  const text =
+    data.sets.length === 0
+      ? `no sets below ${data.root}`
+      : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'VERIFIED'], data.sets.map(renderRow));
+  return { data, text, findings, ...given('failure', failure) };
+}
+
+function renderRow(set: BackupEntry): readonly string[] {
+  const verified =
+    set.verified === undefined ? 'never' : `${set.verified.verdict} ${set.verified.at.slice(0, 16)}Z`;
+  return [set.name, renderAge(set.ageSeconds), renderBytes(set.bytes), set.parts.join(','), verified];
+}
+
+async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const dryRun = flags['dryRun'] === true;
+  if (!dryRun && !context.globals.yes && !context.terminal.canAsk) {
+    throw new IdkitError('IDKIT_USAGE', 'prune deletes backup sets, and there is no terminal to ask on', {
+      hints: ['add --yes, or --dry-run to see what would go'],
+    });
+  }
+  const settings = await context.loadPlatform({
+    ...given('backup.root', textFlag(flags, 'root')),
+    ...given('backup.keepDays', textFlag(flags, 'keepDays')),
+  });
+  const { pruneBackups } = await import('../../procedures/index.ts');
+  if (!dryRun && !context.globals.yes) {
+    const plan = await pruneBackups(settings, { ...context.procedure, dryRun: true });
+    const going = plan.decisions.filter((decision) => decision.action === 'delete');
+    if (going.length > 0) {
+      const question = `Delete ${going.map((decision) => decision.name).join(', ')}?`;
+      if (!(await confirm(context.terminal, question, context.signal))) {
+        throw new IdkitError('IDKIT_USAGE', 'the question was not answered with yes; nothing was deleted');
+      }
+    }
+  }
+  const { findings, failure, ...data } = await pruneBackups(settings, {
+    ...context.procedure,
+    ...given('dryRun', dryRun ? true : undefined),
+  });
+  const text =
+    data.decisions.length === 0
+      ? `no sets below ${data.root}`
+      : renderTable(
+          ['NAME', 'ACTION', 'WHY'],
+          data.decisions.map(({ name, action, reason }) => [name, action, reason]),
+        );
+  return { data, text, findings, ...given('failure', failure) };
+}

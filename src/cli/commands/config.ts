@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import type { Runner } from '../command.ts';
+import { renderTable } from '../output/render-table.ts';
+import { examples } from './examples.ts';
+
+/** `idkit config show` */
+export function addConfig(program: Command, run: Runner): void {
+  program
+    .command('config')
+    .description('the effective settings')
+    .command('show')
+    .description('each effective setting with where it came from, secrets hidden')
+    .addHelpText('after', examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']]))
+    .action(
+      run(async (context) => {
+        const settings = await context.loadPlatform();
+        const { showSettings } = await import('../../config/index.ts');
+        const shown = showSettings(settings);
+        return {
+          data: {
+            dir: settings.dir,
+            settings: shown.map(({ name, value, source }) => ({ name, value, source })),
+          },
+          text: renderTable(
+            ['SETTING', 'VALUE', 'SOURCE'],
+            shown.map(({ name, value, source }) => [name, value === null ? 'null' : value, source]),
+          ),
+        };
+      }),
+    );
+}

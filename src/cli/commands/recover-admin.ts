@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Runner } from '../command.ts';
+import { examples } from './examples.ts';
+import { checkName, given, textFlag } from './flag-values.ts';
+
+/** `idkit recover-admin` */
+export function addRecoverAdmin(program: Command, run: Runner): void {
+  program
+    .command('recover-admin')
+    .description(
+      'every administrator locked out: make or reset one directly in the store; serve must be stopped',
+    )
+    .option('--username <name>', 'the administrator (default: the one of .env)')
+    .addHelpText('after', examples([['idkit recover-admin', 'prints the new password once']]))
+    .action(
+      run(async (context, flags) => {
+        const username = textFlag(flags, 'username');
+        if (username !== undefined) checkName(username, '--username');
+        const settings = await context.loadPlatform();
+        const { recoverAdmin } = await import('../../procedures/index.ts');
+        const result = await recoverAdmin(settings, { ...context.procedure, ...given('username', username) });
+        const { findings, failure, password, ...data } = result;
+        if (data.envUpdated) context.reporter.note(`${settings.dir}/.env holds the new password`);
+        // The one place that shows it: the operator asked for it, and it is nowhere else.
+        const shown = password.reveal();
+        return {
+          data: { ...data, password: shown },
+          text: `username  ${data.username}\npassword  ${shown}`,
+          findings,
+          ...given('failure', failure),
+        };
+      }),
+    );
+}

@@ -1,0 +1,133 @@
+import type { Command } from 'commander';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { renderTable } from '../output/render-table.ts';
+import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
+import { confirm } from '../terminal.ts';
+import { examples } from './examples.ts';
+import { given, textFlag } from './flag-values.ts';
+
+/** `idkit restore` */
+export function addRestore(program: Command, run: Runner): void {
+  program
+    .command('restore')
+    .description('the ordered restore procedure; on failure the old state is back')
+    .option('--from <dir>', 'the set to restore')
+    .option('--dry-run', 'all checks and the plan, nothing else')
+    .option('--resume', 'go on with a restore that was broken off')
+    .option('--abort', 'bring back the state before a restore that was broken off')
+    .option('--keep-env', 'keep the .env that is there; needs no passphrase')
+    .option('--keep-config', 'keep the config/ that is there')
+    .addOption(program.createOption('--in-place').hideHelp())
+    .addOption(program.createOption('--confirm <name>').hideHelp())
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit restore --from backups/20261101_020000', 'asks once all checks have passed'],
+        ['idkit restore --from backups/20261101_020000 --dry-run', 'what it would do'],
+        ['idkit restore --resume', 'after a power cut'],
+      ]),
+    )
+    .action(run(restoreSet));
+}
+
+async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const choice = checkChoice(context, flags);
+  const settings = await context.loadSettings();
+  const passphrase = await findPassphrase(context, choice);
+  const { resolve } = await import('node:path');
+  const { restore } = await import('../../procedures/index.ts');
+  const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);
+  const result = await restore(settings, {
+    ...context.procedure,
+    ...given('from', choice.from === undefined ? undefined : resolve(context.cwd, choice.from)),
+    ...given('passphrase', passphrase),
+    ...given('dryRun', flag('dryRun')),
+    ...given('resume', flag('resume')),
+    ...given('abort', flag('abort')),
+    ...given('keepEnv', flag('keepEnv')),
+    ...given('keepConfig', flag('keepConfig')),
+    ...(choice.asks ? { confirm: (plan: RestorePlan) => askForGo(context, plan) } : {}),
+  });
+  const { findings, failure, ...data } = result;
+  return { data, text: renderResult(result), findings, ...given('failure', failure) };
+}
+
+interface Choice {
+  from: string | undefined;
+  kind: 'restore' | 'plan' | 'resume' | 'abort';
+  keepEnv: boolean;
+  asks: boolean;
+}
+
+/** Which restore is meant. @throws IDKIT_USAGE, IDKIT_NOT_YET */
+function checkChoice(context: CommandContext, flags: Flags): Choice {
+  if (flags['inPlace'] !== undefined || flags['confirm'] !== undefined) {
+    throw new IdkitError('IDKIT_NOT_YET', '--in-place is for Postgres, which this version does not build');
+  }
+  const from = textFlag(flags, 'from');
+  const chosen = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
+  if (chosen.length > 1) {
+    throw new IdkitError('IDKIT_USAGE', '--resume, --abort and --dry-run exclude each other');
+  }
+  const kind =
+    chosen[0] === 'resume' ? 'resume' : chosen[0] === 'abort' ? 'abort' : chosen[0] ? 'plan' : 'restore';
+  if (from === undefined && (kind === 'restore' || kind === 'plan')) {
+    throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
+      hints: ['idkit backups list shows what there is'],
+    });
+  }
+  const asks = kind === 'restore' && !context.globals.yes;
+  if (asks && !context.terminal.canAsk) {
+    throw new IdkitError('IDKIT_USAGE', 'restore replaces the platform, and there is no terminal to ask on', {
+      hints: ['add --yes'],
+    });
+  }
+  return { from, kind, keepEnv: flags['keepEnv'] === true, asks };
+}
+
+/** Needed for a restore and its plan; `--resume` may have its environment staged already. */
+async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
+  if (choice.keepEnv || choice.kind === 'abort') return undefined;
+  const config = await import('../../config/index.ts');
+  const sources = { env: context.env, signal: context.signal };
+  if (choice.kind === 'resume') return config.findPassphrase(sources);
+  return config.readPassphrase({ ...sources, prompt: context.promptPassphrase });
+}
+
+async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boolean> {
+  context.terminal.stderr.write(`${renderPlan(plan)}\n`);
+  return confirm(context.terminal, `Replace ${plan.target} with this set?`, context.signal);
+}
+
+function renderPlan(plan: RestorePlan): string {
+  const realms = plan.realms.map(({ realm, users }) => `${realm} (${users} users)`).join(', ');
+  return [
+    `set       ${plan.set}`,
+    `target    ${plan.target}`,
+    `database  ${plan.database}`,
+    `realms    ${realms}`,
+    `room      ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
+    ...plan.steps.map((step, index) => `${String(index + 1).padStart(2)}. ${step.title}`),
+  ].join('\n');
+}
+
+function renderResult(result: RestoreResult): string {
+  if (result.outcome === 'planned') {
+    return `${result.plan === undefined ? '' : `${renderPlan(result.plan)}\n`}nothing was changed`;
+  }
+  if (result.outcome === 'aborted') return 'the state before the restore is back';
+  const lines = [renderChecklist(result.checklist)];
+  for (const path of result.kept) lines.push(`kept ${path}`);
+  lines.push(`restored ${result.set ?? ''} in ${renderMilliseconds(result.milliseconds)}`);
+  return lines.join('\n');
+}
+
+/** The specification's post-restore checklist, a row each. */
+export function renderChecklist(rows: readonly ChecklistRow[]): string {
+  return renderTable(
+    ['CHECK', 'OUTCOME', 'DETAIL'],
+    rows.map((row) => [row.title, row.outcome, row.detail]),
+  );
+}

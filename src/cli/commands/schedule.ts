@@ -1,0 +1,27 @@
+import { type Command, Option } from 'commander';
+import type { Runner } from '../command.ts';
+import { examples } from './examples.ts';
+
+/** `idkit schedule` */
+export function addSchedule(program: Command, run: Runner): void {
+  program
+    .command('schedule')
+    .description("print the timers of the specification's Limits table")
+    .addOption(new Option('--format <kind>', 'what for').choices(['cron', 'systemd']).default('cron'))
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit schedule >> /etc/cron.d/idkit', 'cron lines'],
+        ['idkit schedule --format systemd', 'unit and timer files'],
+      ]),
+    )
+    .action(
+      run(async (context, flags) => {
+        const settings = await context.loadPlatform();
+        const format = flags['format'] as 'cron' | 'systemd';
+        const { renderSchedule } = await import('../../procedures/index.ts');
+        const text = renderSchedule(settings, { format, command: 'idkit' });
+        return { data: { format, schedule: text }, text: text.trimEnd() };
+      }),
+    );
+}

@@ -1,0 +1,166 @@
+import type { Command } from 'commander';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { RunningService } from '../../runtime/open.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { examples } from './examples.ts';
+import { baseUrlFlag, given, textFlag, wholeNumber } from './flag-values.ts';
+
+/** `idkit serve` */
+export function addServe(program: Command, run: Runner): void {
+  program
+    .command('serve')
+    .description('run the token service in the foreground; makes the platform directory where there is none')
+    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
+    .option('--port <number>', 'port to listen on (default 8080); 0 takes a free one')
+    .option('--database <url>', 'sqlite:PATH')
+    .option('--base-url <url>', 'public base URL of issuers and links')
+    .option('--tls-cert <file>', 'PEM certificate chain; with --tls-key serves https')
+    .option('--tls-key <file>', 'PEM private key')
+    .option('--management-port <number>', 'health and metrics on a port of their own')
+    .addOption(program.createOption('--workers <number>').hideHelp())
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
+        ['idkit serve --port 9443 --tls-cert cert.pem --tls-key key.pem', 'https'],
+        ['idkit serve --base-url https://login.example.org', 'behind a proxy (trustedProxies in idkit.yaml)'],
+      ]),
+    )
+    .action(run(serve));
+}
+
+async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
+  checkWorkers(flags);
+  const settings = await loadOrInit(context, flags);
+  const { startService } = await import('../../runtime/open.ts');
+  const onTerminal = context.terminal.stderr.isTTY === true && !context.globals.json;
+  const service = await startService(settings, onTerminal ? {} : { log: await openLog(context) });
+  const stopped = once(context.signal);
+  if (onTerminal) await showBanner(context, settings, service);
+  else await noteSecretsFile(context, settings, service);
+  await stopped;
+  if (onTerminal && !context.globals.quiet) {
+    context.terminal.stderr.write('\nstopping: finishing what runs, 10 s at most\n');
+  }
+  await service.close();
+  return { data: { address: service.address, baseUrl: service.baseUrl, dir: settings.dir } };
+}
+
+function checkWorkers(flags: Flags): void {
+  const text = textFlag(flags, 'workers');
+  if (text === undefined || wholeNumber(text, '--workers', { from: 1, to: 1024 }) === 1) return;
+  throw new IdkitError(
+    'IDKIT_NOT_YET',
+    '--workers above 1 needs Postgres, which this version does not build',
+    {
+      hints: ['one process serves an SQLite database'],
+    },
+  );
+}
+
+/** The settings; a place with no platform directory becomes one first (contract §1). */
+async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settings> {
+  const settingFlags = {
+    ...given('listen.host', textFlag(flags, 'host')),
+    ...given('listen.port', textFlag(flags, 'port')),
+    ...given('database', textFlag(flags, 'database')),
+    ...given('baseUrl', baseUrlFlag(flags)),
+    ...given('listen.tlsCert', textFlag(flags, 'tlsCert')),
+    ...given('listen.tlsKey', textFlag(flags, 'tlsKey')),
+    ...given('listen.managementPort', textFlag(flags, 'managementPort')),
+  };
+  const settings = await context.loadSettings(settingFlags);
+  if (settings.exists) return settings;
+  const { initPlatform } = await import('../../config/index.ts');
+  const made = initPlatform(settings.dir, { env: context.env });
+  context.reporter.note(`made the platform directory ${made.paths.dir}`);
+  return context.loadSettings(settingFlags);
+}
+
+async function openLog(context: CommandContext): Promise<import('../../runtime/open.ts').ServiceLog> {
+  const { pino } = await import('pino');
+  const logger = pino(
+    {
+      base: context.globals.json ? { type: 'log' } : null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+      level: context.globals.quiet ? 'warn' : 'info',
+    },
+    context.terminal.stdout,
+  );
+  return {
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+  };
+}
+
+/** On a terminal: where the service is, who may log in, and what to try next. */
+async function showBanner(
+  context: CommandContext,
+  settings: Settings,
+  service: RunningService,
+): Promise<void> {
+  const { openPaint } = await import('../output/paint.ts');
+  const { readVersion } = await import('../program.ts');
+  const paint = await openPaint(context.globals.color && !context.env['NO_COLOR']);
+  const lines = [
+    '',
+    `${paint.strong(`idkit ${readVersion()}`)} serves ${paint.strong(service.address)} ` +
+      `(ready in ${service.startedInMilliseconds} ms)`,
+    `platform directory  ${settings.dir}`,
+  ];
+  if (service.baseUrl !== service.address) lines.push(`base URL            ${service.baseUrl}`);
+  if (service.firstStart) lines.push(`administrator       ${settings.administrator.username}`);
+  const password = await findGeneratedPassword(settings);
+  if (service.firstStart && password !== undefined) {
+    lines.push(`password            ${password}   (shown this once; it is in ${settings.dir}/.env)`);
+  }
+  for (const realm of service.imported) lines.push(`imported            realm ${realm}`);
+  for (const { realm, what, refuses } of service.unenforced) {
+    lines.push(
+      paint.warning(`not enforced yet    ${realm}: ${what}${refuses ? '; such logins are refused' : ''}`),
+    );
+  }
+  const dir = context.globals.dir === undefined ? '' : ` --dir ${context.globals.dir}`;
+  lines.push(
+    '',
+    'Try, in a second terminal:',
+    `  idkit smoke${dir}`,
+    `  idkit admin realm list${dir}`,
+    `  idkit backup${dir}`,
+    '',
+    paint.faint('Ctrl-C stops it.'),
+    '',
+  );
+  if (!context.globals.quiet) context.terminal.stderr.write(`${lines.join('\n')}`);
+}
+
+/** Off a terminal the log must never hold a secret: only the path of `.env` is told (contract §1). */
+async function noteSecretsFile(
+  context: CommandContext,
+  settings: Settings,
+  service: RunningService,
+): Promise<void> {
+  if (!service.firstStart) return;
+  context.reporter.note(
+    `the administrator is ${settings.administrator.username}; the password is in ${settings.dir}/.env`,
+  );
+}
+
+/** The administrator's password where idkit generated it; one that a person chose is never shown. */
+async function findGeneratedPassword(settings: Settings): Promise<string | undefined> {
+  if (settings.sources['IDKIT_ADMIN_PASSWORD'] !== '.env') return undefined;
+  const { isGeneratedValue, platformPaths } = await import('../../config/index.ts');
+  if (!isGeneratedValue(platformPaths(settings.dir).env, 'IDKIT_ADMIN_PASSWORD')) return undefined;
+  return settings.administrator.password?.reveal();
+}
+
+/** Being stopped is serve's normal end, so the abort resolves (exit 0). */
+function once(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,80 @@
+import type { Command } from 'commander';
+import { IdkitError } from '../../core/index.ts';
+import type { SmokeCheck } from '../../procedures/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { renderTable } from '../output/render-table.ts';
+import { examples } from './examples.ts';
+import { baseUrlFlag, checkName, given, textFlag } from './flag-values.ts';
+
+/** `idkit smoke`, also `smoke-test` */
+export function addSmoke(program: Command, run: Runner): void {
+  program
+    .command('smoke')
+    .alias('smoke-test')
+    .description('smoke tests and the post-restore checklist against a running service')
+    .option('--base-url <url>', 'the service; needs no platform directory')
+    .option('--realm <name...>', 'just these realms')
+    .option('--deep', 'also present a used refresh token and see it refused')
+    .option('--junit <file>', 'write the checks as JUnit XML')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit smoke', 'every check that applies'],
+        ['idkit smoke --deep --junit smoke.xml', 'for a CI server'],
+        ['idkit smoke --base-url https://login.example.org --realm acme', 'credentials from the environment'],
+      ]),
+    )
+    .action(run(smokeTest));
+}
+
+async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome> {
+  const baseUrl = baseUrlFlag(flags);
+  const realms = flags['realm'] as string[] | undefined;
+  for (const realm of realms ?? []) checkName(realm, '--realm');
+  if (realms !== undefined && new Set(realms).size !== realms.length) {
+    throw new IdkitError('IDKIT_USAGE', '--realm names a realm twice');
+  }
+  const settings = await (baseUrl === undefined ? context.loadPlatform() : context.loadSettings());
+  const { renderJunit, smoke } = await import('../../procedures/index.ts');
+  const { timeout } = context.globals;
+  const result = await smoke(settings, {
+    ...context.procedure,
+    ...given('baseUrl', baseUrl),
+    ...given('realms', realms),
+    ...given('deep', flags['deep'] === true ? true : undefined),
+    ...given('timeoutMilliseconds', timeout === undefined ? undefined : Math.ceil(timeout * 1000)),
+  });
+  const { findings, failure, ...data } = result;
+  const junit = textFlag(flags, 'junit');
+  if (junit !== undefined) await writeJunit(context, junit, renderJunit(result));
+  return {
+    data,
+    text: [
+      renderChecks(result.checks),
+      `${result.passed} passed, ${result.failed} failed, ${result.notApplicable} do not apply (${result.baseUrl})`,
+    ].join('\n'),
+    findings,
+    ...given('failure', failure),
+  };
+}
+
+async function writeJunit(context: CommandContext, file: string, xml: string): Promise<void> {
+  const { writeFile } = await import('node:fs/promises');
+  const { resolve } = await import('node:path');
+  try {
+    await writeFile(resolve(context.cwd, file), xml);
+  } catch (error) {
+    throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `--junit ${file} cannot be written`, {
+      cause: error,
+    });
+  }
+}
+
+/** The checks as a table, a row each. */
+function renderChecks(checks: readonly SmokeCheck[]): string {
+  const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
+  return renderTable(
+    ['OUTCOME', 'CHECK', 'SUBJECT', 'DETAIL'],
+    checks.map((check) => [words[check.outcome], check.title, check.subject, check.detail]),
+  );
+}

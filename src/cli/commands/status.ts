@@ -1,0 +1,61 @@
+import type { Command } from 'commander';
+import type { StatusReport } from '../../procedures/index.ts';
+import type { Runner } from '../command.ts';
+import { renderPairs } from '../output/render-table.ts';
+import { renderAge, renderBytes } from '../output/render-units.ts';
+import { examples } from './examples.ts';
+import { given } from './flag-values.ts';
+
+/** `idkit status` */
+export function addStatus(program: Command, run: Runner): void {
+  program
+    .command('status')
+    .description('one screen: components, health, versions, last backup, last verify, key ages')
+    .addHelpText('after', examples([['idkit status --json', 'for a monitor']]))
+    .action(
+      run(async (context) => {
+        const settings = await context.loadPlatform();
+        const { status } = await import('../../procedures/index.ts');
+        const { findings, failure, ...data } = await status(settings, context.procedure);
+        return { data, text: renderStatus({ findings, ...data }), findings, ...given('failure', failure) };
+      }),
+    );
+}
+
+function renderStatus(report: StatusReport): string {
+  const { service, database, lastBackup, lastVerify, masterKey } = report;
+  const health = service.detail === undefined ? service.health : `${service.health} (${service.detail})`;
+  const key = masterKey.set ? `set (${masterKey.source ?? 'unknown'})` : 'not set';
+  const pairs: [string, unknown][] = [
+    ['directory', report.dir],
+    ['platform', report.runtime],
+    ['service', `${service.kind} ${service.version}`],
+    ['address', service.baseUrl],
+    ['health', health],
+    ['database', `${database.kind} ${database.location}`],
+    ['master key', masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key],
+    [
+      'last backup',
+      lastBackup === undefined
+        ? 'none'
+        : `${lastBackup.name}, ${renderAge(lastBackup.ageSeconds)} old, ${renderBytes(lastBackup.bytes)}`,
+    ],
+    [
+      'last verify',
+      lastVerify === undefined ? 'never' : `${lastVerify.verdict}, ${lastVerify.name} at ${lastVerify.at}`,
+    ],
+  ];
+  for (const { realm, users, keys, unenforced } of report.realms) {
+    const shownKeys = keys
+      .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
+      .join(', ');
+    pairs.push([
+      `realm ${realm}`,
+      [users === undefined ? undefined : `${users} users`, shownKeys === '' ? undefined : `keys ${shownKeys}`]
+        .filter((part) => part !== undefined)
+        .join('; '),
+    ]);
+    for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
+  }
+  return renderPairs(pairs);
+}

@@ -1,0 +1,83 @@
+import type { Command } from 'commander';
+import type { Secret } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { SetVerdict } from '../../procedures/index.ts';
+import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { renderAge, renderBytes } from '../output/render-units.ts';
+import { examples } from './examples.ts';
+import { given, textFlag } from './flag-values.ts';
+
+/** `idkit verify [DIR]` */
+export function addVerify(program: Command, run: Runner): void {
+  program
+    .command('verify')
+    .argument('[dir]', 'one set by its directory')
+    .description('verify backups from their bytes; made for cron')
+    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
+    .option('--latest', 'the newest set that can be restored (default)')
+    .option('--all', 'every set of the root')
+    .option('--max-age <duration>', 'a finding when the newest set is older: 26h, 7d')
+    .option('--drill', 'also restore the set in isolation')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit verify', 'the newest set of the platform'],
+        ['idkit verify --max-age 26h --quiet', 'for cron: exit 3 when the newest set is too old'],
+        ['idkit verify /mnt/backups/20261101_020000', 'one set; needs no platform directory'],
+      ]),
+    )
+    .action(run((context, flags, [set]) => verifySets(context, flags, set)));
+}
+
+async function verifySets(context: CommandContext, flags: Flags, set: string | undefined): Promise<Outcome> {
+  const { findPassphrase, parseDuration, readPassphrase } = await import('../../config/index.ts');
+  checkChoice(flags, set);
+  const maxAge = textFlag(flags, 'maxAge');
+  const maxAgeSeconds = maxAge === undefined ? undefined : parseDuration(maxAge, '--max-age');
+  const root = textFlag(flags, 'root');
+  const rootFlag = given('backup.root', root);
+  const standalone = set !== undefined || root !== undefined;
+  const settings = await (standalone ? context.loadSettings(rootFlag) : context.loadPlatform(rootFlag));
+
+  const sources = { env: context.env, signal: context.signal };
+  const passphrase: Secret | undefined =
+    flags['drill'] === true
+      ? await readPassphrase({ ...sources, prompt: context.promptPassphrase })
+      : await findPassphrase(sources);
+
+  const { resolve } = await import('node:path');
+  const { verify } = await import('../../procedures/index.ts');
+  const result = await verify(settings, {
+    ...context.procedure,
+    ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
+    ...given('all', flags['all'] === true ? true : undefined),
+    ...given('maxAgeSeconds', maxAgeSeconds),
+    ...given('passphrase', passphrase),
+    ...given('drill', flags['drill'] === true ? true : undefined),
+  });
+  const { findings, failure, ...data } = result;
+  const lines = result.sets.length > 1 || context.globals.verbose ? result.sets.map(renderVerdict) : [];
+  return { data, text: [...lines, result.verdict].join('\n'), findings, ...given('failure', failure) };
+}
+
+/** A set by name, the newest one, or all: one of them. */
+function checkChoice(flags: Flags, set: string | undefined): void {
+  if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of a set is expected, and it is empty');
+  const chosen = [
+    ...(set === undefined ? [] : ['DIR']),
+    ...(flags['latest'] === true ? ['--latest'] : []),
+    ...(flags['all'] === true ? ['--all'] : []),
+  ];
+  if (chosen.length > 1) {
+    throw new IdkitError('IDKIT_USAGE', `${chosen.join(' and ')} exclude each other`);
+  }
+  if (set !== undefined && flags['root'] !== undefined) {
+    throw new IdkitError('IDKIT_USAGE', 'DIR and --root exclude each other');
+  }
+}
+
+function renderVerdict(set: SetVerdict): string {
+  const age = set.ageSeconds === undefined ? '' : `, ${renderAge(set.ageSeconds)} old`;
+  const problems = set.problems.map((problem) => `\n  ${problem}`).join('');
+  return `${set.verdict.padEnd(10)} ${set.name} (${set.files} files, ${renderBytes(set.bytes)}${age})${problems}`;
+}

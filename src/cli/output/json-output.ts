@@ -1,0 +1,78 @@
+import type { Finding } from '../../procedures/index.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Output, renderError } from './output.ts';
+
+const PROGRESS_MILLISECONDS = 1000;
+
+/** Newline-delimited JSON on stdout; the last line is the one result (contract §3). Errors are on stderr too. */
+export function openJsonOutput(
+  terminal: Terminal,
+  options: { quiet: boolean; verbose: boolean; progress: boolean },
+): Output {
+  const write = (line: Record<string, unknown>): void => {
+    terminal.stdout.write(`${JSON.stringify(line)}\n`);
+  };
+  const told = new Set<string>();
+  const tell = (finding: Finding): void => {
+    const key = `${finding.code} ${finding.message}`;
+    if (told.has(key)) return;
+    told.add(key);
+    write({ type: 'finding', code: finding.code, message: finding.message });
+  };
+  let nextProgress = 0;
+  const texts: Record<string, string> = {};
+
+  return {
+    reporter: {
+      stepStarted: ({ id, title }) => {
+        if (!options.quiet) write({ type: 'step', id, title, state: 'started' });
+      },
+      stepProgress: ({ id, done, total, unit }) => {
+        if (options.quiet || !options.progress || Date.now() < nextProgress) return;
+        nextProgress = Date.now() + PROGRESS_MILLISECONDS;
+        write({ type: 'step', id, state: 'running', done, unit, ...(total === undefined ? {} : { total }) });
+      },
+      stepFinished: ({ id, milliseconds, summary }) => {
+        if (options.quiet) return;
+        write({
+          type: 'step',
+          id,
+          state: 'finished',
+          milliseconds,
+          ...(summary === undefined ? {} : { summary }),
+        });
+      },
+      stepFailed: ({ id, milliseconds }) => {
+        if (!options.quiet) write({ type: 'step', id, state: 'failed', milliseconds });
+      },
+      note: (message) => {
+        if (!options.quiet) write({ type: 'note', message });
+      },
+      finding: tell,
+    },
+    showText: (field, text) => {
+      texts[field] = text;
+    },
+    finish: ({ command, exitCode, outcome, error }) => {
+      for (const finding of outcome.findings ?? []) tell(finding);
+      if (error !== undefined) {
+        terminal.stderr.write(`${renderError(error, { stack: options.verbose }).join('\n')}\n`);
+      }
+      const findings = outcome.findings ?? [];
+      write({
+        type: 'result',
+        command,
+        ok: exitCode === 0,
+        exitCode,
+        ...texts,
+        ...outcome.data,
+        ...(findings.length > 0
+          ? { findings: findings.map(({ code, message }) => ({ code, message })) }
+          : {}),
+        ...(error === undefined
+          ? {}
+          : { error: { code: error.code, message: error.message, hints: error.hints } }),
+      });
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { Terminal } from '../terminal.ts';
+import { renderBytes, renderMilliseconds } from './render-units.ts';
+
+/** One moving line on a terminal. */
+export interface Spinner {
+  start(title: string): void;
+  progress(state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' }): void;
+  stop(): void;
+  /** Writes a whole line above the moving one. */
+  writeAbove(line: string): void;
+}
+
+/** A spinner on stderr with bytes, rate and time left. */
+export async function openSpinner(terminal: Terminal, options: { color: boolean }): Promise<Spinner> {
+  const { default: ora } = await import('ora');
+  // Ctrl-C must reach the process's own handler, so the spinner leaves stdin alone.
+  const spinner = ora({
+    stream: terminal.stderr as NodeJS.WriteStream,
+    discardStdin: false,
+    ...(options.color ? {} : { color: false as const }),
+  });
+  let title = '';
+  let began = 0;
+  return {
+    start(text) {
+      title = text;
+      began = performance.now();
+      spinner.start(text);
+    },
+    progress(state) {
+      spinner.text = `${title}  ${renderProgress(state, performance.now() - began)}`;
+    },
+    stop() {
+      spinner.stop();
+    },
+    writeAbove(line) {
+      const running = spinner.isSpinning;
+      spinner.stop();
+      terminal.stderr.write(`${line}\n`);
+      if (running) spinner.start();
+    },
+  };
+}
+
+/** `45 %  12.3 MB of 27.0 MB  8.1 MB/s  2 s left`; without a total only what is done and the rate. */
+export function renderProgress(
+  state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' },
+  milliseconds: number,
+): string {
+  const show = (value: number): string => (state.unit === 'bytes' ? renderBytes(value) : String(value));
+  const rate = milliseconds < 200 ? undefined : (state.done / milliseconds) * 1000;
+  const parts: string[] = [];
+  if (state.total !== undefined && state.total > 0) {
+    parts.push(`${Math.min(100, Math.floor((state.done / state.total) * 100))} %`);
+    parts.push(`${show(state.done)} of ${show(state.total)}`);
+  } else parts.push(show(state.done));
+  if (rate !== undefined && state.unit === 'bytes') parts.push(`${renderBytes(rate)}/s`);
+  if (rate !== undefined && rate > 0 && state.total !== undefined && state.total > state.done) {
+    parts.push(`${renderMilliseconds(((state.total - state.done) / rate) * 1000)} left`);
+  }
+  return parts.join('  ');
+}

@@ -1,0 +1,124 @@
+import type { Command, CommanderError } from 'commander';
+import { type ExitCode, IdkitError } from '../core/index.ts';
+import type { GlobalFlags, Outcome, Runner } from './command.ts';
+import { openContext } from './context.ts';
+import { exitCodeOf, toIdkitError } from './exit.ts';
+import { openOutput } from './output/open-output.ts';
+import type { Output } from './output/output.ts';
+import { buildProgram, commandPath } from './program.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a run of the command line stands in. */
+export interface CliIo {
+  terminal: Terminal;
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  /** Aborted by a signal, with the error to end with. */
+  interrupt: AbortController;
+}
+
+/** Runs one command line from flags to exit code. Never throws. */
+export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+  const shown: string[] = [];
+  let output: Output | undefined;
+  let outcome: Outcome = {};
+  let ran: string | undefined;
+
+  const run: Runner =
+    (work) =>
+    async (...parameters) => {
+      const command = parameters.at(-1) as Command;
+      ran = nameOf(command);
+      const globals = readGlobals(program);
+      output = await openOutput(io.terminal, globals, io.env);
+      const args = parameters.slice(0, -2) as (string | undefined)[];
+      outcome = await work(openContext(globals, io, output), command.opts(), args);
+    };
+
+  const program = buildProgram(run, (text) => shown.push(text));
+  let error: IdkitError | undefined;
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    error = outcome.failure;
+  } catch (thrown) {
+    if (isCommanderError(thrown)) {
+      error = fromCommander(thrown);
+      ran ??= thrown.code === 'commander.version' ? 'version' : commandPath(program, argv);
+    } else {
+      error = toIdkitError(thrown, io.interrupt.signal);
+      ran ??= commandPath(program, argv);
+    }
+  }
+
+  output ??= await openOutput(io.terminal, earlyFlags(argv), io.env);
+  if (shown.length > 0) {
+    if (error === undefined)
+      output.showText(ran === 'version' ? 'version' : 'help', shown.join('').trimEnd());
+    else if (!argv.includes('--json')) io.terminal.stderr.write(shown.join(''));
+  }
+  const exitCode = error?.exitCode ?? exitCodeOf(outcome);
+  output.finish({
+    command: ran === undefined || ran === '' ? null : ran,
+    exitCode,
+    outcome,
+    ...(error === undefined ? {} : { error }),
+  });
+  return exitCode;
+}
+
+function readGlobals(program: Command): GlobalFlags {
+  const flags = program.opts();
+  return {
+    json: flags['json'] === true,
+    quiet: flags['quiet'] === true,
+    verbose: flags['verbose'] === true,
+    color: flags['color'] !== false,
+    progress: flags['progress'] !== false,
+    yes: flags['yes'] === true,
+    ...(flags['dir'] === undefined ? {} : { dir: String(flags['dir']) }),
+    ...(flags['timeout'] === undefined ? {} : { timeout: Number(flags['timeout']) }),
+  };
+}
+
+/** `admin realm list` of the innermost command. */
+function nameOf(command: Command): string {
+  const names: string[] = [];
+  for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
+  return names.join(' ');
+}
+
+/** The flags that shape the output, read by eye where the command line itself cannot be parsed. */
+function earlyFlags(argv: readonly string[]): GlobalFlags {
+  const end = argv.indexOf('--');
+  const flags = end === -1 ? argv : argv.slice(0, end);
+  return {
+    json: flags.includes('--json'),
+    quiet: flags.includes('--quiet'),
+    verbose: flags.includes('--verbose'),
+    color: !flags.includes('--no-color'),
+    progress: false,
+    yes: false,
+  };
+}
+
+function isCommanderError(error: unknown): error is CommanderError {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
+}
+
+/** Help and version are no fault; everything else that commander refuses is wrong usage. */
+function fromCommander(error: CommanderError): IdkitError | undefined {
+  if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return undefined;
+  if (error.code === 'commander.help') {
+    return new IdkitError('IDKIT_USAGE', 'a command is missing', {
+      hints: ['idkit help lists the commands'],
+    });
+  }
+  const [first = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const hints = rest
+    .map((line) => line.replace(/^\((.*)\)$/, '$1').toLowerCase())
+    .filter((line) => line !== '');
+  return new IdkitError('IDKIT_USAGE', first.charAt(0).toLowerCase() + first.slice(1), {
+    hints: hints.length > 0 ? hints : ['idkit help shows commands and flags'],
+    cause: error,
+  });
+}
