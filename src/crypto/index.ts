@@ -1,5 +1,30 @@
-// Crypto: password hashes, one-time passwords, key pairs, certificates, JWS and sealing.
-// Owns: the algorithms and their threads.
+// Crypto: password hashes, one-time passwords, key pairs, certificates and JWS.
+// Owns: the algorithms and their threads; what key components of a realm hold.
 // Must not know: storage, HTTP, tokens' rules.
-// Start at contract.ts.
+// Start at contract.ts, then realm-keys.ts.
 export type { HashPolicy, JwsKey, Passwords, SignatureAlgorithm } from './contract.ts';
+export { constantTimeEqual, sha256 } from './digest.ts';
+export { hashPolicy } from './hash-policy.ts';
+export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS, signJws } from './jws-sign.ts';
+export { type JwsHeader, type JwsVerification, verifyJws } from './jws-verify.ts';
+export {
+  ensureAlgorithmKey,
+  freshKeyComponents,
+  type NewKeyComponent,
+  type NewKeyResult,
+  newKeyComponent,
+} from './new-realm-keys.ts';
+export {
+  checkOtp,
+  type OtpCheck,
+  type OtpCredential,
+  type OtpVerdict,
+  readOtpCredential,
+} from './otp.ts';
+export { openPasswords } from './passwords.ts';
+export {
+  KEY_PROVIDER_TYPE,
+  KEY_SECRET_NAMES,
+  type KeyMaterial,
+  readKeyComponent,
+} from './realm-keys.ts';

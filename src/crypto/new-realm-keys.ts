@@ -1,0 +1,231 @@
+import { createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
+import { promisify } from 'node:util';
+import { type Clock, type Random, Secret, uuid } from '../core/index.ts';
+import type { Component, Secrets } from '../model/index.ts';
+import { selfSignedCertificate } from './certificate.ts';
+import { isSignatureAlgorithm } from './jws-algorithms.ts';
+import {
+  CURVE_ALGORITHMS,
+  KEY_PROVIDER_TYPE,
+  readKeyComponent,
+  readPrivateKey,
+  secretSetting,
+  setting,
+} from './realm-keys.ts';
+
+const generate = promisify(generateKeyPair);
+
+/** What a key component is to be; all that is missing is made. */
+export interface NewKeyComponent {
+  realm: { id: string; name: string };
+  /** For example `rsa-generated`. */
+  providerId: string;
+  /** Absent: a new one. */
+  id?: string;
+  /** Absent: the provider's id. */
+  name?: string;
+  /** Without secrets. */
+  config?: Readonly<Record<string, readonly string[]>>;
+  /** Key material that is kept instead of being made, by pointer (`/config/privateKey/0`). */
+  secrets?: Secrets;
+  clock: Clock;
+  random: Random;
+}
+
+/** `message` is in Keycloak's wording where it has one, for a 400 answer. */
+export type NewKeyResult =
+  | { outcome: 'made'; component: Component }
+  | { outcome: 'invalid'; message: string };
+
+/** The part of a component that providers fill in. */
+interface Filling {
+  config: Record<string, readonly string[]>;
+  secrets: Record<string, Secret>;
+}
+
+/**
+ * A key component with all its material: given material stays where it fits the configuration (size, curve), what
+ * is missing is generated, off the event loop. Nothing is stored.
+ */
+export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyResult> {
+  const fill = PROVIDERS[wanted.providerId];
+  if (fill === undefined) return { outcome: 'invalid', message: 'Invalid provider type or no such provider' };
+  const filling: Filling = { config: { ...wanted.config }, secrets: { ...wanted.secrets } };
+  const priority = setting({ config: filling.config }, 'priority');
+  if (priority === undefined) filling.config.priority = ['0'];
+  else if (!/^-?\d{1,18}$/.test(priority))
+    return { outcome: 'invalid', message: "'Priority' should be a number" };
+  const refused = await fill(filling, wanted);
+  if (refused !== undefined) return { outcome: 'invalid', message: refused };
+  const component: Component = {
+    id: wanted.id ?? uuid(wanted.random),
+    realmId: wanted.realm.id,
+    name: wanted.name ?? wanted.providerId,
+    providerId: wanted.providerId,
+    providerType: KEY_PROVIDER_TYPE,
+    parentId: wanted.realm.id,
+    config: filling.config,
+    secrets: filling.secrets,
+  };
+  if (readKeyComponent(component) === undefined) {
+    return { outcome: 'invalid', message: 'Failed to decode private key' };
+  }
+  return { outcome: 'made', component };
+}
+
+/** The four key components of a fresh realm (facts §10): RS256, RSA-OAEP, HS512 and AES, priority 100. */
+export async function freshKeyComponents(
+  context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'>,
+): Promise<readonly Component[]> {
+  const priority = ['100'];
+  return await Promise.all([
+    made({ ...context, providerId: 'rsa-generated', config: { priority } }),
+    made({
+      ...context,
+      providerId: 'rsa-enc-generated',
+      config: { priority, algorithm: ['RSA-OAEP'] },
+    }),
+    made({
+      ...context,
+      providerId: 'hmac-generated',
+      name: 'hmac-generated-hs512',
+      config: { priority, algorithm: ['HS512'] },
+    }),
+    made({ ...context, providerId: 'aes-generated', config: { priority } }),
+  ]);
+}
+
+/**
+ * The key component that a realm lacks for a signature algorithm that it or a client names, to be stored with the
+ * change that names it, so that the key is published before it signs. Undefined where an active key is there, or
+ * the algorithm is none. Keycloak makes the same keys at first use, with the same name and priority.
+ */
+export async function ensureAlgorithmKey(
+  context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {
+    components: readonly Component[];
+    algorithm: string;
+  },
+): Promise<Component | undefined> {
+  const { components, algorithm, ...rest } = context;
+  if (!isSignatureAlgorithm(algorithm)) return undefined;
+  const there = components.some((component) => {
+    const key = readKeyComponent(component);
+    return key?.status === 'ACTIVE' && key.use === 'SIG' && key.algorithm === algorithm;
+  });
+  if (there) return undefined;
+  const priority = ['-100'];
+  const name = `fallback-${algorithm}`;
+  const curve = Object.keys(CURVE_ALGORITHMS).find((crv) => CURVE_ALGORITHMS[crv] === algorithm);
+  if (curve !== undefined) {
+    const config = { priority, ecdsaEllipticCurveKey: [curve] };
+    return await made({ ...rest, name, providerId: 'ecdsa-generated', config });
+  }
+  if (algorithm === 'EdDSA') {
+    const config = { priority, eddsaEllipticCurveKey: ['Ed25519'] };
+    return await made({ ...rest, name, providerId: 'eddsa-generated', config });
+  }
+  const providerId = algorithm.startsWith('HS') ? 'hmac-generated' : 'rsa-generated';
+  return await made({ ...rest, name, providerId, config: { priority, algorithm: [algorithm] } });
+}
+
+async function made(wanted: NewKeyComponent): Promise<Component> {
+  const result = await newKeyComponent(wanted);
+  if (result.outcome === 'invalid') throw new TypeError(result.message);
+  return result.component;
+}
+
+/** Fills in what is missing; a text is why the configuration is refused. */
+type Fill = (filling: Filling, wanted: NewKeyComponent) => Promise<string | undefined>;
+
+const PROVIDERS: Readonly<Record<string, Fill>> = {
+  rsa: importedRsa,
+  'rsa-enc': importedRsa,
+  'rsa-generated': generatedRsa,
+  'rsa-enc-generated': generatedRsa,
+  'ecdsa-generated': (filling) => generatedCurve(filling, 'ecdsa', ['P-256', 'P-384', 'P-521']),
+  'eddsa-generated': (filling) => generatedCurve(filling, 'eddsa', ['Ed25519', 'Ed448']),
+  'ecdh-generated': (filling) => generatedCurve(filling, 'ecdh', ['P-256', 'P-384', 'P-521']),
+  'hmac-generated': (filling, { random }) => generatedSecret(filling, random, 128),
+  'aes-generated': (filling, { random }) => generatedSecret(filling, random, 32),
+};
+
+async function importedRsa(filling: Filling, wanted: NewKeyComponent): Promise<string | undefined> {
+  const text = secretSetting(filling, 'privateKey');
+  if (text === undefined) return "'Private RSA Key' is required";
+  const key = readPrivateKey(text);
+  if (key?.asymmetricKeyType !== 'rsa') return 'Failed to decode private key';
+  await addCertificate(filling, wanted, key);
+  return undefined;
+}
+
+const RSA_SIZES: readonly number[] = [2048, 3072, 4096];
+
+async function generatedRsa(filling: Filling, wanted: NewKeyComponent): Promise<string | undefined> {
+  const size = Number(setting(filling, 'keySize') ?? '2048');
+  if (!RSA_SIZES.includes(size)) return "'Key size' should be 2048, 3072 or 4096";
+  const given = readPrivateKey(secretSetting(filling, 'privateKey') ?? '');
+  const fits = given?.asymmetricKeyDetails?.modulusLength === size;
+  const sizeWasNamed = setting(filling, 'keySize') !== undefined;
+  if (given !== undefined && (fits || !sizeWasNamed)) {
+    await addCertificate(filling, wanted, given);
+    return undefined;
+  }
+  const { privateKey } = await generate('rsa', { modulusLength: size, publicExponent: 0x10001 });
+  filling.secrets['/config/privateKey/0'] = new Secret(
+    privateKey.export({ type: 'pkcs1', format: 'der' }).toString('base64'),
+  );
+  delete filling.config.certificate;
+  await addCertificate(filling, wanted, privateKey);
+  return undefined;
+}
+
+async function addCertificate(
+  filling: Filling,
+  { realm, clock }: NewKeyComponent,
+  privateKey: KeyObject,
+): Promise<void> {
+  if (setting(filling, 'certificate') !== undefined) return;
+  const publicKey = createPublicKey(privateKey);
+  filling.config.certificate = [await selfSignedCertificate(privateKey, publicKey, realm.name, clock)];
+}
+
+async function generatedCurve(
+  filling: Filling,
+  kind: 'ecdsa' | 'eddsa' | 'ecdh',
+  curves: readonly string[],
+): Promise<string | undefined> {
+  const named = setting(filling, `${kind}EllipticCurveKey`);
+  const curve = named ?? curves[0]!;
+  if (!curves.includes(curve)) return `'Elliptic Curve' should be one of ${curves.join(', ')}`;
+  const given = readPrivateKey(secretSetting(filling, `${kind}PrivateKey`) ?? '');
+  if (given !== undefined && given.export({ format: 'jwk' }).crv === curve) return undefined;
+  const pair = await generatePair(curve);
+  filling.config[`${kind}EllipticCurveKey`] = [curve];
+  filling.config[`${kind}PublicKey`] = [
+    pair.publicKey.export({ type: 'spki', format: 'der' }).toString('base64'),
+  ];
+  filling.secrets[`/config/${kind}PrivateKey/0`] = new Secret(
+    pair.privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64'),
+  );
+  return undefined;
+}
+
+async function generatePair(curve: string): Promise<{ publicKey: KeyObject; privateKey: KeyObject }> {
+  if (curve === 'Ed25519') return await generate('ed25519');
+  if (curve === 'Ed448') return await generate('ed448');
+  return await generate('ec', { namedCurve: curve });
+}
+
+async function generatedSecret(filling: Filling, random: Random, usual: number): Promise<string | undefined> {
+  const named = setting(filling, 'secretSize');
+  const size = Number(named ?? usual);
+  if (!Number.isInteger(size) || size < 16 || size > 1024) return "'Secret size' should be 16 to 1024";
+  const given = secretSetting(filling, 'secret');
+  const fits =
+    given !== undefined && (named === undefined || Buffer.from(given, 'base64url').length === size);
+  if (!fits) {
+    filling.secrets['/config/secret/0'] = new Secret(random.bytes(size).toString('base64url'));
+    filling.config.kid = [uuid(random)];
+  } else filling.config.kid ??= [uuid(random)];
+  return undefined;
+}

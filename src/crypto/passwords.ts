@@ -1,0 +1,43 @@
+import { availableParallelism } from 'node:os';
+import { type Random, systemRandom } from '../core/index.ts';
+import type { HashPolicy, Passwords } from './contract.ts';
+import { parametersFor } from './hash-parameters.ts';
+import { openPasswordThreads } from './password-threads.ts';
+import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
+
+/** More hash threads than this fight over memory bandwidth, not for cores. */
+const MOST_THREADS = 4;
+
+/**
+ * Password hashing in threads of its own. They start at the first use: a service that answers health checks and
+ * machine clients never pays for them.
+ *
+ * @param options.threads how many may run at once; absent: one per core, four at most
+ */
+export function openPasswords(options: { threads?: number; random?: Random } = {}): Passwords {
+  const random = options.random ?? systemRandom;
+  const threads = openPasswordThreads(options.threads ?? Math.min(MOST_THREADS, availableParallelism()));
+
+  async function hash(
+    password: string,
+    policy: HashPolicy,
+  ): Promise<{ secretData: string; credentialData: string }> {
+    const salt = random.bytes(16);
+    const derived = await threads.derive(password, salt, parametersFor(policy));
+    return renderStoredHash(policy, salt, derived);
+  }
+
+  return {
+    hash,
+    async verify(password, stored, policy) {
+      const known = readStoredHash(stored);
+      if (known === undefined) return { outcome: 'unsupported' };
+      const outcome = await threads.compare(password, known.salt, known.parameters, known.hash);
+      return outcome === 'match' ? { outcome, outdated: isOutdated(known, policy) } : { outcome };
+    },
+    async verifyNobody(password, policy) {
+      await threads.derive(password, random.bytes(16), parametersFor(policy));
+    },
+    close: () => threads.close(),
+  };
+}

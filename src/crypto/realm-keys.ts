@@ -1,0 +1,208 @@
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  createSecretKey,
+  type KeyObject,
+  X509Certificate,
+} from 'node:crypto';
+import type { Component } from '../model/index.ts';
+import { isSignatureAlgorithm } from './jws-algorithms.ts';
+
+/** Components of this type provide a realm's keys. */
+export const KEY_PROVIDER_TYPE = 'org.keycloak.keys.KeyProvider';
+
+/** Names below `config` of a key component that are secret: they live in `Component.secrets`. */
+export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
+  'privateKey',
+  'secret',
+  'ecdsaPrivateKey',
+  'eddsaPrivateKey',
+  'ecdhPrivateKey',
+]);
+
+/** A key component, read: what signs, verifies and is published. */
+export interface KeyMaterial {
+  /** The component's id. */
+  providerId: string;
+  /** Higher is preferred. */
+  priority: number;
+  status: 'ACTIVE' | 'PASSIVE' | 'DISABLED';
+  kid: string;
+  /** `OCT` is a secret. */
+  type: 'RSA' | 'EC' | 'OKP' | 'OCT';
+  /** For example `RS256`, `RSA-OAEP`, `AES`. */
+  algorithm: string;
+  use: 'SIG' | 'ENC';
+  /** The secret itself for `OCT`. */
+  privateKey: KeyObject;
+  publicKey?: KeyObject;
+  /** DER in base64. */
+  certificate?: string;
+  /** End of the certificate, milliseconds. */
+  validTo?: number;
+}
+
+const read = new WeakMap<Component, KeyMaterial | 'unreadable'>();
+
+/**
+ * Reads the key of a component, or undefined where its provider is unknown or its material cannot be read. Kept as
+ * long as the component object.
+ */
+export function readKeyComponent(component: Component): KeyMaterial | undefined {
+  if (component.providerType !== KEY_PROVIDER_TYPE) return undefined;
+  let known = read.get(component);
+  if (known === undefined) {
+    known = material(component) ?? 'unreadable';
+    read.set(component, known);
+  }
+  return known === 'unreadable' ? undefined : known;
+}
+
+/** `config` value of a component, without secrets. */
+export function setting(component: Pick<Component, 'config'>, name: string): string | undefined {
+  const value = component.config[name]?.[0];
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** Secret of a component by its name below `config`. */
+export function secretSetting(component: Pick<Component, 'secrets'>, name: string): string | undefined {
+  const value = component.secrets[`/config/${name}/0`]?.reveal();
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** A kid as Keycloak makes them: base64url of the SHA-256 of the DER public key. */
+export function keyId(publicKey: KeyObject): string {
+  const der = publicKey.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('base64url');
+}
+
+/** A private key as Keycloak stores it: DER in base64 (PKCS #1 or PKCS #8), or a whole PEM file. */
+export function readPrivateKey(text: string): KeyObject | undefined {
+  try {
+    if (text.includes('-----BEGIN')) return createPrivateKey(text);
+    const key = Buffer.from(text, 'base64');
+    for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
+      try {
+        return createPrivateKey({ key, format: 'der', type });
+      } catch {
+        // Not this encoding; the next one is tried.
+      }
+    }
+    return undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Algorithms of the key agreement and key transport kinds, beside the signature algorithms. */
+const RSA_ENCRYPTION = new Set(['RSA-OAEP', 'RSA-OAEP-256', 'RSA1_5']);
+
+/** The signature algorithm that belongs to a curve (RFC 7518 §3.4, RFC 8037 §3.1). */
+export const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
+  'P-256': 'ES256',
+  'P-384': 'ES384',
+  'P-521': 'ES512',
+};
+
+function material(component: Component): KeyMaterial | undefined {
+  try {
+    switch (component.providerId) {
+      case 'rsa':
+      case 'rsa-generated':
+        return rsa(component, 'SIG', setting(component, 'algorithm') ?? 'RS256');
+      case 'rsa-enc':
+      case 'rsa-enc-generated':
+        return rsa(component, 'ENC', setting(component, 'algorithm') ?? 'RSA-OAEP');
+      case 'ecdsa-generated':
+        return curve(component, 'ecdsa', 'SIG');
+      case 'eddsa-generated':
+        return curve(component, 'eddsa', 'SIG');
+      case 'ecdh-generated':
+        return curve(component, 'ecdh', 'ENC');
+      case 'hmac-generated':
+        return shared(component, setting(component, 'algorithm') ?? 'HS256', 'SIG');
+      case 'aes-generated':
+        return shared(component, 'AES', 'ENC');
+      default:
+        return undefined;
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+function rsa(component: Component, use: 'SIG' | 'ENC', algorithm: string): KeyMaterial | undefined {
+  const privateKey = readPrivateKey(secretSetting(component, 'privateKey') ?? '');
+  if (privateKey?.asymmetricKeyType !== 'rsa') return undefined;
+  const known = use === 'SIG' ? isSignatureAlgorithm(algorithm) : RSA_ENCRYPTION.has(algorithm);
+  if (!known) return undefined;
+  const publicKey = createPublicKey(privateKey);
+  const certificate = readCertificate(setting(component, 'certificate'));
+  return {
+    ...standing(component),
+    kid: setting(component, 'kid') ?? keyId(publicKey),
+    type: 'RSA',
+    algorithm,
+    use,
+    privateKey,
+    publicKey,
+    ...certificate,
+  };
+}
+
+function curve(
+  component: Component,
+  kind: 'ecdsa' | 'eddsa' | 'ecdh',
+  use: 'SIG' | 'ENC',
+): KeyMaterial | undefined {
+  const privateKey = readPrivateKey(secretSetting(component, `${kind}PrivateKey`) ?? '');
+  if (privateKey === undefined) return undefined;
+  const publicKey = createPublicKey(privateKey);
+  const { crv = '' } = publicKey.export({ format: 'jwk' });
+  const algorithm =
+    kind === 'ecdsa'
+      ? CURVE_ALGORITHMS[crv]
+      : kind === 'eddsa'
+        ? 'EdDSA'
+        : (setting(component, 'ecdhAlgorithm') ?? 'ECDH-ES');
+  if (algorithm === undefined) return undefined;
+  return {
+    ...standing(component),
+    kid: setting(component, 'kid') ?? keyId(publicKey),
+    type: kind === 'eddsa' ? 'OKP' : 'EC',
+    algorithm,
+    use,
+    privateKey,
+    publicKey,
+  };
+}
+
+function shared(component: Component, algorithm: string, use: 'SIG' | 'ENC'): KeyMaterial | undefined {
+  const secret = Buffer.from(secretSetting(component, 'secret') ?? '', 'base64url');
+  const kid = setting(component, 'kid');
+  if (secret.length === 0 || kid === undefined) return undefined;
+  return { ...standing(component), kid, type: 'OCT', algorithm, use, privateKey: createSecretKey(secret) };
+}
+
+function standing(component: Component): Pick<KeyMaterial, 'providerId' | 'priority' | 'status'> {
+  const priority = Number(setting(component, 'priority') ?? '0');
+  const enabled = (setting(component, 'enabled') ?? 'true') === 'true';
+  const active = (setting(component, 'active') ?? 'true') === 'true';
+  return {
+    providerId: component.id,
+    priority: Number.isFinite(priority) ? priority : 0,
+    status: enabled ? (active ? 'ACTIVE' : 'PASSIVE') : 'DISABLED',
+  };
+}
+
+function readCertificate(text: string | undefined): Pick<KeyMaterial, 'certificate' | 'validTo'> {
+  if (text === undefined) return {};
+  const der = Buffer.from(text.replace(/-----[^-]+-----/g, ''), 'base64');
+  try {
+    const { validTo } = new X509Certificate(der);
+    return { certificate: der.toString('base64'), validTo: Date.parse(validTo) };
+  } catch {
+    return {};
+  }
+}

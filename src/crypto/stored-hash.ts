@@ -1,0 +1,132 @@
+import type { Credential } from '../model/index.ts';
+import type { HashPolicy } from './contract.ts';
+import { type HashParameters, parametersFor } from './hash-parameters.ts';
+
+/** A stored password hash, read from Keycloak's two JSON texts. */
+export interface StoredHash {
+  parameters: HashParameters;
+  salt: Buffer;
+  hash: Buffer;
+}
+
+/** Beyond these a stored hash is a way to stop the service, not a password (an import may bring anything). */
+const MOST = {
+  argon2Memory: 1024 * 1024,
+  argon2Iterations: 1000,
+  argon2Parallelism: 16,
+  pbkdf2Iterations: 10_000_000,
+  bytes: 1024,
+} as const;
+
+/** Reads a stored hash, or undefined where its algorithm or parameters are unknown or absurd: it never matches. */
+export function readStoredHash(
+  stored: Pick<Credential, 'secretData' | 'credentialData'>,
+): StoredHash | undefined {
+  const secret = parseObject(stored.secretData);
+  const data = parseObject(stored.credentialData);
+  const hash = base64(secret.value);
+  const salt = base64(secret.salt);
+  if (hash === undefined || salt === undefined) return undefined;
+  if (hash.length < 4 || hash.length > MOST.bytes || salt.length > MOST.bytes) return undefined;
+  const parameters = readParameters(data, hash.length);
+  return parameters === undefined ? undefined : { parameters, salt, hash };
+}
+
+/** Keycloak's secretData and credentialData for a new hash, field for field (facts §9). */
+export function renderStoredHash(
+  policy: HashPolicy,
+  salt: Buffer,
+  hash: Buffer,
+): { secretData: string; credentialData: string } {
+  const parameters = parametersFor(policy);
+  const additionalParameters =
+    parameters.kind === 'pbkdf2'
+      ? {}
+      : {
+          hashLength: [String(parameters.length)],
+          memory: [String(parameters.memory)],
+          type: ['id'],
+          version: ['1.3'],
+          parallelism: [String(parameters.parallelism)],
+        };
+  return {
+    secretData: JSON.stringify({
+      value: hash.toString('base64'),
+      salt: salt.toString('base64'),
+      additionalParameters: {},
+    }),
+    credentialData: JSON.stringify({
+      hashIterations: parameters.iterations,
+      algorithm: policy.algorithm,
+      additionalParameters,
+    }),
+  };
+}
+
+/** Whether the hash would be made with other parameters today. */
+export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
+  const now: Record<string, unknown> = { ...parametersFor(policy) };
+  const then: Record<string, unknown> = { ...stored.parameters };
+  return Object.keys({ ...now, ...then }).some((name) => now[name] !== then[name]);
+}
+
+function readParameters(data: Record<string, unknown>, length: number): HashParameters | undefined {
+  const iterations = data.hashIterations;
+  if (typeof iterations !== 'number' || !Number.isInteger(iterations) || iterations < 1) return undefined;
+  const digest = DIGESTS[String(data.algorithm)];
+  if (digest !== undefined) {
+    return iterations > MOST.pbkdf2Iterations ? undefined : { kind: 'pbkdf2', digest, iterations, length };
+  }
+  if (data.algorithm !== 'argon2' || iterations > MOST.argon2Iterations) return undefined;
+  return readArgon2(parseFields(data.additionalParameters), iterations, length);
+}
+
+function readArgon2(
+  fields: Readonly<Record<string, string>>,
+  iterations: number,
+  length: number,
+): HashParameters | undefined {
+  const variant = VARIANTS[fields.type ?? 'id'];
+  const version = VERSIONS[fields.version ?? '1.3'];
+  const memory = Number(fields.memory ?? 7168);
+  const parallelism = Number(fields.parallelism ?? 1);
+  if (variant === undefined || version === undefined) return undefined;
+  if (!Number.isInteger(memory) || memory < 8 || memory > MOST.argon2Memory) return undefined;
+  if (!Number.isInteger(parallelism) || parallelism < 1) return undefined;
+  if (parallelism > MOST.argon2Parallelism || memory < 8 * parallelism) return undefined;
+  return { kind: 'argon2', variant, version, iterations, memory, parallelism, length };
+}
+
+const DIGESTS: Readonly<Record<string, 'sha1' | 'sha256' | 'sha512'>> = {
+  pbkdf2: 'sha1',
+  'pbkdf2-sha1': 'sha1',
+  'pbkdf2-sha256': 'sha256',
+  'pbkdf2-sha512': 'sha512',
+};
+const VARIANTS: Readonly<Record<string, 0 | 1 | 2>> = { d: 0, i: 1, id: 2 };
+const VERSIONS: Readonly<Record<string, 0 | 1>> = { '1.0': 0, '1.3': 1 };
+
+/** Keycloak keeps a list per name; the first one counts. */
+function parseFields(value: unknown): Record<string, string> {
+  const fields: Record<string, string> = {};
+  if (typeof value !== 'object' || value === null) return fields;
+  for (const [name, list] of Object.entries(value)) {
+    const first: unknown = Array.isArray(list) ? list[0] : list;
+    if (typeof first === 'string') fields[name] = first;
+  }
+  return fields;
+}
+
+function base64(value: unknown): Buffer | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value)) return undefined;
+  return Buffer.from(value, 'base64');
+}
+
+function parseObject(text: string | undefined): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
