@@ -12,6 +12,14 @@ export {
   type RoleGraph,
 } from './effective-roles.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
+export {
+  checkPassword,
+  type PasswordCandidate,
+  type PasswordFault,
+  type PasswordPolicy,
+  parsePasswordPolicy,
+  passwordFault,
+} from './password-policy.ts';
 export type { Realm, RealmSettings, Unenforced } from './realm.ts';
 export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';

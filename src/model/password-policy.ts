@@ -1,0 +1,147 @@
+/** A realm's password policy, parsed (facts §11). Absent: not asked for. */
+export interface PasswordPolicy {
+  length?: number;
+  maxLength?: number;
+  digits?: number;
+  lowerCase?: number;
+  upperCase?: number;
+  specialChars?: number;
+  notUsername?: true;
+  notContainsUsername?: true;
+  notEmail?: true;
+  /** Java regular expressions as written, each must match the whole password. */
+  regexPatterns: readonly string[];
+  /** How many earlier passwords must not come back; the caller compares them by their hashes. */
+  passwordHistory?: number;
+  /** Passwords of the last N days must not come back; the caller compares them by their hashes. */
+  passwordAge?: number;
+  /** Days after which a password must be changed; the caller compares the credential's date. */
+  forceExpiredPasswordChange?: number;
+  hashAlgorithm?: string;
+  hashIterations?: number;
+  /** Every other entry of the policy, for example `passwordBlacklist`: not enforced. */
+  unknown: readonly string[];
+}
+
+/** Number entries with Keycloak 26's default where no number is given. */
+const NUMBERS = {
+  length: 8,
+  maxLength: 64,
+  digits: 1,
+  lowerCase: 1,
+  upperCase: 1,
+  specialChars: 1,
+  passwordHistory: 3,
+  passwordAge: 30,
+  forceExpiredPasswordChange: 365,
+  hashIterations: undefined,
+} as const;
+
+/** Entries about other things than what a password may be; they are in force elsewhere or say nothing to check. */
+const NOT_ABOUT_CONTENT = new Set(['maxAuthAge', 'recoveryCodesWarningThreshold']);
+
+const FLAGS = new Set(['notUsername', 'notContainsUsername', 'notEmail'] as const);
+
+/** Parses `length(8) and digits(1) and notUsername`; absent or empty is the policy that allows everything. */
+export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
+  const regexPatterns: string[] = [];
+  const unknown: string[] = [];
+  const found: Record<string, number | string | true> = {};
+  for (const entry of (text ?? '').split(' and ')) {
+    const [, name = '', argument] = /^\s*([A-Za-z]+)\s*(?:\((.*)\))?\s*$/s.exec(entry) ?? [];
+    if (entry.trim() === '' || NOT_ABOUT_CONTENT.has(name)) continue;
+    if (isFlag(name)) found[name] = true;
+    else if (name === 'regexPattern' && argument) regexPatterns.push(argument);
+    else if (name === 'hashAlgorithm' && argument) found[name] = argument;
+    else if (Object.hasOwn(NUMBERS, name)) {
+      const number = wholeNumber(argument) ?? NUMBERS[name as keyof typeof NUMBERS];
+      if (number !== undefined) found[name] = number;
+    } else unknown.push(entry.trim());
+  }
+  return { ...found, regexPatterns, unknown } as PasswordPolicy;
+}
+
+/** Why a password is refused: Keycloak's message key, its parameters, and the English text. */
+export interface PasswordFault {
+  key: string;
+  params: readonly (number | string)[];
+  message: string;
+}
+
+/** Whose password it is to be. */
+export interface PasswordCandidate {
+  password: string;
+  username: string;
+  email?: string;
+}
+
+/** Every entry of the policy that the password does not meet, in Keycloak's wording; empty where it is fine. */
+export function checkPassword(
+  policy: PasswordPolicy,
+  { password, username, email }: PasswordCandidate,
+): readonly PasswordFault[] {
+  const faults: PasswordFault[] = [];
+  const refuse = (name: keyof typeof MESSAGES, ...params: (number | string)[]): void => {
+    faults.push(passwordFault(name, ...params));
+  };
+  const { length, maxLength, digits, lowerCase, upperCase, specialChars } = policy;
+  if (length !== undefined && password.length < length) refuse('MinLength', length);
+  if (maxLength !== undefined && password.length > maxLength) refuse('MaxLength', maxLength);
+  if (below(digits, password, /\p{Nd}/gu)) refuse('MinDigits', digits!);
+  if (below(lowerCase, password, /\p{Ll}/gu)) refuse('MinLowerCaseChars', lowerCase!);
+  if (below(upperCase, password, /\p{Lu}/gu)) refuse('MinUpperCaseChars', upperCase!);
+  if (below(specialChars, password, /[^\p{L}\p{Nd}]/gu)) refuse('MinSpecialChars', specialChars!);
+  const lower = password.toLowerCase();
+  const user = username.toLowerCase();
+  if (policy.notUsername && lower === user) refuse('NotUsername');
+  if (policy.notContainsUsername && user !== '' && lower.includes(user)) refuse('NotContainsUsername');
+  if (policy.notEmail && email !== undefined && lower === email.toLowerCase()) refuse('NotEmail');
+  for (const pattern of policy.regexPatterns) {
+    if (!matchesWhole(pattern, password)) refuse('RegexPattern', pattern);
+  }
+  return faults;
+}
+
+/** The fault for a kind of entry, for example `History` with the number of passwords that the caller compared. */
+export function passwordFault(
+  name: keyof typeof MESSAGES,
+  ...params: readonly (number | string)[]
+): PasswordFault {
+  const message = MESSAGES[name].replace('{0}', () => String(params[0] ?? ''));
+  return { key: `invalidPassword${name}Message`, params, message };
+}
+
+const MESSAGES = {
+  MinLength: 'Invalid password: minimum length {0}.',
+  MaxLength: 'Invalid password: maximum length {0}.',
+  MinDigits: 'Invalid password: must contain at least {0} numerical digits.',
+  MinLowerCaseChars: 'Invalid password: must contain at least {0} lower case characters.',
+  MinUpperCaseChars: 'Invalid password: must contain at least {0} upper case characters.',
+  MinSpecialChars: 'Invalid password: must contain at least {0} special characters.',
+  NotUsername: 'Invalid password: must not be equal to the username.',
+  NotContainsUsername: 'Invalid password: Can not contain the username.',
+  NotEmail: 'Invalid password: must not be equal to the email.',
+  RegexPattern: 'Invalid password: fails to match regex pattern(s).',
+  History: 'Invalid password: must not be equal to any of last {0} passwords.',
+} as const;
+
+function below(least: number | undefined, password: string, kind: RegExp): boolean {
+  return least !== undefined && (password.match(kind)?.length ?? 0) < least;
+}
+
+/** A pattern that this engine cannot read refuses every password: weaker than asked is not an answer. */
+function matchesWhole(pattern: string, password: string): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'su').test(password);
+  } catch {
+    return false;
+  }
+}
+
+function isFlag(name: string): name is 'notUsername' | 'notContainsUsername' | 'notEmail' {
+  return (FLAGS as ReadonlySet<string>).has(name);
+}
+
+function wholeNumber(argument: string | undefined): number | undefined {
+  return argument !== undefined && /^\s*\d{1,9}\s*$/.test(argument) ? Number(argument) : undefined;
+}
