@@ -37,6 +37,8 @@ export interface Run<Id extends string> {
   /** Reports progress of a step. */
   progress(id: Id, unit: 'bytes' | 'items'): (done: number, total?: number) => void;
   finding(code: string, message: string): void;
+  /** The step that runs, or ran last. */
+  readonly current: Id | undefined;
   readonly findings: readonly Finding[];
   /** Milliseconds of each finished step, in order. */
   readonly durations: readonly { id: Id; milliseconds: number }[];
@@ -50,11 +52,16 @@ export function beginRun<const Steps extends readonly StepDescription[]>(
   const { reporter } = options;
   const findings: Finding[] = [];
   const durations: { id: Steps[number]['id']; milliseconds: number }[] = [];
+  let current: Steps[number]['id'] | undefined;
   return {
     findings,
     durations,
+    get current() {
+      return current;
+    },
     async step(id, work, summarize) {
       checkInterrupted(options.signal);
+      current = id;
       const title = steps.find((step) => step.id === id)?.title ?? id;
       const began = performance.now();
       reporter.stepStarted({ id, title });
@@ -90,4 +97,17 @@ export function checkInterrupted(signal: AbortSignal): void {
   if (!signal.aborted) return;
   if (signal.reason instanceof IdkitError) throw signal.reason;
   throw new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
+}
+
+/** The reporter for a procedure inside another: notes and findings pass, steps stay with the outer one. */
+export function withoutSteps(reporter: Reporter): Reporter {
+  const nothing = () => undefined;
+  return {
+    stepStarted: nothing,
+    stepProgress: nothing,
+    stepFinished: nothing,
+    stepFailed: nothing,
+    note: (message) => reporter.note(message),
+    finding: (finding) => reporter.finding(finding),
+  };
 }

@@ -1,7 +1,156 @@
+import type { SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { BackupOptions, BackupResult } from './contract.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import { deleteSets, planDeletions } from '../backups/delete-old.ts';
+import { mirrorRoot } from '../mirror/mirror.ts';
+import { backupRoot, checkPlatform, mirrorTarget } from '../platform.ts';
+import { discardKeptState } from '../restore/kept-state.ts';
+import { beginRun } from '../runbook.ts';
+import { archiveConfig } from './archive-config.ts';
+import { BACKUP_PARTS, type BackupOptions, type BackupResult } from './contract.ts';
+import { dumpDatabase } from './dump-database.ts';
+import { encryptEnv, listSettingsFromElsewhere } from './encrypt-env.ts';
+import { fetchRealms } from './fetch-realms.ts';
+import { keepVersions } from './keep-versions.ts';
+import { openSetInRoot } from './open-set.ts';
+import { readBack } from './read-back.ts';
+import { BACKUP_STEPS } from './steps.ts';
+import type { BackupContents, BackupWork } from './work.ts';
+import { writeManifest } from './write-manifest.ts';
 
-export async function backup(_settings: Settings, _options: BackupOptions): Promise<BackupResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'backup');
+/**
+ * Makes one backup set, published by one rename at the end of all that can fail; then prunes and mirrors.
+ *
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_LOCKED, IDKIT_UNREACHABLE, IDKIT_DAMAGED, IDKIT_NO_SPACE;
+ *   nothing is published and nothing pruned then
+ */
+export async function backup(settings: Settings, options: BackupOptions): Promise<BackupResult> {
+  const began = performance.now();
+  const parts = chooseParts(options);
+  await checkPlatform(settings);
+  const run = beginRun(BACKUP_STEPS, options);
+  const root = backupRoot(settings, options.to);
+  const mirror = mirrorTarget(settings, options.mirror);
+  const runtime = await openRuntime(settings);
+
+  const opened = await run.step('open', () => openSetInRoot(root, options));
+  if (opened.clockBehind) {
+    run.finding(
+      'CLOCK_BEHIND',
+      'the clock stands behind the newest set; the new set’s name follows that one',
+    );
+  }
+  const { lock, writer, startedAt } = opened;
+  const work: BackupWork = { settings, options, run, runtime, root, parts, writer, startedAt };
+  try {
+    const contents = await makeContents(work);
+    await run.step('checksums', () => writeManifest(work, contents));
+    await run.step('read-back', () => readBack(work));
+    const dir = await run.step('publish', () => writer.publish());
+    await run.step('versions', () => keepVersions(work, dir, contents));
+    const pruned = await run.step('prune', () => prune(work, contents), countSets);
+    if (mirror !== undefined) await run.step('mirror', () => copyToMirror(work, mirror));
+    return {
+      dir,
+      name: writer.name,
+      parts: parts.filter((part) => holds(contents, part)),
+      ...(contents.realms === undefined ? {} : { realmSource: contents.realms.source }),
+      bytes: [...writer.files.values()].reduce((sum, file) => sum + file.bytes, 0),
+      milliseconds: Math.round(performance.now() - began),
+      steps: run.durations,
+      pruned,
+      findings: run.findings,
+    };
+  } finally {
+    await writer.abandon();
+    await lock.release();
+  }
+}
+
+/** The parts of the set in the specification's order. */
+async function makeContents(work: BackupWork): Promise<BackupContents> {
+  const { run, parts, options, settings } = work;
+  const contents: BackupContents = { config: false, env: false };
+  if (parts.includes('database')) {
+    contents.dump = await run.step(
+      'database',
+      () => dumpDatabase(work),
+      ({ realms }) => `${realms.length} realms`,
+    );
+  }
+  if (parts.includes('realms')) {
+    contents.realms = await run.step(
+      'realms',
+      () => fetchRealms(work, contents.dump),
+      ({ realms, source }) => `${realms.length} realms from the ${source === 'api' ? 'service' : 'snapshot'}`,
+    );
+  }
+  if (parts.includes('config')) {
+    await run.step(
+      'config',
+      () => archiveConfig(work),
+      ({ entries }) => `${entries} entries`,
+    );
+    contents.config = true;
+  }
+  const { passphrase } = options;
+  if (parts.includes('env') && passphrase !== undefined) {
+    contents.env = (await run.step('env', () => encryptEnv(work, passphrase))) === 'encrypted';
+    for (const name of listSettingsFromElsewhere(settings)) {
+      run.finding(
+        'SETTING_ELSEWHERE',
+        `${name} comes from the ${settings.sources[name]}, not from .env, so the set does not hold it; keep it with the passphrase`,
+      );
+    }
+  }
+  return contents;
+}
+
+function chooseParts(options: BackupOptions): readonly SetPart[] {
+  const parts = BACKUP_PARTS.filter((part) => options.only?.includes(part) ?? true);
+  if (parts.length === 0) throw new IdkitError('IDKIT_USAGE', '--only names no part of a set');
+  if (parts.includes('env') && options.passphrase === undefined) {
+    throw new IdkitError('IDKIT_SETTING', 'no passphrase for env.gpg is given', {
+      hints: [
+        'set IDKIT_BACKUP_PASSPHRASE in the process environment',
+        'or IDKIT_BACKUP_PASSPHRASE_FILE to a file that holds it in its first line',
+        'or IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints it',
+      ],
+    });
+  }
+  return parts;
+}
+
+/** Deletes old sets, and what an earlier restore kept aside until the next good backup. */
+async function prune(work: BackupWork, contents: BackupContents): Promise<readonly string[]> {
+  const { root, settings, options } = work;
+  const keepDays = options.keepDays ?? settings.backup.keepDays;
+  const plan = await planDeletions(root, { now: options.clock.now(), keepDays });
+  const deleted = await deleteSets(root, plan, options.signal);
+  if (contents.dump !== undefined && contents.env) await discardKeptState(settings, work.runtime);
+  return deleted;
+}
+
+async function copyToMirror(work: BackupWork, target: string): Promise<void> {
+  const { root, options, run } = work;
+  const report = await mirrorRoot({ root, target, now: options.clock.now(), signal: options.signal });
+  for (const fault of report.faults) run.finding('MIRROR_FAILED', `the mirror ${target}: ${fault}`);
+}
+
+function holds(contents: BackupContents, part: SetPart): boolean {
+  switch (part) {
+    case 'database':
+      return contents.dump !== undefined;
+    case 'realms':
+      return contents.realms !== undefined;
+    case 'config':
+      return contents.config;
+    case 'env':
+      return contents.env;
+  }
+}
+
+function countSets(names: readonly string[]): string | undefined {
+  return names.length === 0 ? undefined : `${names.length} deleted`;
 }

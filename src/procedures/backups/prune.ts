@@ -1,7 +1,26 @@
+import { reapLeftovers } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { findEntry } from '../durable.ts';
+import { lockRoot } from '../locks.ts';
+import { backupRoot } from '../platform.ts';
 import type { PruneOptions, PruneResult } from './contract.ts';
+import { deleteSets, planDeletions } from './delete-old.ts';
 
-export async function pruneBackups(_settings: Settings, _options: PruneOptions): Promise<PruneResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'backups prune');
+/** Deletes sets by the retention rule; a dry run decides the same and deletes nothing. @throws IDKIT_LOCKED */
+export async function pruneBackups(settings: Settings, options: PruneOptions): Promise<PruneResult> {
+  const root = backupRoot(settings, options.root);
+  const keepDays = options.keepDays ?? settings.backup.keepDays;
+  const plan = () => planDeletions(root, { now: options.clock.now(), keepDays });
+  if (options.dryRun === true || (await findEntry(root)) === undefined) {
+    return { root, decisions: await plan(), deleted: [], findings: [] };
+  }
+  const lock = await lockRoot(root, 'exclusive', 'backups prune');
+  try {
+    await reapLeftovers(root);
+    const decisions = await plan();
+    const deleted = await deleteSets(root, decisions, options.signal);
+    return { root, decisions, deleted, findings: [] };
+  } finally {
+    await lock.release();
+  }
 }

@@ -1,7 +1,103 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { explainWriteFault, writeDurably } from '../durable.ts';
+import { isBackupRoot } from '../locks.ts';
+import { noPassphrase } from '../restore/begin.ts';
+import type { RestoreResult } from '../restore/contract.ts';
+import { restoreInto } from '../restore/runbook.ts';
+import { beginRun, checkInterrupted, withoutSteps } from '../runbook.ts';
+import { findSets } from '../verify/find-sets.ts';
 import type { DrillOptions, DrillResult } from './contract.ts';
+import { isolate } from './isolate.ts';
+import { DRILL_STEPS } from './steps.ts';
 
-export async function drill(_settings: Settings, _options: DrillOptions): Promise<DrillResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'drill');
+/**
+ * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A restore that
+ * fails is the drill's `failure`; the report is written all the same.
+ *
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set; nothing else is left behind either way
+ */
+export async function drill(settings: Settings, options: DrillOptions): Promise<DrillResult> {
+  const { passphrase } = options;
+  if (passphrase === undefined) throw noPassphrase();
+  const began = performance.now();
+  const run = beginRun(DRILL_STEPS, options);
+  const found = await findSets(settings, options);
+  const [set] = found.sets;
+  if (set === undefined) {
+    throw new IdkitError('IDKIT_NOT_FOUND', `${found.root} holds no backup set that can be restored`);
+  }
+  const startedAt = new Date(options.clock.now()).toISOString();
+  const place = await run.step('isolate', () => isolate(process.env));
+  try {
+    let restored: RestoreResult | undefined;
+    let failure: IdkitError | undefined;
+    try {
+      restored = await run.step('restore', () =>
+        restoreInto(place.settings, {
+          from: set.dir,
+          passphrase,
+          reporter: withoutSteps(options.reporter),
+          clock: options.clock,
+          random: options.random,
+          signal: options.signal,
+          env: place.env,
+          adjust: place.adjust,
+          rootLock: 'shared',
+        }),
+      );
+    } catch (error) {
+      checkInterrupted(options.signal);
+      if (!(error instanceof IdkitError)) throw error;
+      failure = error;
+    }
+    const findings = restored?.findings ?? [];
+    const result: DrillResult = {
+      set: set.dir,
+      startedAt,
+      outcome: failure === undefined && findings.length === 0 ? 'passed' : 'failed',
+      phases: restored?.steps ?? [],
+      milliseconds: Math.round(performance.now() - began),
+      checklist: restored?.checklist ?? [],
+      checks: restored?.checks ?? [],
+      findings,
+      ...(failure === undefined ? {} : { failure }),
+      ...(options.keep === true ? { dir: join(place.dir, 'platform') } : {}),
+    };
+    const reportFile = await run.step('report', () => keepReport(settings, result, options));
+    return reportFile === undefined ? result : { ...result, reportFile };
+  } finally {
+    const clean = () => rm(place.dir, { recursive: true, force: true });
+    // An interrupted run takes no more steps, and cleans up all the same.
+    if (options.signal.aborted) await clean();
+    else if (options.keep !== true) await run.step('clean', clean);
+  }
+}
+
+/** Writes `ROOT/.state/drill-NAME.json` beside the verdicts; undefined where the root cannot be written. */
+async function keepReport(
+  settings: Settings,
+  result: DrillResult,
+  options: DrillOptions,
+): Promise<string | undefined> {
+  const root = dirname(result.set);
+  if (!(await isBackupRoot(root, settings))) return undefined;
+  const file = join(root, '.state', `drill-${basename(result.set)}.json`);
+  const { failure, ...told } = result;
+  const report = {
+    ...told,
+    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
+  };
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeDurably(file, `${JSON.stringify(report, null, 2)}\n`);
+    return file;
+  } catch (error) {
+    const explained = explainWriteFault(error, file);
+    if (!(explained instanceof IdkitError)) throw error;
+    options.reporter.note(`the report is not kept: ${explained.message}`);
+    return undefined;
+  }
 }

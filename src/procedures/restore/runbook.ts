@@ -1,7 +1,225 @@
+import { mkdir } from 'node:fs/promises';
+import type { SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { RestoreOptions, RestoreResult } from './contract.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import { explainWriteFault } from '../durable.ts';
+import { lockForRestore } from '../locks.ts';
+import { beginRun, type Run } from '../runbook.ts';
+import { abortRestore } from './abort.ts';
+import {
+  checkNothingHalfDone,
+  checkOptions,
+  clearLeftovers,
+  findUnfinished,
+  noPassphrase,
+  openRestoreSet,
+} from './begin.ts';
+import { checkRealms } from './check-realms.ts';
+import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
+import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
+import { type Journal, putJournal } from './journal.ts';
+import { checkSide, loadSide } from './load.ts';
+import {
+  checkKind,
+  checkServiceStopped,
+  expectedCounts,
+  planRestore,
+  verifyForRestore,
+} from './preflight.ts';
+import { describeParts, finishRestore, runSmoke, START_SECONDS } from './prove.ts';
+import { stagingDirectory } from './replace-files.ts';
+import { dataDirectory, loadSettingsAfter } from './settings-after.ts';
+import { stageFiles } from './stage.ts';
+import { RESTORE_STEPS } from './steps.ts';
+import { swapIn } from './swap.ts';
+import { undoAfter } from './undo.ts';
 
-export async function restore(_settings: Settings, _options: RestoreOptions): Promise<RestoreResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'restore');
+/**
+ * Restores a set into the platform directory, or goes on with, or takes back, a restore that ended in the middle.
+ *
+ * @throws before anything is touched: IDKIT_USAGE, IDKIT_SETTING, IDKIT_NOT_FOUND, IDKIT_LOCKED, IDKIT_DAMAGED,
+ *   IDKIT_CREDENTIALS, IDKIT_SERVICE_RUNNING, IDKIT_VERSION, IDKIT_NO_SPACE; later IDKIT_RESTORE_UNDONE with the old
+ *   state intact, IDKIT_RESTORE_BROKEN where the operator must act
+ */
+export async function restore(settings: Settings, options: RestoreOptions): Promise<RestoreResult> {
+  return restoreInto(settings, options);
+}
+
+/** `restore` with what a drill sets beside. */
+export async function restoreInto(
+  settings: Settings,
+  options: RestoreOptions & RestoreInternals,
+): Promise<RestoreResult> {
+  checkOptions(options);
+  if (options.abort === true) return abortRestore(settings, options);
+  const began = performance.now();
+  const run = beginRun(RESTORE_STEPS, options);
+  const dataDir = dataDirectory(settings);
+  const found = options.resume === true ? await findUnfinished(dataDir) : undefined;
+  const set = await openRestoreSet(options, found);
+  const locks = await lockForRestore(settings, set.dir, {
+    reporter: options.reporter,
+    mode: options.rootLock ?? 'exclusive',
+  });
+  try {
+    const unfinished = await findUnfinished(dataDir);
+    if (options.resume !== true) checkNothingHalfDone(dataDir, unfinished);
+    const goesOn = unfinished?.state === 'swapping' || unfinished?.state === 'swapped';
+    const work = { settings, options, run, set, dataDir };
+    const result =
+      options.resume === true && goesOn
+        ? await goOn(work, unfinished)
+        : await startAfresh(work, locks, options.resume === true ? unfinished : undefined);
+    return {
+      ...result,
+      steps: run.durations,
+      findings: run.findings,
+      milliseconds: Math.round(performance.now() - began),
+    };
+  } finally {
+    await locks.release();
+  }
+}
+
+type Outcome = Omit<RestoreResult, 'steps' | 'findings' | 'milliseconds'>;
+
+interface Work {
+  settings: Settings;
+  options: RestoreOptions & RestoreInternals;
+  run: Run<RestoreStepId>;
+  set: SetHandle;
+  dataDir: string;
+}
+
+/** The whole runbook from its first step; a resumed one keeps the choices of the run that it follows. */
+async function startAfresh(
+  work: Work,
+  locks: { lockPlatform(): Promise<void> },
+  resumed: Journal | undefined,
+): Promise<Outcome> {
+  const { settings, run, set, dataDir } = work;
+  const options = resumed === undefined ? work.options : { ...work.options, ...choicesOf(resumed) };
+  if (options.keepEnv !== true && options.passphrase === undefined) throw noPassphrase();
+  const verdict = await run.step('verify', () =>
+    verifyForRestore(set, options, run.progress('verify', 'bytes')),
+  );
+  const id = newId(options);
+  const job: RestoreJob = { settings, options, run, set, dataDir, id, expectation: expectedCounts(verdict) };
+  const plan = await run.step('preflight', async () => {
+    await checkServiceStopped(settings);
+    await checkKind(settings, set, verdict);
+    return planRestore(job, verdict);
+  });
+  if (options.dryRun === true) return { ...planned(plan), set: set.dir };
+  if (options.confirm !== undefined && !(await options.confirm(plan))) {
+    throw new IdkitError('IDKIT_USAGE', 'the restore was not confirmed, and nothing was touched');
+  }
+  const begun: Journal = {
+    format: 1,
+    id,
+    set: set.dir,
+    startedAt: new Date(options.clock.now()).toISOString(),
+    state: 'staging',
+    step: 'preflight',
+    database: '',
+    keepEnv: options.keepEnv === true,
+    keepConfig: options.keepConfig === true,
+    items: [],
+    expectation: job.expectation,
+  };
+  try {
+    await putJournal(dataDir, begun);
+  } catch (error) {
+    throw explainWriteFault(error, dataDir);
+  }
+  const staged = await undoing(work, begun, undefined, async () => {
+    await locks.lockPlatform();
+    return run.step('stage', async () => {
+      await clearLeftovers(settings, dataDir, id);
+      return stageFiles(job, begun);
+    });
+  });
+  await undoing(work, staged.journal, staged, async () => {
+    await run.step('load', () => loadSide(staged));
+    await run.step('check', () => checkSide(staged));
+  });
+  return goThrough(staged);
+}
+
+/** Goes on with a restore that ended at or after the swap. */
+async function goOn(work: Work, journal: Journal): Promise<Outcome> {
+  const { settings, options } = work;
+  await checkServiceStopped(settings);
+  const places = { dir: settings.dir, id: journal.id };
+  await mkdir(stagingDirectory(places), { recursive: true, mode: 0o700 });
+  const after = await loadSettingsAfter(places, settings, options.env ?? process.env);
+  const next = options.adjust?.(after) ?? after;
+  const job: RestoreJob = { ...work, id: journal.id, expectation: journal.expectation };
+  return goThrough({ job, next: { settings: next, runtime: await openRuntime(next) }, journal });
+}
+
+/** From the swap to the end. */
+async function goThrough(staged: StagedRestore): Promise<Outcome> {
+  const { job, next } = staged;
+  const { run, settings, options, dataDir } = job;
+  const work: Work = { settings, options, run, set: job.set, dataDir };
+  const swapping: Journal = { ...staged.journal, state: 'swapping' };
+  try {
+    const journal = await undoing(work, swapping, staged, () => run.step('swap', () => swapIn(staged)));
+    await undoing(work, journal, staged, async () => {
+      await run.step('start', async () => {
+        await next.runtime.start();
+        await next.runtime.waitUntilReady(START_SECONDS);
+      });
+      await run.step(
+        'realms',
+        () => checkRealms(staged),
+        (counts) => counts.map(({ realm, users }) => `${realm}: ${users} users`).join(', '),
+      );
+    });
+    await run.step(
+      'applications',
+      async () => describeParts(staged),
+      (summary) => summary,
+    );
+    const proof = await run.step('smoke', () => runSmoke(staged));
+    const kept = await run.step('finish', () => finishRestore({ ...staged, journal }));
+    return { outcome: 'restored', id: job.id, set: job.set.dir, ...proof, kept };
+  } finally {
+    await next.runtime.stop();
+  }
+}
+
+/** Runs steps whose failure brings the old state back. */
+async function undoing<T>(
+  work: Work,
+  journal: Journal,
+  staged: StagedRestore | undefined,
+  steps: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await steps();
+  } catch (error) {
+    const { settings, dataDir, run } = work;
+    const runtime = staged?.next.runtime ?? (await openRuntime(settings));
+    throw await undoAfter(error, run.current ?? 'stage', { dir: settings.dir, dataDir, journal, runtime });
+  }
+}
+
+function choicesOf(journal: Journal): { keepEnv: boolean; keepConfig: boolean } {
+  return { keepEnv: journal.keepEnv, keepConfig: journal.keepConfig };
+}
+
+function planned(plan: RestorePlan): Outcome {
+  return { outcome: 'planned', plan, checklist: [], checks: [], kept: [] };
+}
+
+/** Sorts by time and never repeats: two runs in one second must not meet each other's files. */
+function newId(options: RestoreOptions): string {
+  const stamp = new Date(options.clock.now())
+    .toISOString()
+    .replace(/[-:]|\.\d+Z$/g, '')
+    .replace('T', '_');
+  return `${stamp}-${options.random.bytes(3).toString('hex')}`;
 }

@@ -1,7 +1,80 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { SmokeOptions, SmokeResult } from './contract.ts';
+import { beginRun } from '../runbook.ts';
+import { checkAdministrator } from './check-administrator.ts';
+import { checkApplications } from './check-applications.ts';
+import { checkDiscovery } from './check-discovery.ts';
+import { checkReadiness } from './check-readiness.ts';
+import { checkToken } from './check-token.ts';
+import { checkUsers } from './check-users.ts';
+import type { SmokeCheck, SmokeOptions, SmokeResult } from './contract.ts';
+import { findService } from './service.ts';
+import { SMOKE_STEPS } from './steps.ts';
 
-export async function smoke(_settings: Settings, _options: SmokeOptions): Promise<SmokeResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'smoke');
+/**
+ * Runs the smoke tests against a running service. A failing check is a finding, never an exception.
+ *
+ * @throws IDKIT_UNREACHABLE where no service answers, IDKIT_FAILED where not one check could be run
+ */
+export async function smoke(settings: Settings, options: SmokeOptions): Promise<SmokeResult> {
+  const run = beginRun(SMOKE_STEPS, options);
+  const service = await run.step(
+    'find',
+    () => findService(settings, options),
+    ({ baseUrl }) => baseUrl,
+  );
+  try {
+    const discovery = await run.step('discovery', () => checkDiscovery(service), summarize);
+    const token = await run.step(
+      'token',
+      () => checkToken(service),
+      ({ checks }) => summarize(checks),
+    );
+    const readiness = await run.step('readiness', () => checkReadiness(service), summarize);
+    const administrator = await run.step('administrator', () => checkAdministrator(service), summarize);
+    const users = await run.step('users', () => checkUsers(service), summarize);
+    const applications = await run.step(
+      'applications',
+      () => checkApplications(service, token.accessToken),
+      summarize,
+    );
+    const checks = [...discovery, ...token.checks, ...readiness, ...administrator, ...users, ...applications];
+    for (const check of checks) if (check.outcome === 'failed') run.finding('SMOKE_FAILED', tell(check));
+    return conclude(service.baseUrl, checks, run.findings);
+  } finally {
+    await service.admin?.logout().catch(() => undefined);
+  }
+}
+
+function conclude(
+  baseUrl: string,
+  checks: readonly SmokeCheck[],
+  findings: SmokeResult['findings'],
+): SmokeResult {
+  const count = (outcome: SmokeCheck['outcome']) =>
+    checks.filter((check) => check.outcome === outcome).length;
+  const result = {
+    baseUrl,
+    checks,
+    findings,
+    passed: count('passed'),
+    failed: count('failed'),
+    notApplicable: count('not-applicable'),
+  };
+  if (result.passed + result.failed > 0) return result;
+  const failure = new IdkitError('IDKIT_FAILED', 'not one smoke check could be run', {
+    hints: ['give the credentials of the administrator and of the smoke client in .env or the environment'],
+  });
+  return { ...result, failure };
+}
+
+function summarize(checks: readonly SmokeCheck[]): string {
+  const failed = checks.filter((check) => check.outcome === 'failed').length;
+  const passed = checks.filter((check) => check.outcome === 'passed').length;
+  return failed > 0 ? `${failed} failed, ${passed} passed` : `${passed} passed`;
+}
+
+function tell(check: SmokeCheck): string {
+  const subject = check.subject === undefined ? '' : ` (${check.subject})`;
+  return `${check.title}${subject}: ${check.detail}`;
 }

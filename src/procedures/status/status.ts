@@ -1,8 +1,108 @@
+import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import { listBackups } from '../backups/list.ts';
+import { checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../runbook.ts';
+import { call, parseObject } from '../smoke/call.ts';
+import { managementUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
+import { describeRealms } from './describe-realms.ts';
 
-export async function status(_settings: Settings, _options: ProcedureOptions): Promise<StatusReport> {
-  throw new IdkitError('IDKIT_NOT_YET', 'status');
+/** Milliseconds for one call: a screen must not hang on a service that does. */
+const PATIENCE = 5_000;
+
+/** Everything about the platform on one screen; whatever cannot be known is left out, and only damage throws. */
+export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
+  await checkPlatform(settings);
+  const runtime = await openRuntime(settings);
+  const platform = runtime.describe();
+  const baseUrl = await runtime.baseUrl();
+  const health = await askHealth(settings, baseUrl, options);
+  const realms = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
+  const { sets, findings } = await listBackups(settings, { clock: options.clock });
+  const lastBackup = sets.findLast(({ whole, future }) => whole && !future);
+  const lastVerify = sets
+    .flatMap(({ name, verified }) => (verified === undefined ? [] : [{ name, ...verified }]))
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1))
+    .at(-1);
+  const keySource = settings.sources['IDKIT_MASTER_KEY'];
+  return {
+    dir: settings.dir,
+    runtime: platform.runtime,
+    service: {
+      kind: platform.service,
+      version: platform.serviceVersion,
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...health,
+    },
+    database: { kind: platform.database, location: platform.databaseLocation },
+    realms,
+    ...(lastBackup === undefined
+      ? {}
+      : {
+          lastBackup: {
+            name: lastBackup.name,
+            ageSeconds: lastBackup.ageSeconds,
+            bytes: lastBackup.bytes,
+          },
+        }),
+    ...(lastVerify === undefined
+      ? {}
+      : { lastVerify: { name: lastVerify.name, at: lastVerify.at, verdict: lastVerify.verdict } }),
+    masterKey: {
+      set: settings.masterKey !== undefined,
+      ...(settings.masterKey === undefined || keySource === undefined ? {} : { source: keySource }),
+      rotationUnfinished: settings.masterKeyOld !== undefined,
+    },
+    findings,
+  };
+}
+
+async function askHealth(
+  settings: Settings,
+  baseUrl: string | undefined,
+  options: ProcedureOptions,
+): Promise<{ health: 'UP' | 'DOWN' | 'stopped'; detail?: string }> {
+  if (baseUrl === undefined) return { health: 'stopped' };
+  try {
+    const url = managementUrl(settings, baseUrl, undefined);
+    const answer = await call(`${url}/health/ready`, {
+      signal: options.signal,
+      timeoutMilliseconds: PATIENCE,
+    });
+    return { health: parseObject(answer, '/health/ready')['status'] === 'UP' ? 'UP' : 'DOWN' };
+  } catch (error) {
+    return { health: 'DOWN', detail: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function askRealms(
+  settings: Settings,
+  baseUrl: string,
+  options: ProcedureOptions,
+): Promise<StatusReport['realms']> {
+  const { username, password } = settings.administrator;
+  if (password === undefined) {
+    options.reporter.note('IDKIT_ADMIN_PASSWORD is not set, so nothing is known of the realms');
+    return [];
+  }
+  let admin: AdminClient | undefined;
+  try {
+    admin = await connectAdmin({
+      baseUrl,
+      username,
+      password,
+      signal: options.signal,
+      timeoutMilliseconds: PATIENCE,
+    });
+    return await describeRealms(admin, options.clock.now());
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    options.reporter.note(`nothing is known of the realms: ${error.message}`);
+    return [];
+  } finally {
+    await admin?.logout().catch(() => undefined);
+  }
 }

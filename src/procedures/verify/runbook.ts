@@ -1,7 +1,91 @@
+import { basename } from 'node:path';
+import { parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { VerifyOptions, VerifyResult } from './contract.ts';
+import { renderAge } from '../age.ts';
+import { drill } from '../drill/runbook.ts';
+import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
+import { beginRun, type Run, withoutSteps } from '../runbook.ts';
+import { renderVerdict, worstFault } from './conclude.ts';
+import type { SetVerdict, VerifyOptions, VerifyResult } from './contract.ts';
+import { type FoundSets, findSets } from './find-sets.ts';
+import { judgeSet } from './judge-set.ts';
+import { VERIFY_STEPS } from './steps.ts';
 
-export async function verify(_settings: Settings, _options: VerifyOptions): Promise<VerifyResult> {
-  throw new IdkitError('IDKIT_NOT_YET', 'verify');
+/**
+ * Verifies sets from their bytes alone. A bad set is told in the result, so that the others are still read; a
+ * missing or too old backup is a finding.
+ *
+ * @throws IDKIT_NOT_FOUND for an explicit set that does not exist, IDKIT_LOCKED, IDKIT_SETTING for a drill without
+ *   a passphrase
+ */
+export async function verify(settings: Settings, options: VerifyOptions): Promise<VerifyResult> {
+  const { passphrase } = options;
+  if (options.drill === true && passphrase === undefined) {
+    throw new IdkitError('IDKIT_SETTING', 'a drill decrypts env.gpg, and no passphrase is given');
+  }
+  const run = beginRun(VERIFY_STEPS, options);
+  const found = await run.step(
+    'find',
+    () => findSets(settings, options),
+    ({ sets }) => `${sets.length} to verify`,
+  );
+  const known = !found.explicit || (await isBackupRoot(found.root, settings));
+  const lock = known ? await lockRootIfWritable(found.root, 'shared', 'verify', options.reporter) : undefined;
+  const sets: SetVerdict[] = [];
+  try {
+    await run.step('read', async () => {
+      for (const set of found.sets) {
+        const keeps = lock !== undefined && parseSetName(basename(set.dir)) !== undefined;
+        sets.push(await judgeSet(set, options, run, keeps ? found.root : undefined));
+      }
+    });
+  } finally {
+    await lock?.release();
+  }
+  checkAge(found, options, run);
+  const failure = worstFault(sets);
+  const result = { sets, verdict: renderVerdict(found, sets) };
+  const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
+  if (options.drill !== true || failure !== undefined || target === undefined) {
+    return { ...result, findings: run.findings, ...(failure === undefined ? {} : { failure }) };
+  }
+  const drilled = await run.step(
+    'drill',
+    () => drill(settings, { ...options, set: target.dir, reporter: withoutSteps(options.reporter) }),
+    ({ outcome }) => outcome,
+  );
+  return {
+    ...result,
+    drill: drilled,
+    findings: [...run.findings, ...drilled.findings],
+    ...(drilled.failure === undefined ? {} : { failure: drilled.failure }),
+  };
+}
+
+/** A missing, too old or future-dated set is a finding (contract §3, verify). */
+function checkAge(
+  found: FoundSets,
+  options: VerifyOptions,
+  run: Run<(typeof VERIFY_STEPS)[number]['id']>,
+): void {
+  for (const name of found.future) {
+    run.finding('SET_IN_FUTURE', `${name} is dated more than an hour ahead of the clock`);
+  }
+  const { newest } = found;
+  if (newest === undefined) {
+    if (!found.explicit) {
+      run.finding('BACKUP_MISSING', `${found.root} holds no backup set that can be restored`);
+    } else if (options.maxAgeSeconds !== undefined) {
+      run.finding('AGE_UNKNOWN', `the name ${found.sets[0]?.name} tells no time, so its age is not known`);
+    }
+    return;
+  }
+  const age = Math.floor((options.clock.now() - newest.startedAt) / 1000);
+  if (options.maxAgeSeconds !== undefined && age > options.maxAgeSeconds) {
+    run.finding(
+      'BACKUP_TOO_OLD',
+      `the newest backup, ${newest.name}, is ${renderAge(age)} old, and ${renderAge(options.maxAgeSeconds)} are allowed`,
+    );
+  }
 }

@@ -1,0 +1,41 @@
+import { type LeftOut, SET_FILES, writeConfigArchive } from '../../backupset/index.ts';
+import { platformPaths } from '../../config/index.ts';
+import type { BackupWork } from './work.ts';
+
+/** Archives `config/`, `idkit.yaml` and `compose.yaml`; what must stay out is named as a finding. */
+export async function archiveConfig(work: BackupWork): Promise<{ entries: number }> {
+  const { settings, writer, options, run } = work;
+  const paths = platformPaths(settings.dir);
+  const file = await writer.createFile(SET_FILES.config);
+  try {
+    const report = await writeConfigArchive(
+      {
+        configDir: paths.config,
+        idkitYaml: paths.yaml,
+        composeYaml: paths.compose,
+        environmentFile: paths.env,
+      },
+      (chunk) => file.write(chunk),
+      { signal: options.signal, onProgress: run.progress('config', 'bytes') },
+    );
+    for (const left of report.leftOut) run.finding('CONFIG_LEFT_OUT', describeLeftOut(left));
+    return { entries: report.entries };
+  } finally {
+    await file.close();
+  }
+}
+
+const REASONS: Readonly<Record<LeftOut['why'], string>> = {
+  'link leaves': 'it is a symbolic link that leaves config/',
+  socket: 'it is a socket',
+  fifo: 'it is a FIFO',
+  device: 'it is a device',
+  'environment name': 'files named .env* hold secrets',
+  vanished: 'it vanished while it was read',
+  unreadable: 'it cannot be read',
+  grew: 'it changed while it was read',
+};
+
+function describeLeftOut({ path, why }: LeftOut): string {
+  return `config/${path} is left out: ${REASONS[why]}`;
+}

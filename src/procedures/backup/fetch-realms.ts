@@ -1,0 +1,128 @@
+import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
+import { type AdminClient, connectAdmin } from '../../client/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { DumpSummary } from '../../runtime/index.ts';
+import type { BackupWork, RealmFiles } from './work.ts';
+
+/** A realm as one of the two sources gave it. */
+interface FetchedRealm {
+  realm: string;
+  representation: unknown;
+}
+
+/**
+ * Writes `realm-<realm>.json` for each configured realm: over HTTP with an administrative token, or from the dump's
+ * own snapshot where the service is down (contract §3, backup).
+ *
+ * @throws IDKIT_UNREACHABLE where Keycloak, which has no snapshot to read, does not answer; IDKIT_CREDENTIALS
+ */
+export async function fetchRealms(work: BackupWork, dump: DumpSummary | undefined): Promise<RealmFiles> {
+  const { source, fetched } = await fetchFromSource(work, dump);
+  const wanted = work.settings.realms;
+  const chosen =
+    wanted.length === 0 ? fetched : wanted.flatMap((name) => fetched.filter(({ realm }) => realm === name));
+  for (const name of wanted) {
+    if (fetched.some(({ realm }) => realm === name)) continue;
+    work.run.finding(
+      'REALM_MISSING',
+      `the configured realm ${name} does not exist, so the set has no file of it`,
+    );
+  }
+  noteChanges(work, dump, fetched);
+  const realms: (ManifestRealm & { file: string })[] = [];
+  for (const { realm, representation } of chosen) {
+    const file = realmFileName(realm);
+    await work.writer.putFile(file, `${JSON.stringify(representation, null, 2)}\n`);
+    const users = dump?.realms.find((counted) => counted.realm === realm)?.users;
+    realms.push({ realm, file, ...(users === undefined ? {} : { users }) });
+    work.run.progress('realms', 'items')(realms.length, chosen.length);
+  }
+  return { source, realms };
+}
+
+async function fetchFromSource(
+  work: BackupWork,
+  dump: DumpSummary | undefined,
+): Promise<{ source: RealmFiles['source']; fetched: readonly FetchedRealm[] }> {
+  const { settings, options, runtime, run } = work;
+  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await runtime.baseUrl());
+  if (address !== undefined) {
+    try {
+      return { source: 'api', fetched: await fetchOverHttp(work, address) };
+    } catch (error) {
+      if (!(await mayReadSnapshot(work, error))) throw error;
+      if (error instanceof IdkitError && error.code === 'IDKIT_CREDENTIALS') {
+        run.finding(
+          'ADMINISTRATOR_REFUSED',
+          `the administrator of .env is refused by the service, so realm files come from the snapshot, and a restored service cannot be checked with it: ${error.message}`,
+        );
+      }
+    }
+  } else if (settings.service === 'keycloak') {
+    throw new IdkitError('IDKIT_UNREACHABLE', 'Keycloak does not run, and realm files come from its API', {
+      hints: ['start it, or name its address with --base-url'],
+    });
+  }
+  options.reporter.note('realm files are read from the snapshot, not over HTTP');
+  if (dump === undefined) await runtime.dumpDatabase(async () => undefined, { signal: options.signal });
+  return { source: 'snapshot', fetched: await runtime.readSnapshot() };
+}
+
+/** The snapshot stands in where idkit's own service refused the login or went away meanwhile. */
+async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolean> {
+  if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
+  if (error.code === 'IDKIT_CREDENTIALS') return true;
+  if (error.code !== 'IDKIT_UNREACHABLE' || work.options.baseUrl !== undefined) return false;
+  return (await work.runtime.baseUrl()) === undefined;
+}
+
+async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonly FetchedRealm[]> {
+  const { settings, options } = work;
+  const { username, password } = settings.administrator;
+  if (password === undefined) {
+    throw new IdkitError('IDKIT_CREDENTIALS', 'IDKIT_ADMIN_PASSWORD is not set', {
+      hints: ['put it in .env of the platform directory', 'idkit recover-admin makes a new one'],
+    });
+  }
+  const admin = await connectAdmin({ baseUrl, username, password, signal: options.signal });
+  try {
+    const fetched: FetchedRealm[] = [];
+    for (const { realm } of await admin.listRealms()) {
+      const representation = await findRealm(admin, realm);
+      if (representation === undefined) options.reporter.note(`the realm ${realm} was removed meanwhile`);
+      else fetched.push({ realm, representation });
+    }
+    return fetched;
+  } finally {
+    await admin.logout().catch(() => undefined);
+  }
+}
+
+async function findRealm(admin: AdminClient, realm: string): Promise<unknown> {
+  try {
+    const representation = await admin.getRealm(realm);
+    if (representation.realm === realm) return representation;
+    throw new IdkitError('IDKIT_FAILED', `the service answered another realm when asked for ${realm}`);
+  } catch (error) {
+    if (error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** What changed between the snapshot and the realm files is a note, not damage (contract §3, backup). */
+function noteChanges(
+  work: BackupWork,
+  dump: DumpSummary | undefined,
+  fetched: readonly FetchedRealm[],
+): void {
+  if (dump === undefined) return;
+  const { note } = work.options.reporter;
+  const dumped = dump.realms.map(({ realm }) => realm);
+  const served = fetched.map(({ realm }) => realm);
+  for (const realm of served.filter((name) => !dumped.includes(name))) {
+    note(`the realm ${realm} was made after the snapshot; the dump does not hold it`);
+  }
+  for (const realm of dumped.filter((name) => !served.includes(name))) {
+    note(`the realm ${realm} was removed after the snapshot; only the dump holds it`);
+  }
+}

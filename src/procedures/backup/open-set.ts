@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  createSetWriter,
+  listSets,
+  planSetName,
+  reapLeftovers,
+  type SetWriter,
+} from '../../backupset/index.ts';
+import { explainWriteFault } from '../durable.ts';
+import { type HeldLock, lockRoot } from '../locks.ts';
+import type { BackupOptions } from './contract.ts';
+
+/** The set in the making and the lock that keeps its root. */
+export interface OpenedSet {
+  lock: HeldLock;
+  writer: SetWriter;
+  /** Milliseconds since the Unix epoch that the set's name tells. */
+  startedAt: number;
+  /** The clock stands behind the newest set (contract §3, backup). */
+  clockBehind: boolean;
+}
+
+/**
+ * Locks the root, removes what dead runs left, and begins a set under the next unique name.
+ *
+ * @throws IDKIT_LOCKED, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
+ */
+export async function openSetInRoot(root: string, options: BackupOptions): Promise<OpenedSet> {
+  try {
+    await mkdir(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw explainWriteFault(error, root);
+  }
+  const lock = await lockRoot(root, 'exclusive', 'backup');
+  try {
+    await reapLeftovers(root);
+    for (;;) {
+      const now = options.clock.now();
+      const { sets } = await listSets(root, now);
+      for (const set of sets) {
+        if (set.future) options.reporter.note(`${set.name} is dated more than an hour ahead of the clock`);
+      }
+      const plan = planSetName(sets, now);
+      if (plan.waitMilliseconds > 0) {
+        await wait(plan.waitMilliseconds, undefined, { signal: options.signal });
+        continue;
+      }
+      const writer = await createSetWriter(root, plan.name);
+      return { lock, writer, startedAt: plan.startedAt, clockBehind: plan.clockBehind };
+    }
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+import { type Manifest, renderManifest, SET_FILES, type SetPart } from '../../backupset/index.ts';
+import { idkitVersion } from '../version.ts';
+import type { BackupContents, BackupWork } from './work.ts';
+
+/** Writes the manifest and, as the last file of all, the checksums. */
+export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
+  const { writer, runtime, run } = work;
+  const { service, serviceVersion } = runtime.describe();
+  const { dump, realms } = contents;
+  const manifest: Manifest = {
+    formatVersion: 1,
+    idkitVersion: idkitVersion(),
+    startedAt: new Date(work.startedAt).toISOString(),
+    parts: listParts(contents),
+    service: { kind: service, version: serviceVersion },
+    ...(dump === undefined
+      ? {}
+      : {
+          database: {
+            kind: dump.kind,
+            version: dump.version,
+            schemaVersion: dump.schemaVersion,
+            bytes: dump.databaseBytes,
+          },
+        }),
+    realms: listRealms(contents),
+    ...(realms === undefined ? {} : { realmSource: realms.source }),
+    files: Object.fromEntries([...writer.files].map(([name, { bytes }]) => [name, bytes])),
+    steps: run.durations.map(({ id, milliseconds }) => ({ id, milliseconds })),
+  };
+  await writer.putFile(SET_FILES.manifest, renderManifest(manifest));
+  await writer.writeChecksums();
+  return manifest;
+}
+
+function listParts(contents: BackupContents): readonly SetPart[] {
+  const { dump, realms, config, env } = contents;
+  const held: Record<SetPart, boolean> = {
+    database: dump !== undefined,
+    realms: realms !== undefined,
+    config,
+    env,
+  };
+  return (Object.keys(held) as SetPart[]).filter((part) => held[part]);
+}
+
+/** Every realm of the dump with its count, and every realm file, also of realms that the dump does not hold. */
+function listRealms({ dump, realms }: BackupContents): Manifest['realms'] {
+  const files = realms?.realms ?? [];
+  const counted = (dump?.realms ?? []).map(({ realm, users }) => {
+    const file = files.find((one) => one.realm === realm)?.file;
+    return { realm, users, ...(file === undefined ? {} : { file }) };
+  });
+  const others = files.filter(({ realm }) => !counted.some((one) => one.realm === realm));
+  return [...counted, ...others.map(({ realm, file }) => ({ realm, file }))];
+}

@@ -1,0 +1,97 @@
+import { constants } from 'node:fs';
+import { access, mkdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { acquireLock, platformPaths, type Settings } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+import { findEntry } from './durable.ts';
+import type { Reporter } from './reporter.ts';
+
+/** A lock that is held until it is released or the process ends. */
+export interface HeldLock {
+  release(): Promise<void>;
+}
+
+/** @throws IDKIT_LOCKED that names the holder, IDKIT_DIRECTORY_NOT_WRITABLE */
+export function lockRoot(root: string, mode: 'exclusive' | 'shared', command: string): Promise<HeldLock> {
+  return acquireLock(join(root, '.lock'), { mode, record: { command } });
+}
+
+/**
+ * The root's lock; where the root cannot be written it goes on without, with a note (contract §3, "Locks"). A root
+ * that does not exist needs none.
+ */
+export async function lockRootIfWritable(
+  root: string,
+  mode: 'exclusive' | 'shared',
+  command: string,
+  reporter: Reporter,
+): Promise<HeldLock | undefined> {
+  if ((await findEntry(root)) === undefined) return undefined;
+  try {
+    await access(root, constants.W_OK);
+    return await lockRoot(root, mode, command);
+  } catch (error) {
+    if (error instanceof IdkitError && error.code !== 'IDKIT_DIRECTORY_NOT_WRITABLE') throw error;
+    reporter.note(`${root} cannot be written, so ${command} goes on without its lock and keeps no verdict`);
+    return undefined;
+  }
+}
+
+/** The directory is a backup root that idkit works in, so that there is a lock to share and a place for verdicts. */
+export async function isBackupRoot(dir: string, settings: Settings): Promise<boolean> {
+  if ((await findEntry(join(dir, '.lock'))) !== undefined) return true;
+  if ((await findEntry(settings.backup.root)) === undefined) return false;
+  return (await realpath(settings.backup.root)) === (await realpath(dir));
+}
+
+/** The locks of one restore. */
+export interface RestoreLocks extends HeldLock {
+  /** Locks the platform directory once its `data/` exists; repeated calls do nothing. */
+  lockPlatform(): Promise<void>;
+}
+
+/**
+ * Keeps other procedures away from the set, from the platform's own backup root and from the platform. A drill only
+ * reads the set, so it shares the root.
+ *
+ * @throws IDKIT_LOCKED that names the holder
+ */
+export async function lockForRestore(
+  settings: Settings,
+  setDir: string | undefined,
+  options: { reporter: Reporter; mode: 'exclusive' | 'shared' },
+): Promise<RestoreLocks> {
+  const { reporter, mode } = options;
+  const held: HeldLock[] = [];
+  const release = async () => {
+    for (const lock of held.splice(0).toReversed()) await lock.release();
+  };
+  const { data } = platformPaths(settings.dir);
+  let locked = false;
+  const lockPlatform = async () => {
+    if (locked) return;
+    await mkdir(data, { recursive: true, mode: 0o700 });
+    held.push(
+      await acquireLock(join(data, 'restore.lock'), { mode: 'exclusive', record: { command: 'restore' } }),
+    );
+    locked = true;
+  };
+  try {
+    for (const root of await rootsToLock(settings, setDir)) {
+      const lock = await lockRootIfWritable(root, mode, 'restore', reporter);
+      if (lock !== undefined) held.push(lock);
+    }
+    if ((await findEntry(data)) !== undefined) await lockPlatform();
+    return { lockPlatform, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+async function rootsToLock(settings: Settings, setDir: string | undefined): Promise<ReadonlySet<string>> {
+  const roots = new Set<string>();
+  if (setDir !== undefined && (await isBackupRoot(dirname(setDir), settings))) roots.add(dirname(setDir));
+  if ((await findEntry(settings.backup.root)) !== undefined) roots.add(await realpath(settings.backup.root));
+  return roots;
+}

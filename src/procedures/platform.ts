@@ -1,0 +1,30 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { Settings } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+import { findEntry } from './durable.ts';
+
+/** @throws IDKIT_DIRECTORY_MISSING where there is no platform directory (contract §3, "Platform directory") */
+export async function checkPlatform(settings: Settings): Promise<void> {
+  if ((await findEntry(settings.dir)) !== undefined) return;
+  throw new IdkitError('IDKIT_DIRECTORY_MISSING', `there is no platform directory ${settings.dir}`, {
+    hints: ['name it with --dir or IDKIT_DIR', 'idkit init makes one, and so does idkit serve'],
+  });
+}
+
+/** The backup root that a flag names, else the platform's own. Absolute. */
+export function backupRoot(settings: Settings, flag: string | undefined): string {
+  return flag === undefined ? settings.backup.root : resolve(flag);
+}
+
+/** `[user@]host:path` for rsync, or an absolute directory. Undefined: no mirror. */
+export function mirrorTarget(settings: Settings, flag: string | undefined): string | undefined {
+  const target = flag ?? settings.backup.mirror ?? undefined;
+  if (target === undefined || isRemote(target) || isAbsolute(target)) return target;
+  const fromFlag = flag !== undefined || settings.sources['backup.mirror'] === 'flag';
+  return fromFlag ? resolve(target) : resolve(settings.dir, target);
+}
+
+/** As rsync tells them apart: a colon before the first slash. */
+export function isRemote(target: string): boolean {
+  return /^[^/]*:/.test(target);
+}

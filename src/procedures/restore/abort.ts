@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { lockForRestore } from '../locks.ts';
+import { serviceRuns } from '../service-runs.ts';
+import { checkSameSet, undoableOf } from './begin.ts';
+import type { RestoreOptions, RestoreResult } from './contract.ts';
+import { type Journal, journalFile, listJournals } from './journal.ts';
+import { dataDirectory } from './settings-after.ts';
+import { bringBack } from './undo.ts';
+
+/**
+ * Brings back the state before the newest restore that can still be undone.
+ *
+ * @throws IDKIT_NOT_FOUND where there is none, IDKIT_SERVICE_RUNNING, IDKIT_RESTORE_BROKEN where it does not succeed
+ */
+export async function abortRestore(settings: Settings, options: RestoreOptions): Promise<RestoreResult> {
+  const began = performance.now();
+  const dataDir = dataDirectory(settings);
+  const journal = await findUndoable(dataDir);
+  if (options.from !== undefined) checkSameSet(resolve(options.from), journal);
+  const locks = await lockForRestore(settings, undefined, { reporter: options.reporter, mode: 'exclusive' });
+  try {
+    const undoable = await undoableOf(settings, dataDir, journal);
+    const address = await undoable.runtime.baseUrl();
+    if (address !== undefined) throw serviceRuns(address);
+    await bringBack(undoable).catch((error: unknown) => {
+      throw broken(dataDir, journal, error);
+    });
+  } finally {
+    await locks.release();
+  }
+  return {
+    outcome: 'aborted',
+    id: journal.id,
+    set: journal.set,
+    checklist: [],
+    checks: [],
+    steps: [],
+    milliseconds: Math.round(performance.now() - began),
+    kept: [],
+    findings: [],
+  };
+}
+
+async function findUndoable(dataDir: string): Promise<Journal> {
+  const journals = await listJournals(dataDir);
+  const unfinished = journals.findLast(({ state }) => state !== 'kept' && state !== 'done');
+  const journal = unfinished ?? journals.findLast(({ state }) => state === 'kept');
+  if (journal !== undefined) return journal;
+  throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
+}
+
+function broken(dataDir: string, journal: Journal, error: unknown): IdkitError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new IdkitError(
+    'IDKIT_RESTORE_BROKEN',
+    `the old state could not be brought back (${why}); journal ${journalFile(dataDir, journal.id)}`,
+    { cause: error, hints: ['mend the cause, then run idkit restore --abort again'] },
+  );
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { openSet, type SetHandle } from '../../backupset/index.ts';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import type { RestoreOptions } from './contract.ts';
+import { type Journal, journalFile, listJournals } from './journal.ts';
+import { discardOldState } from './kept-state.ts';
+import { bringBack, type Undoable } from './undo.ts';
+
+/** @throws IDKIT_USAGE, IDKIT_SETTING for options that do not go together, before anything is read */
+export function checkOptions(options: RestoreOptions): void {
+  const { from, resume, abort, dryRun, keepEnv, passphrase } = options;
+  if (resume === true && abort === true) {
+    throw new IdkitError('IDKIT_USAGE', '--resume and --abort exclude each other');
+  }
+  if (dryRun === true && (resume === true || abort === true)) {
+    throw new IdkitError('IDKIT_USAGE', '--dry-run goes with neither --resume nor --abort');
+  }
+  if (from === undefined && resume !== true && abort !== true) {
+    throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a backup set', {
+      hints: ['idkit backups list shows the sets'],
+    });
+  }
+  if (passphrase === undefined && keepEnv !== true && resume !== true && abort !== true) throw noPassphrase();
+}
+
+export function noPassphrase(): IdkitError {
+  return new IdkitError('IDKIT_SETTING', 'no passphrase for env.gpg is given', {
+    hints: [
+      'set IDKIT_BACKUP_PASSPHRASE in the process environment',
+      'or IDKIT_BACKUP_PASSPHRASE_FILE to a file that holds it in its first line',
+      'or IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints it',
+      'or --keep-env to leave .env as it is',
+    ],
+  });
+}
+
+/** The set that `--from` names, or the journal where it may be left out. @throws IDKIT_NOT_FOUND, IDKIT_USAGE */
+export async function openRestoreSet(
+  options: RestoreOptions,
+  journal: Journal | undefined,
+): Promise<SetHandle> {
+  const from = options.from ?? journal?.set;
+  if (from === undefined) throw new IdkitError('IDKIT_NOT_FOUND', 'there is no unfinished restore to resume');
+  const set = await openSet(resolve(from));
+  if (journal !== undefined) checkSameSet(set.dir, journal);
+  return set;
+}
+
+/** `--from` may repeat the journal's set and name no other. */
+export function checkSameSet(dir: string, journal: Journal): void {
+  if (dir === journal.set) return;
+  throw new IdkitError(
+    'IDKIT_USAGE',
+    `the unfinished restore is from ${journal.set}, and --from names ${dir}`,
+  );
+}
+
+/** The newest restore that is neither finished nor only kept aside. */
+export async function findUnfinished(dataDir: string): Promise<Journal | undefined> {
+  const journals = await listJournals(dataDir);
+  return journals.findLast(({ state }) => state !== 'kept' && state !== 'done');
+}
+
+/**
+ * A plain rerun starts afresh where the old state is whole.
+ *
+ * @throws IDKIT_RESTORE_BROKEN where an unfinished restore has begun to change what is in place
+ */
+export function checkNothingHalfDone(dataDir: string, journal: Journal | undefined): void {
+  if (journal === undefined || journal.state === 'staging') return;
+  throw new IdkitError(
+    'IDKIT_RESTORE_BROKEN',
+    `an earlier restore from ${journal.set} ended in the middle; journal ${journalFile(dataDir, journal.id)}`,
+    {
+      hints: [
+        'idkit restore --resume goes on with it',
+        'idkit restore --abort brings back the state before it',
+      ],
+    },
+  );
+}
+
+/** Removes what restores but `own` left that ended before they changed anything, and finishes what only needs an end. */
+export async function clearLeftovers(settings: Settings, dataDir: string, own: string): Promise<void> {
+  for (const journal of await listJournals(dataDir)) {
+    if (journal.id === own) continue;
+    const undoable = await undoableOf(settings, dataDir, journal);
+    if (journal.state === 'staging' || journal.state === 'undoing') await bringBack(undoable);
+    if (journal.state === 'done') await discardOldState(undoable);
+  }
+}
+
+/** What the journal tells to bring back, with the database that it names. */
+export async function undoableOf(settings: Settings, dataDir: string, journal: Journal): Promise<Undoable> {
+  const { database } = settings;
+  const named =
+    database.kind === 'sqlite' && journal.database !== ''
+      ? { ...settings, database: { ...database, file: journal.database } }
+      : settings;
+  return { dir: settings.dir, dataDir, journal, runtime: await openRuntime(named) };
+}

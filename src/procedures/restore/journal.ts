@@ -1,0 +1,98 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { syncDirectory, writeDurably } from '../durable.ts';
+
+/**
+ * How far a restore has come.
+ * `staging`: the old state is whole in its place; nothing counts yet.
+ * `swapping`: what is in place may be old or new, item by item.
+ * `swapped`: the restored state is in place, and its checks are not done.
+ * `kept`: the restored state is in place and stays; a late check was red, and the old state is kept aside.
+ * `undoing`: the old state is being brought back; nothing leads forward from here.
+ * `done`: the restored state is in place and proven; what was kept aside is being removed.
+ */
+export type JournalState = 'staging' | 'swapping' | 'swapped' | 'kept' | 'undoing' | 'done';
+
+/** A file or folder of the platform directory that the restore replaces as a whole. */
+export interface ReplacedItem {
+  /** Name in the platform directory: `.env`, `config`, `idkit.yaml`, `compose.yaml`. */
+  name: string;
+  /** Something was there before. */
+  had: boolean;
+}
+
+/** `data/restore-ID.json`: all that a later process needs to go on or to go back. No secrets. */
+export interface Journal {
+  format: 1;
+  id: string;
+  /** The set's absolute path. */
+  set: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  state: JournalState;
+  /** The last step that was finished. */
+  step: string;
+  /** The database that is replaced: the file, or host and name. */
+  database: string;
+  keepEnv: boolean;
+  keepConfig: boolean;
+  items: readonly ReplacedItem[];
+  expectation: readonly { realm: string; users: number }[];
+}
+
+const NAME = /^restore-([A-Za-z0-9._-]+)\.json$/;
+
+/** Where the journal of restore `id` lies. */
+export function journalFile(dataDir: string, id: string): string {
+  return join(dataDir, `restore-${id}.json`);
+}
+
+/** Writes the journal and waits until the disk has it. */
+export async function putJournal(dataDir: string, journal: Journal): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeDurably(journalFile(dataDir, journal.id), `${JSON.stringify(journal, null, 2)}\n`);
+}
+
+export async function removeJournal(dataDir: string, id: string): Promise<void> {
+  const file = journalFile(dataDir, id);
+  await rm(file, { force: true });
+  await syncDirectory(dirname(file));
+}
+
+/** Every journal, newest last. @throws IDKIT_RESTORE_BROKEN for one that cannot be read */
+export async function listJournals(dataDir: string): Promise<readonly Journal[]> {
+  const journals: Journal[] = [];
+  for (const name of await listNames(dataDir)) {
+    if (!NAME.test(name)) continue;
+    const file = join(dataDir, name);
+    journals.push(parseJournal(await readFile(file, 'utf8'), file));
+  }
+  return journals.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
+}
+
+async function listNames(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function parseJournal(text: string, file: string): Journal {
+  try {
+    const value = JSON.parse(text) as Journal;
+    if (value.format !== 1 || NAME.exec(`restore-${value.id}.json`)?.[1] !== value.id) {
+      throw new Error('it is of another format');
+    }
+    return value;
+  } catch (error) {
+    throw new IdkitError('IDKIT_RESTORE_BROKEN', `the journal ${file} cannot be read`, {
+      cause: error,
+      hints: [
+        'it is written by one rename, so something else changed it; compare it with the .pre- files beside',
+      ],
+    });
+  }
+}

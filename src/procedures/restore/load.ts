@@ -1,0 +1,57 @@
+import { readDump } from '../../backupset/index.ts';
+import { checkMasterKey } from '../../config/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import type { RealmCount, SideDatabase } from '../../runtime/index.ts';
+import type { StagedRestore } from './job.ts';
+
+/** Loads the dump into a side database; the live one is untouched (spec steps 3 and 4). */
+export async function loadSide(staged: StagedRestore): Promise<SideDatabase> {
+  const { job, next } = staged;
+  const { signal } = job.options;
+  return next.runtime.loadDatabase(readDump(job.set, { signal }), {
+    id: job.id,
+    masterKey: masterKeyOf(staged),
+    signal,
+    onProgress: job.run.progress('load', 'bytes'),
+  });
+}
+
+/**
+ * Integrity, master key and schema; then the counts against what the set promises.
+ *
+ * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
+ */
+export async function checkSide(staged: StagedRestore): Promise<SideDatabase> {
+  const { job, next } = staged;
+  const side = await next.runtime.checkLoaded(job.id, masterKeyOf(staged));
+  const differences = compareCounts(job.expectation, side.realms);
+  if (differences.length === 0) return side;
+  throw new IdkitError(
+    'IDKIT_DAMAGED',
+    `the loaded database differs from the set: ${differences.join('; ')}`,
+  );
+}
+
+/** Each difference in words; empty where both hold the same realms with the same numbers of users. */
+export function compareCounts(
+  expected: readonly RealmCount[],
+  found: readonly RealmCount[],
+): readonly string[] {
+  const differences: string[] = [];
+  for (const { realm, users } of expected) {
+    const other = found.find((count) => count.realm === realm);
+    if (other === undefined) differences.push(`the realm ${realm} is missing`);
+    else if (other.users !== users) {
+      differences.push(`the realm ${realm} has ${other.users} users, and ${users} were expected`);
+    }
+  }
+  for (const { realm } of found) {
+    if (!expected.some((count) => count.realm === realm))
+      differences.push(`the realm ${realm} was not expected`);
+  }
+  return differences;
+}
+
+function masterKeyOf(staged: StagedRestore): Secret {
+  return checkMasterKey(staged.next.settings.masterKey);
+}

@@ -1,0 +1,101 @@
+import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { extractConfigArchive, openEnvironment, SET_FILES, type SetHandle } from '../../backupset/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
+import type { RestoreJob, StagedRestore } from './job.ts';
+import { type Journal, putJournal, type ReplacedItem } from './journal.ts';
+import { type Places, stagingDirectory } from './replace-files.ts';
+import { loadSettingsAfter } from './settings-after.ts';
+
+/** Everything in a platform directory that a restore can replace, the environment file first. */
+const ITEMS = ['.env', 'config', 'idkit.yaml', 'compose.yaml'] as const;
+
+/**
+ * Opens the journal, then lays the new `.env`, `config/` and, for a target that has no definition of its own,
+ * `idkit.yaml` and `compose.yaml` beside their places (spec step 2).
+ */
+export async function stageFiles(job: RestoreJob, begun: Journal): Promise<StagedRestore> {
+  const { settings, options, set, id } = job;
+  const places: Places = { dir: settings.dir, id };
+  const staging = stagingDirectory(places);
+  try {
+    await unpackConfig(job, staging);
+    if (options.keepEnv !== true) await decryptEnvironment(set, staging, options);
+    await syncTree(staging);
+    const next = await loadSettingsAfter(places, settings, options.env ?? process.env);
+    const after = options.adjust?.(next) ?? next;
+    const items: ReplacedItem[] = [];
+    for (const name of ITEMS) {
+      if ((await findEntry(join(staging, name))) === undefined) continue;
+      items.push({ name, had: (await findEntry(join(settings.dir, name))) !== undefined });
+    }
+    const journal: Journal = {
+      ...begun,
+      step: 'stage',
+      items,
+      database: after.database.kind === 'sqlite' ? after.database.file : 'postgres',
+    };
+    await putJournal(job.dataDir, journal);
+    return { job, next: { settings: after, runtime: await openRuntime(after) }, journal };
+  } catch (error) {
+    throw explainWriteFault(error, staging);
+  }
+}
+
+async function unpackConfig(job: RestoreJob, staging: string): Promise<void> {
+  const { set, options, settings } = job;
+  await rm(staging, { recursive: true, force: true });
+  if (!set.names.includes(SET_FILES.config) || options.keepConfig === true) {
+    await mkdir(staging, { mode: 0o700 });
+    return;
+  }
+  await extractConfigArchive(set, staging, { signal: options.signal });
+  const handle = await open(staging, 'r');
+  await handle.chmod(0o700).finally(() => handle.close());
+  if (!settings.exists) return;
+  // The target says itself what it is; the set's definition is only compared.
+  for (const name of ['idkit.yaml', 'compose.yaml']) {
+    await noteDifference(job, name, staging);
+    await rm(join(staging, name), { force: true });
+  }
+}
+
+async function noteDifference(job: RestoreJob, name: string, staging: string): Promise<void> {
+  const own = join(job.settings.dir, name);
+  const staged = join(staging, name);
+  if ((await findEntry(staged)) === undefined) return;
+  if ((await findEntry(own)) === undefined) {
+    job.options.reporter.note(`the set holds a ${name} and this platform has none; it is not put in place`);
+  } else if (!(await readFile(own)).equals(await readFile(staged))) {
+    job.options.reporter.note(`${name} differs from the set’s; the platform’s own stays`);
+  }
+}
+
+async function decryptEnvironment(
+  set: SetHandle,
+  staging: string,
+  options: RestoreJob['options'],
+): Promise<void> {
+  const { passphrase } = options;
+  if (passphrase === undefined) throw new IdkitError('IDKIT_BUG', 'no passphrase at the decryption');
+  const plain = await openEnvironment(set, passphrase);
+  const handle = await open(join(staging, '.env'), 'wx', 0o600);
+  try {
+    await handle.writeFile(plain);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Waits until every staged file and folder is on the disk. */
+async function syncTree(dir: string): Promise<void> {
+  for (const entry of await readdir(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) await syncDirectory(path);
+  }
+  await syncDirectory(dir);
+}

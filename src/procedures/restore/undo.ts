@@ -1,0 +1,87 @@
+import { type ErrorCode, IdkitError } from '../../core/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
+import { type Journal, journalFile, putJournal, removeJournal } from './journal.ts';
+import { bringBackItems, discardItems } from './replace-files.ts';
+
+/** Faults that keep their own code: they say better than "undone" what to do, and imply that all is as before. */
+const OWN_CODES: readonly ErrorCode[] = [
+  'IDKIT_USAGE',
+  'IDKIT_DAMAGED',
+  'IDKIT_VERSION',
+  'IDKIT_CREDENTIALS',
+  'IDKIT_MASTER_KEY_WRONG',
+  'IDKIT_MASTER_KEY_MISSING',
+  'IDKIT_MASTER_KEY_INVALID',
+  'IDKIT_NO_SPACE',
+  'IDKIT_LOCKED',
+  'IDKIT_SERVICE_RUNNING',
+  'IDKIT_INTERRUPTED',
+  'IDKIT_TERMINATED',
+];
+
+/** Of these, the ones that still say enough once something had been swapped. */
+const OWN_CODES_AFTER_SWAP: readonly ErrorCode[] = [
+  'IDKIT_NO_SPACE',
+  'IDKIT_INTERRUPTED',
+  'IDKIT_TERMINATED',
+];
+
+/** What is brought back, and where. */
+export interface Undoable {
+  dir: string;
+  dataDir: string;
+  journal: Journal;
+  runtime: Runtime;
+}
+
+/**
+ * Brings the old state back whole and removes every trace of the restore. The journal says so first: cut off in the
+ * middle, only a second call leads on.
+ */
+export async function bringBack({ dir, dataDir, journal, runtime }: Undoable): Promise<void> {
+  const places = { dir, id: journal.id };
+  if (journal.state !== 'staging') await putJournal(dataDir, { ...journal, state: 'undoing' });
+  await runtime.unswapDatabase(journal.id);
+  await bringBackItems(places, journal.items);
+  await runtime.discardDatabase(journal.id, { old: false });
+  await discardItems(places, journal.items, { old: false });
+  await removeJournal(dataDir, journal.id);
+}
+
+/**
+ * Brings the old state back after `error` and gives the error to end with: the fault's own where it says more, else
+ * IDKIT_RESTORE_UNDONE (16); IDKIT_RESTORE_BROKEN (17) where bringing back failed as well.
+ */
+export async function undoAfter(error: unknown, step: string, undoable: Undoable): Promise<IdkitError> {
+  const { dataDir, journal } = undoable;
+  try {
+    await undoable.runtime.stop();
+    await bringBack(undoable);
+  } catch (second) {
+    const file = journalFile(dataDir, journal.id);
+    return new IdkitError(
+      'IDKIT_RESTORE_BROKEN',
+      `the restore failed at "${step}" (${tell(error)}), and the old state could not be brought back (${tell(second)}); journal ${file}`,
+      { cause: error, hints: ['idkit restore --abort tries again to bring the old state back'] },
+    );
+  }
+  const own = journal.state === 'staging' ? OWN_CODES : OWN_CODES_AFTER_SWAP;
+  if (error instanceof IdkitError && own.includes(error.code)) {
+    return new IdkitError(error.code, error.message, {
+      cause: error,
+      hints: [...error.hints, 'the old state is intact'],
+    });
+  }
+  return new IdkitError(
+    'IDKIT_RESTORE_UNDONE',
+    `the restore failed at "${step}", and the old state is back: ${tell(error)}`,
+    {
+      cause: error,
+      hints: error instanceof IdkitError ? error.hints : [],
+    },
+  );
+}
+
+function tell(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

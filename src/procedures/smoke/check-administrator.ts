@@ -1,0 +1,105 @@
+import { describeRefusal, parseObject } from './call.ts';
+import { DoesNotApply, runCheck } from './check.ts';
+import type { SmokeCheck } from './contract.ts';
+import { realmUrl, type ServiceUnderTest } from './service.ts';
+
+const REALM = 'master';
+const CLIENT = 'admin-cli';
+
+/**
+ * The machine administrator logs in, its refresh token rotates once, and the login is ended again, so that smoke
+ * leaves no session behind. With `deep` the used refresh token is presented a second time and must be refused.
+ */
+export async function checkAdministrator(service: ServiceUnderTest): Promise<SmokeCheck[]> {
+  const { options } = service;
+  let first: string | undefined;
+  let current: string | undefined;
+  const row = (id: string, title: string, test: () => Promise<string>) =>
+    runCheck({ id, title, subject: REALM, signal: options.signal }, test);
+  try {
+    const checks = [
+      await row('administrator-login', 'the administrator logs in', async () => {
+        first = await login(service);
+        current = first;
+        return `${service.settings.administrator.username} by the password grant of ${CLIENT}`;
+      }),
+      await row('rotation', 'a refresh token is renewed', async () => {
+        if (first === undefined) throw new DoesNotApply('no login to renew');
+        current = await rotate(service, first);
+        if (current === first && (await rotates(service)))
+          throw new Error('the same refresh token came back');
+        return current === first ? 'renewed; the realm does not rotate' : 'renewed by a new one';
+      }),
+    ];
+    if (options.deep !== true) return checks;
+    const reuse = await row('reuse', 'a used refresh token is refused', () =>
+      presentAgain(service, first, current),
+    );
+    return [...checks, reuse];
+  } finally {
+    if (current !== undefined) await logout(service, current);
+  }
+}
+
+async function login(service: ServiceUnderTest): Promise<string> {
+  const { username, password } = service.settings.administrator;
+  if (password === undefined) throw new DoesNotApply('IDKIT_ADMIN_PASSWORD is not set');
+  return readRefreshToken(
+    await token(service, { grant_type: 'password', username, password: password.reveal() }),
+  );
+}
+
+async function rotate(service: ServiceUnderTest, refreshToken: string): Promise<string> {
+  return readRefreshToken(await token(service, { grant_type: 'refresh_token', refresh_token: refreshToken }));
+}
+
+/** Reuse is refused with 400 `invalid_grant` (spec "Errors"), and ends the session that it belonged to. */
+async function presentAgain(
+  service: ServiceUnderTest,
+  used: string | undefined,
+  current: string | undefined,
+): Promise<string> {
+  if (used === undefined || current === undefined) throw new DoesNotApply('no login to renew');
+  if (used === current || !(await rotates(service))) throw new DoesNotApply('the realm does not rotate');
+  const answer = await token(service, { grant_type: 'refresh_token', refresh_token: used });
+  if (answer.status !== 400) throw new Error(`the reuse was answered ${answer.status}, and 400 was expected`);
+  const { error } = parseObject(answer, 'the token endpoint');
+  if (error !== 'invalid_grant') throw new Error(`the reuse was refused with ${JSON.stringify(error)}`);
+  return `refused: ${describeRefusal(answer)}`;
+}
+
+/** Keycloak leaves rotation off where the realm does not ask for it; idkit has it on (contract §5). */
+async function rotates(service: ServiceUnderTest): Promise<boolean> {
+  const realm = await service.admin?.getRealm(REALM);
+  const revoke = realm?.['revokeRefreshToken'];
+  const maxReuse = realm?.['refreshTokenMaxReuse'];
+  if (typeof maxReuse === 'number' && maxReuse > 0) return false;
+  return revoke !== false;
+}
+
+async function logout(service: ServiceUnderTest, refreshToken: string): Promise<void> {
+  try {
+    await service.call(`${realmUrl(service, REALM)}/protocol/openid-connect/logout`, {
+      method: 'POST',
+      form: { client_id: CLIENT, refresh_token: refreshToken },
+    });
+  } catch {
+    service.options.reporter.note(
+      'the login of the smoke tests could not be ended; it ends by itself when idle',
+    );
+  }
+}
+
+function token(service: ServiceUnderTest, form: Record<string, string>) {
+  return service.call(`${realmUrl(service, REALM)}/protocol/openid-connect/token`, {
+    method: 'POST',
+    form: { client_id: CLIENT, ...form },
+  });
+}
+
+function readRefreshToken(answer: Awaited<ReturnType<typeof token>>): string {
+  if (answer.status !== 200) throw new Error(`the token endpoint answered ${describeRefusal(answer)}`);
+  const { refresh_token: refreshToken } = parseObject(answer, 'the token endpoint');
+  if (typeof refreshToken !== 'string') throw new Error('the answer has no refresh_token');
+  return refreshToken;
+}

@@ -1,0 +1,65 @@
+import type { Application } from '../../config/index.ts';
+import { parseObject } from './call.ts';
+import { DoesNotApply, runCheck } from './check.ts';
+import type { SmokeCheck } from './contract.ts';
+import type { ServiceUnderTest } from './service.ts';
+
+/**
+ * Each application's health is UP, and its protected page answers 401 without and 200 with a valid token (spec
+ * "Restore procedure" step 8, "Resource server contract").
+ */
+export async function checkApplications(
+  service: ServiceUnderTest,
+  accessToken: string | undefined,
+): Promise<SmokeCheck[]> {
+  const { applications } = service.settings;
+  const rows: readonly Application[] = applications.length > 0 ? applications : [{ name: '' }];
+  const checks = await Promise.all(rows.map((application) => checkOne(service, application, accessToken)));
+  return checks.flat();
+}
+
+async function checkOne(
+  service: ServiceUnderTest,
+  application: Application,
+  accessToken: string | undefined,
+): Promise<SmokeCheck[]> {
+  const { signal } = service.options;
+  const subject = application.name === '' ? {} : { subject: application.name };
+  const absent = (what: string) =>
+    application.name === '' ? 'no application is configured' : `the application has no ${what} address`;
+  const health = { id: 'application-health', title: 'the application’s health is UP', signal, ...subject };
+  const guarded = {
+    id: 'application-protected',
+    title: 'the protected API answers 401 without and 200 with a valid token',
+    signal,
+    ...subject,
+  };
+  return [
+    await runCheck(health, async () => {
+      if (application.health === undefined) throw new DoesNotApply(absent('health'));
+      const answer = await service.call(application.health);
+      const { status } = parseObject(answer, application.health);
+      if (answer.status !== 200 || status !== 'UP') {
+        throw new Error(`${application.health} answered ${answer.status} with ${JSON.stringify(status)}`);
+      }
+      return application.health;
+    }),
+    await runCheck(guarded, async () => {
+      if (application.protected === undefined) throw new DoesNotApply(absent('protected'));
+      if (accessToken === undefined) throw new DoesNotApply('no token was obtained');
+      return checkGuarded(service, application.protected, accessToken);
+    }),
+  ];
+}
+
+async function checkGuarded(service: ServiceUnderTest, url: string, accessToken: string): Promise<string> {
+  const without = await service.call(url);
+  if (without.status !== 401) throw new Error(`${url} answered ${without.status} without a token, not 401`);
+  if (!/^Bearer\b/i.test(without.headers.get('www-authenticate') ?? '')) {
+    throw new Error(`${url} answered 401 without WWW-Authenticate: Bearer`);
+  }
+  const withToken = await service.call(url, { bearer: accessToken });
+  if (withToken.status !== 200)
+    throw new Error(`${url} answered ${withToken.status} with a valid token, not 200`);
+  return url;
+}

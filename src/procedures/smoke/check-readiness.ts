@@ -1,0 +1,36 @@
+import type { Settings } from '../../config/index.ts';
+import { parseObject } from './call.ts';
+import { DoesNotApply, runCheck } from './check.ts';
+import type { SmokeCheck } from './contract.ts';
+import type { ServiceUnderTest } from './service.ts';
+
+/** Readiness answers status UP (spec "Post-restore checklist"). */
+export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCheck[]> {
+  const { settings, options } = service;
+  const check = { id: 'readiness', title: 'readiness answers status UP', signal: options.signal };
+  return [
+    await runCheck(check, async () => {
+      const url = managementUrl(settings, service.baseUrl, options.baseUrl);
+      const answer = await service.call(`${url}/health/ready`);
+      const { status } = parseObject(answer, '/health/ready');
+      if (answer.status !== 200 || status !== 'UP') {
+        throw new Error(`/health/ready answered ${answer.status} with status ${JSON.stringify(status)}`);
+      }
+      return `${url}/health/ready`;
+    }),
+  ];
+}
+
+/**
+ * Health lives beside the public address, unless a management port takes it away from there.
+ *
+ * @throws DoesNotApply for a Keycloak whose management address is not known
+ */
+export function managementUrl(settings: Settings, baseUrl: string, flag: string | undefined): string {
+  if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
+  if (settings.service === 'keycloak') throw new DoesNotApply('keycloak.managementUrl is not set');
+  if (settings.listen.managementPort === null || flag !== undefined) return baseUrl;
+  const url = new URL(baseUrl);
+  url.port = String(settings.listen.managementPort);
+  return url.origin;
+}

@@ -1,0 +1,81 @@
+import { type AdminClient, connectAdmin } from '../../client/index.ts';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
+import { type Answer, type CallOptions, call } from './call.ts';
+import type { SmokeOptions } from './contract.ts';
+
+/** The service under test and what the checks share. */
+export interface ServiceUnderTest {
+  settings: Settings;
+  options: SmokeOptions;
+  /** Where the service is found, without a trailing slash. */
+  baseUrl: string;
+  call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<Answer>;
+  /** Undefined where the administrator's password is not known. */
+  admin: AdminClient | undefined;
+  /** The realms to look at; `enabled` undefined where nothing told. */
+  realms: readonly { realm: string; enabled?: boolean }[];
+}
+
+/**
+ * Finds the service (contract §3, "Finding the service") and its realms.
+ *
+ * @throws IDKIT_UNREACHABLE where nothing answers there, IDKIT_CREDENTIALS never: a login is a check of its own
+ */
+export async function findService(settings: Settings, options: SmokeOptions): Promise<ServiceUnderTest> {
+  const baseUrl = await locateService(settings, options.baseUrl);
+  const timeoutMilliseconds = options.timeoutMilliseconds ?? 10_000;
+  const shared = { signal: options.signal, timeoutMilliseconds };
+  const callService: ServiceUnderTest['call'] = (url, own) => call(url, { ...own, ...shared });
+  await callService(`${baseUrl}/realms/${encodeURIComponent(settings.smoke.realm)}`);
+  const { username, password } = settings.administrator;
+  const admin =
+    password === undefined ? undefined : await connectAdmin({ baseUrl, username, password, ...shared });
+  const realms = await listRealms(settings, options, admin);
+  return { settings, options, baseUrl, call: callService, admin, realms };
+}
+
+/** `--base-url`, else the running service's own record, else `listen` of idkit.yaml. */
+export async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
+  if (flag !== undefined) return flag.replace(/\/+$/, '');
+  const recorded = await (await openRuntime(settings)).baseUrl();
+  if (recorded !== undefined) return recorded;
+  const { host, port, tlsCert } = settings.listen;
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : bracket(host);
+  return `${tlsCert === null ? 'http' : 'https'}://${address}:${port}`;
+}
+
+function bracket(host: string): string {
+  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+async function listRealms(
+  settings: Settings,
+  options: SmokeOptions,
+  admin: AdminClient | undefined,
+): Promise<ServiceUnderTest['realms']> {
+  const wanted = options.realms ?? (settings.realms.length > 0 ? settings.realms : undefined);
+  const found = await findRealms(admin);
+  if (wanted !== undefined) {
+    return wanted.map((realm) => found?.find((record) => record.realm === realm) ?? { realm });
+  }
+  return found ?? [{ realm: settings.smoke.realm }];
+}
+
+async function findRealms(admin: AdminClient | undefined): Promise<ServiceUnderTest['realms'] | undefined> {
+  if (admin === undefined) return undefined;
+  try {
+    const records = await admin.listRealms();
+    return records.map(({ realm, enabled }) => ({ realm, ...(enabled === undefined ? {} : { enabled }) }));
+  } catch (error) {
+    // A login that fails is told by the administrator's own check.
+    if (error instanceof IdkitError && error.code !== 'IDKIT_BUG') return undefined;
+    throw error;
+  }
+}
+
+/** `{base}/realms/{realm}` with the realm as one path segment. */
+export function realmUrl(service: { baseUrl: string }, realm: string): string {
+  return `${service.baseUrl}/realms/${encodeURIComponent(realm)}`;
+}

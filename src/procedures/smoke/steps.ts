@@ -1,0 +1,40 @@
+import type { StepDescription } from '../runbook.ts';
+
+/** The smoke tests in order: the specification's three, then what its post-restore checklist adds. */
+export const SMOKE_STEPS = [
+  {
+    id: 'find',
+    title: 'Find the service',
+    why: 'no service at all is another fault than a service that fails',
+  },
+  {
+    id: 'discovery',
+    title: 'Read the discovery document of each realm',
+    why: 'every client begins there, and its issuer must be the one in the tokens',
+  },
+  {
+    id: 'token',
+    title: 'Obtain a client credentials token and verify it',
+    why: 'a token that does not verify against the published keys is refused everywhere',
+  },
+  {
+    id: 'readiness',
+    title: 'Ask the service whether it is ready',
+    why: 'the proxy and the orchestrator send traffic by this answer',
+  },
+  {
+    id: 'administrator',
+    title: 'Log in as the machine’s administrator, rotate once, end the login',
+    why: 'backup and restore need that login, and rotation is what holds every session together',
+  },
+  {
+    id: 'users',
+    title: 'Compare the user count of each realm with what is expected',
+    why: 'a realm without its users looks healthy from outside',
+  },
+  {
+    id: 'applications',
+    title: 'Ask the applications for their health and a protected page',
+    why: 'they verify tokens with keys that they fetched from here',
+  },
+] as const satisfies readonly StepDescription[];

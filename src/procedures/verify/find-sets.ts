@@ -1,0 +1,48 @@
+import { basename, dirname, resolve } from 'node:path';
+import { judgeSets, type ListedSet, listSets, openSet, type SetHandle } from '../../backupset/index.ts';
+import type { Settings } from '../../config/index.ts';
+import { backupRoot } from '../platform.ts';
+import type { VerifyOptions } from './contract.ts';
+
+/** The sets to verify and where they belong. */
+export interface FoundSets {
+  /** The backup root; for an explicit set the directory that it lies in. */
+  root: string;
+  sets: readonly SetHandle[];
+  /** The newest set that can be restored, when it began, in milliseconds; undefined where there is none. */
+  newest?: { name: string; startedAt: number };
+  /** Sets dated more than an hour ahead. */
+  future: readonly string[];
+  /** Explicitly named by the operator. */
+  explicit: boolean;
+}
+
+/** @throws IDKIT_NOT_FOUND for an explicit set that does not exist */
+export async function findSets(settings: Settings, options: VerifyOptions): Promise<FoundSets> {
+  if (options.set !== undefined) return findExplicit(options.set);
+  const root = backupRoot(settings, options.root);
+  const now = options.clock.now();
+  const { sets } = await listSets(root, now);
+  const judged = await judgeSets(root, sets);
+  const newest = judged.findLast(({ whole, future }) => whole && !future);
+  const chosen: readonly ListedSet[] = options.all === true ? sets : newest === undefined ? [] : [newest];
+  return {
+    root,
+    sets: await Promise.all(chosen.map(({ dir }) => openSet(dir))),
+    ...(newest === undefined ? {} : { newest: { name: newest.name, startedAt: newest.startedAt } }),
+    future: sets.filter(({ future }) => future).map(({ name }) => name),
+    explicit: false,
+  };
+}
+
+async function findExplicit(dir: string): Promise<FoundSets> {
+  const set = await openSet(resolve(dir));
+  const { startedAt } = set;
+  return {
+    root: dirname(set.dir),
+    sets: [set],
+    ...(startedAt === undefined ? {} : { newest: { name: basename(set.dir), startedAt } }),
+    future: [],
+    explicit: true,
+  };
+}
