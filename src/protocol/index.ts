@@ -2,5 +2,24 @@
 // Owns: the token endpoint and its grants, revocation, logout, introspection, user info, keys, claims, discovery.
 // Must not know: HTTP, SQL, the wall clock.
 // Start at token-endpoint.ts.
+export {
+  type ActiveToken,
+  findIssuerRealm,
+  type RefusedToken,
+  type VerifiedClaims,
+  verifyAccessToken,
+} from './access-token.ts';
+export type { Answer } from './answer.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
-export type { KeyRing, RealmKey } from './keys/index.ts';
+export { discoveryDocument } from './discovery.ts';
+export { type Introspection, introspectToken } from './introspection.ts';
+export type { TokenResponse } from './issue.ts';
+export { type KeyRing, openKeyRing, type RealmKey } from './keys/index.ts';
+export { findRefreshToken, logoutByRefreshToken } from './logout.ts';
+export { publishedKeys } from './published-keys.ts';
+export { checkTransport, getRealm, issuerOf } from './realm-gate.ts';
+export { type RealmInfo, realmInfo } from './realm-info.ts';
+export { Refusal, type RefusalCase, type RefusalOptions } from './refusal.ts';
+export { revokeToken } from './revocation.ts';
+export { requestTokens } from './token-endpoint.ts';
+export { userInfo } from './user-info.ts';

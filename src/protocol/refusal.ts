@@ -20,17 +20,20 @@ export type RefusalCase =
   // Client authentication (facts §2)
   | 'client-unknown'
   | 'client-credentials-wrong'
-  | 'client-assertion-missing'
+  | 'client-assertion-refused'
+  | 'client-assertion-signature'
   | 'client-protocol-wrong'
   | 'client-bearer-only'
   | 'client-method-unsupported'
-  // Scopes (facts §3)
+  // Scopes (facts §3, §4.1)
   | 'invalid-scope'
   | 'offline-not-allowed'
-  // Grants that a client may not use (facts §3.3, §3.5 to §3.8, observed/further-grants)
-  | 'grant-not-allowed'
+  // Grants that a client may not use (facts §3.3, §3.5 to §3.8, observed further-grants)
+  | 'grant-refused'
+  | 'exchange-refused'
   | 'client-not-allowed'
   | 'consent-required'
+  | 'consent-withdrawn'
   // client_credentials (facts §3.5)
   | 'service-account-not-enabled'
   | 'service-account-unusable'
@@ -63,13 +66,15 @@ export type RefusalCase =
 /** What a refusal may carry beside its case. */
 export interface RefusalOptions {
   /** Replaces or fills the row's wording; goes on the wire. */
-  description?: string;
+  description?: string | undefined;
   /** For logs and events only. */
-  detail?: string;
+  detail?: string | undefined;
+  /** Keycloak's event error, where it differs from the case's usual one (facts §13). */
+  eventError?: string | undefined;
   /** The value of `Access-Control-Allow-Origin`, where the endpoint got as far as allowing one. */
-  allowOrigin?: string;
+  allowOrigin?: string | undefined;
   /** The realm in the path, for headers that name it. */
-  realm?: string;
+  realm?: string | undefined;
   cause?: unknown;
 }
 
@@ -79,7 +84,9 @@ export class Refusal extends Error {
   readonly case: RefusalCase;
   readonly description: string | undefined;
   readonly detail: string | undefined;
-  readonly realm: string | undefined;
+  readonly eventError: string | undefined;
+  /** Set where the refusal is thrown, or added by the endpoint that knows the path. */
+  realm: string | undefined;
   /** Set where the refusal is thrown, or added by the endpoint that knows the client. */
   allowOrigin: string | undefined;
 
@@ -91,6 +98,7 @@ export class Refusal extends Error {
     this.case = refusalCase;
     this.description = options.description;
     this.detail = options.detail;
+    this.eventError = options.eventError;
     this.realm = options.realm;
     this.allowOrigin = options.allowOrigin;
   }

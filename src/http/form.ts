@@ -1,0 +1,62 @@
+import { Refusal } from '../protocol/index.ts';
+
+/** A form, parsed. */
+export interface Form {
+  /** The first value of each field. */
+  fields: ReadonlyMap<string, string>;
+  /** A field was given twice. */
+  duplicated: boolean;
+}
+
+const EMPTY: Form = { fields: new Map(), duplicated: false };
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * The form in a raw body. Any content type but `application/x-www-form-urlencoded` means an empty form, as in
+ * Keycloak (facts §3.1): the type is compared as it is written, its parameters are not looked at.
+ *
+ * @throws Refusal `malformed-form` for a broken %-escape, bytes that are no UTF-8, or a NUL character
+ */
+export function parseForm(body: unknown, contentType: string | undefined): Form {
+  if (contentType?.split(';', 1)[0]?.trim() !== 'application/x-www-form-urlencoded') return EMPTY;
+  if (!Buffer.isBuffer(body) || body.length === 0) return EMPTY;
+  const fields = new Map<string, string>();
+  let duplicated = false;
+  for (const pair of body.toString('latin1').split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+    if (fields.has(name)) duplicated = true;
+    else fields.set(name, value);
+  }
+  return { fields, duplicated };
+}
+
+/** One name or value of a form (WHATWG URL §5.1, strict): `text` holds one byte per character. */
+function decodeFormText(text: string): string {
+  if (!/[%+\x00\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let byte = text.charCodeAt(at);
+    if (byte === 0x2b) byte = 0x20;
+    else if (byte === 0x25) {
+      const hex = text.slice(at + 1, at + 3);
+      if (!/^[0-9a-fA-F]{2}$/.test(hex)) throw malformed('a broken %-escape');
+      byte = Number.parseInt(hex, 16);
+      at += 2;
+    }
+    if (byte === 0) throw malformed('a NUL character');
+    bytes[length++] = byte;
+  }
+  try {
+    return utf8.decode(bytes.subarray(0, length));
+  } catch {
+    throw malformed('text that is not UTF-8');
+  }
+}
+
+function malformed(what: string): Refusal {
+  return new Refusal('malformed-form', { description: `The form has ${what}` });
+}

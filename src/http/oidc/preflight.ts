@@ -1,0 +1,36 @@
+import type { Route } from '../route.ts';
+
+const ALLOWED_HEADERS =
+  'Origin, Accept, X-Requested-With, Content-Type, Access-Control-Request-Method, Access-Control-Request-Headers, DPoP, Authorization';
+
+/**
+ * The OPTIONS row of a URL: any origin may ask which methods it may use (facts §1, observed cors). Without an
+ * Origin it is an empty 200.
+ */
+export function preflight(url: string, methods: string): Route {
+  return {
+    method: 'OPTIONS',
+    url,
+    handle: async (_services, request, reply) => {
+      const { origin } = request.headers;
+      if (origin !== undefined)
+        reply.headers({
+          'access-control-allow-origin': origin,
+          'access-control-allow-credentials': 'true',
+          'access-control-allow-methods': methods,
+          'access-control-allow-headers': ALLOWED_HEADERS,
+          'access-control-max-age': '3600',
+        });
+      return reply.code(200).send();
+    },
+  };
+}
+
+/** The OPTIONS row of a URL without CORS (facts §1: introspection). */
+export function plainOptions(url: string, methods: string): Route {
+  return {
+    method: 'OPTIONS',
+    url,
+    handle: async (_services, _request, reply) => reply.code(200).header('allow', methods).send(),
+  };
+}

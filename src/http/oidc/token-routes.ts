@@ -1,0 +1,54 @@
+import {
+  findRefreshToken,
+  introspectToken,
+  logoutByRefreshToken,
+  requestTokens,
+  revokeToken,
+} from '../../protocol/index.ts';
+import type { Route } from '../route.ts';
+import { notBuilt } from './not-built.ts';
+import { plainOptions, preflight } from './preflight.ts';
+import { protocolRequest, sendAnswer, sendEmpty } from './request.ts';
+
+const base = '/realms/:realm/protocol/openid-connect';
+
+/** The endpoints that take a form and a client: token, revoke, introspection, logout. */
+export const tokenRoutes: readonly Route[] = [
+  {
+    method: 'POST',
+    url: `${base}/token`,
+    handle: async (services, request, reply) => {
+      reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
+      return sendAnswer(reply, await requestTokens(services.protocol, protocolRequest(request)));
+    },
+  },
+  preflight(`${base}/token`, 'POST, OPTIONS'),
+  {
+    method: 'POST',
+    url: `${base}/revoke`,
+    handle: async (services, request, reply) => {
+      return sendEmpty(reply, 200, await revokeToken(services.protocol, protocolRequest(request)));
+    },
+  },
+  preflight(`${base}/revoke`, 'POST, OPTIONS'),
+  {
+    method: 'POST',
+    url: `${base}/token/introspect`,
+    handle: async (services, request, reply) => {
+      reply.header('cache-control', 'no-cache');
+      return sendAnswer(reply, await introspectToken(services.protocol, protocolRequest(request)));
+    },
+  },
+  plainOptions(`${base}/token/introspect`, 'HEAD, POST, OPTIONS'),
+  {
+    method: 'POST',
+    url: `${base}/logout`,
+    handle: async (services, request, reply) => {
+      const parsed = protocolRequest(request);
+      if (findRefreshToken(parsed) === undefined) return notBuilt(request, 'RP-initiated logout');
+      reply.header('cache-control', 'no-cache');
+      return sendEmpty(reply, 204, await logoutByRefreshToken(services.protocol, parsed));
+    },
+  },
+  preflight(`${base}/logout`, 'GET, HEAD, OPTIONS'),
+];

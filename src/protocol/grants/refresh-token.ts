@@ -1,0 +1,113 @@
+import type { Rotation } from '../../store/index.ts';
+import { resolveRefreshScopes } from '../claims/index.ts';
+import {
+  checkRefreshSession,
+  checkRefreshTimesAndClient,
+  explainMissingFamily,
+  type RefreshToken,
+  readRefreshToken,
+  refused,
+} from '../refresh-token-check.ts';
+import { Refusal } from '../refusal.ts';
+import type { Grant, GrantRequest, Proof } from './grant.ts';
+
+/** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; facts §3.4, §4.2). */
+export const refreshTokenGrant: Grant = {
+  eventType: 'REFRESH_TOKEN',
+
+  check({ request }) {
+    if (!request.form.has('refresh_token')) throw new Refusal('missing-refresh-token');
+  },
+
+  async prove(grantRequest) {
+    const { ctx, configuration, client, request, event, now } = grantRequest;
+    const token = readRefreshToken(ctx, configuration, request.form.get('refresh_token')!);
+    describe(grantRequest, token);
+    checkRefreshTimesAndClient(configuration, client, token, now);
+    event.userId = token.userId;
+    event.sessionId = token.sessionId;
+    const [found, foundUser] = await Promise.all([
+      ctx.store.findFamily(token.familyId),
+      findUser(grantRequest, token),
+    ]);
+    if (found === undefined || !isOwn(grantRequest, token, found.family))
+      throw await explainMissingFamily(ctx, configuration, token);
+    const user = await checkRefreshSession(ctx, configuration, client, token, found, foundUser, now);
+    if (client.consentRequired) throw new Refusal('consent-withdrawn');
+    const requested = request.form.get('scope');
+    const scopes = resolveRefreshScopes(configuration, client, found.family.scope, requested);
+    if (scopes.outcome === 'invalid')
+      throw new Refusal('invalid-scope', { description: `Invalid scopes: ${scopes.names}` });
+    return {
+      user,
+      granted: scopes.granted,
+      origin: 'refresh_token',
+      record: {
+        session: { ...found.session, lastAccessAt: now },
+        family: { ...found.family, lastRefreshAt: now },
+      },
+      notes: { ...found.session.notes, ...found.family.notes },
+      commit: (nextHash) => rotate(grantRequest, token, nextHash),
+    } satisfies Proof;
+  },
+};
+
+/**
+ * The one conditional write that decides which of several presentations wins (facts §4.2). The store ends the
+ * whole user session in the same transaction where it finds a reuse (spec, "Refresh token used").
+ *
+ * @throws Refusal `refresh-token-refused`
+ */
+async function rotate(
+  { ctx, configuration, event, now }: GrantRequest,
+  token: RefreshToken,
+  nextHash: Buffer,
+): Promise<void> {
+  const { revokeRefreshToken, refreshTokenMaxReuse } = configuration.realm.settings;
+  const rotation: Rotation = {
+    familyId: token.familyId,
+    presentedHash: token.hash,
+    nextHash,
+    now,
+    singleUse: revokeRefreshToken,
+    maxReuse: Math.max(0, refreshTokenMaxReuse),
+  };
+  const result = await ctx.store.rotateRefreshToken(rotation);
+  switch (result.outcome) {
+    case 'rotated':
+      return;
+    case 'gone':
+      throw await explainMissingFamily(ctx, configuration, token);
+    case 'reused':
+      event.details['refresh_token_reuse'] = 'true';
+      throw refused(
+        result.reason === 'exceeded' ? 'Maximum allowed refresh token reuse exceeded' : 'Stale token',
+      );
+  }
+}
+
+function findUser({ ctx, configuration }: GrantRequest, token: RefreshToken) {
+  return ctx.store.findUser(configuration.realm.id, token.userId);
+}
+
+/** A family is found by the token's own word; it must be of this realm, client, user and session too. */
+function isOwn(
+  { client, configuration }: GrantRequest,
+  token: RefreshToken,
+  family: NonNullable<Proof['record']>['family'],
+): boolean {
+  return (
+    family.realmId === configuration.realm.id &&
+    family.clientUuid === client.id &&
+    family.userId === token.userId &&
+    family.sessionId === token.sessionId &&
+    family.offline === token.offline
+  );
+}
+
+function describe({ event, now }: GrantRequest, token: RefreshToken): void {
+  event.details['refresh_token_id'] = token.id;
+  event.details['refresh_token_type'] = token.offline ? 'Offline' : 'Refresh';
+  event.details['refresh_token_sub'] = token.userId;
+  event.details['age_of_refresh_token'] = String(now - token.issuedAt);
+}

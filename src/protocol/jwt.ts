@@ -1,0 +1,61 @@
+/** A compact JWS (RFC 7515 §7.1) taken apart; nothing of it is proved. */
+export interface ParsedJwt {
+  header: Readonly<Record<string, unknown>> & { alg: string; kid?: string };
+  claims: Readonly<Record<string, unknown>>;
+  /** What the signature is over. */
+  signingInput: string;
+  /** As sent, base64url. */
+  signature: string;
+}
+
+/** Characters of a token that is looked at; ours have some 1,500. */
+const MAX_LENGTH = 64 * 1024;
+const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+
+/** Takes a token apart, or undefined where it is no JWS with JSON objects inside. */
+export function parseJwt(token: string): ParsedJwt | undefined {
+  if (token.length > MAX_LENGTH || !shape.test(token)) return undefined;
+  const first = token.indexOf('.');
+  const last = token.lastIndexOf('.');
+  const header = parseObject(token.slice(0, first));
+  const claims = parseObject(token.slice(first + 1, last));
+  if (header === undefined || claims === undefined) return undefined;
+  const { alg, kid } = header;
+  if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return undefined;
+  return {
+    header: header as ParsedJwt['header'],
+    claims,
+    signingInput: token.slice(0, last),
+    signature: token.slice(last + 1),
+  };
+}
+
+/** A claim that must be text. */
+export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = claims[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A claim that must be a finite number. */
+export function numberClaim(claims: Readonly<Record<string, unknown>>, name: string): number | undefined {
+  const value = claims[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** `aud` as a list (RFC 7519 §4.1.3). */
+export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly string[] {
+  const { aud } = claims;
+  if (typeof aud === 'string') return [aud];
+  return Array.isArray(aud) ? aud.filter((one): one is string => typeof one === 'string') : [];
+}
+
+function parseObject(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,55 @@
+import { BlockList, isIP } from 'node:net';
+import type { RealmConfiguration } from '../store/index.ts';
+import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { Refusal } from './refusal.ts';
+
+/** Addresses from which `sslRequired: external` takes plain http. */
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ['10.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv6');
+
+/** The realm in the path. @throws Refusal `realm-not-found` */
+export async function getRealm(ctx: ProtocolContext, name: string): Promise<RealmConfiguration> {
+  const configuration = await ctx.store.findRealm(name);
+  if (configuration === undefined) throw new Refusal('realm-not-found', { detail: 'no such realm' });
+  return configuration;
+}
+
+/** Refuses plain http where the realm asks for TLS (facts §3.1 step 1). @throws Refusal `https-required` */
+export function checkTransport(
+  configuration: RealmConfiguration,
+  request: Pick<ProtocolRequest, 'secure' | 'remoteAddress'>,
+): void {
+  const required = configuration.realm.settings.sslRequired;
+  if (request.secure || required === 'none') return;
+  if (required === 'external' && isPrivate(request.remoteAddress)) return;
+  throw new Refusal('https-required', { detail: `plain http from ${request.remoteAddress}` });
+}
+
+/** Refuses a disabled realm as introspection and revocation do (facts §18). @throws Refusal `realm-not-enabled` */
+export function checkRealmEnabled(configuration: RealmConfiguration): void {
+  if (!configuration.realm.settings.enabled) throw new Refusal('realm-not-enabled');
+}
+
+/** The `iss` of the realm's tokens: `{base_url}/realms/{realm}`. */
+export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: RealmConfiguration): string {
+  return `${ctx.baseUrl}/realms/${encodeURIComponent(configuration.realm.name)}`;
+}
+
+function isPrivate(address: string): boolean {
+  const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+  const family = isIP(plain);
+  return family !== 0 && privateAddresses.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,59 @@
+import { checkOtp, readOtpCredential } from '../crypto/index.ts';
+import type { Credential } from '../model/index.ts';
+import type { GrantRequest } from './grants/grant.ts';
+
+/** Types that are no second factor of a login by password. */
+const FIRST_FACTORS: ReadonlySet<string> = new Set(['password', 'password-history', 'webauthn-passwordless']);
+/** Seconds that a used counter of an HOTP credential stays claimed, beyond any window of its own. */
+const COUNTER_CLAIM = 10 * 365 * 86_400;
+
+/** `detail` is for the event. */
+export type SecondFactorOutcome = { outcome: 'proved' } | { outcome: 'refused'; detail?: string };
+
+/**
+ * Proves the second factor where the user has one stored (facts §3.6): the form field `otp`, or the older
+ * `totp`, fits one of the user's one-time-password credentials and was not used before. Another kind of second
+ * factor cannot be given in a form, so its owner is refused (contract §5: "never skipped").
+ */
+export async function proveSecondFactor(
+  request: GrantRequest,
+  credentials: readonly Credential[],
+): Promise<SecondFactorOutcome> {
+  const factors = credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
+  if (factors.length === 0) return { outcome: 'proved' };
+  const passwords = factors.filter((credential) => credential.type === 'otp');
+  if (passwords.length === 0)
+    return {
+      outcome: 'refused',
+      detail: `second factor of type ${factors[0]!.type} cannot be asked for here`,
+    };
+  const { form } = request.request;
+  const code = form.get('otp') ?? form.get('totp') ?? '';
+  for (const credential of passwords)
+    if (code !== '' && (await proveOtp(request, credential, code)) === 'proved') return { outcome: 'proved' };
+  return { outcome: 'refused' };
+}
+
+async function proveOtp(
+  { ctx, configuration }: GrantRequest,
+  stored: Credential,
+  code: string,
+): Promise<'proved' | 'refused'> {
+  const credential = readOtpCredential(stored);
+  if (credential === undefined) return 'refused';
+  const { otpPolicyLookAheadWindow, otpPolicyCodeReusable } = configuration.realm.settings;
+  const now = ctx.clock.now();
+  const verdict = checkOtp({ credential, code, lookAhead: otpPolicyLookAheadWindow, now });
+  if (verdict.outcome !== 'match') return 'refused';
+  const { step } = verdict;
+  if (credential.type === 'totp') {
+    if (otpPolicyCodeReusable) return 'proved';
+    const end = (step + otpPolicyLookAheadWindow + 2) * credential.period;
+    return (await ctx.store.claimOnce(`otp:${stored.id}:${step}`, end)) ? 'proved' : 'refused';
+  }
+  const end = Math.floor(now / 1000) + COUNTER_CLAIM;
+  if (!(await ctx.store.claimOnce(`otp:${stored.id}:${step}`, end))) return 'refused';
+  const credentialData = JSON.stringify({ ...JSON.parse(stored.credentialData), counter: step + 1 });
+  const applied = await ctx.store.apply([{ do: 'put', credential: { ...stored, credentialData } }]);
+  return applied.outcome === 'applied' ? 'proved' : 'refused';
+}

@@ -1,0 +1,71 @@
+import { seconds } from '../core/index.ts';
+import type { Answer } from './answer.ts';
+import { resolveScopes } from './claims/index.ts';
+import { checkNotBearerOnly } from './client-authentication.ts';
+import { withClient } from './client-gate.ts';
+import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { EventDraft } from './events.ts';
+import type { Grant, GrantRequest } from './grants/grant.ts';
+import { GRANTS } from './grants/table.ts';
+import { issueTokens, type TokenResponse } from './issue.ts';
+import { checkTransport, getRealm } from './realm-gate.ts';
+import { Refusal } from './refusal.ts';
+
+/**
+ * The token endpoint (RFC 6749 §3.2; the order of its checks: facts §3.1). A grant fills in only what it takes
+ * to prove a user; everything else is the same for all.
+ *
+ * @throws Refusal
+ */
+export async function requestTokens(
+  ctx: ProtocolContext,
+  request: ProtocolRequest,
+): Promise<Answer<TokenResponse>> {
+  // 1. The realm and the way in.
+  const configuration = await getRealm(ctx, request.realm);
+  checkTransport(configuration, request);
+
+  // 2. The grant. A disabled realm is told before anything else of the request (contract §5).
+  const grantType = request.form.get('grant_type');
+  const grant = grantType === undefined ? undefined : GRANTS.get(grantType);
+  if (!configuration.realm.settings.enabled) throw new Refusal('realm-disabled');
+  if (grantType === undefined) throw new Refusal('missing-grant-type');
+  if (grant === undefined) throw new Refusal('unsupported-grant-type');
+  const event = new EventDraft(ctx, configuration, grant.eventType, request.remoteAddress);
+  event.details['grant_type'] = grantType;
+
+  // 3. The client.
+  const { result, allowOrigin } = await withClient(
+    ctx,
+    configuration,
+    request,
+    event,
+    'client-disabled',
+    async (client) => {
+      checkNotBearerOnly(client);
+      if (request.duplicated) throw new Refusal('duplicated-parameter');
+      return useGrant(grant, { ctx, configuration, client, request, event, now: seconds(ctx.clock) });
+    },
+  );
+  return { body: result, allowOrigin };
+}
+
+async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenResponse> {
+  // 4. May this client use the grant?
+  grant.check(request);
+
+  // 5. Scopes.
+  const scopes = resolveScopes(request.configuration, request.client, request.request.form.get('scope'));
+  if (scopes.outcome === 'invalid') {
+    const description = `Invalid scopes: ${scopes.names}`;
+    throw new Refusal('invalid-scope', { description, detail: description });
+  }
+
+  // 6. Prove.
+  const proof = await grant.prove(request, scopes.granted);
+
+  // 7. Issue.
+  const response = await issueTokens(request, proof);
+  request.event.succeeded();
+  return response;
+}

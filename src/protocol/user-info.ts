@@ -1,0 +1,90 @@
+import { type RefusedToken, verifyAccessToken } from './access-token.ts';
+import type { Answer } from './answer.ts';
+import { isLightweight, mapClaims, resolveScopes } from './claims/index.ts';
+import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { checkOrigin } from './cors.ts';
+import { EventDraft } from './events.ts';
+import { parseJwt, textClaim } from './jwt.ts';
+import { keptScopes } from './kept-scopes.ts';
+import { checkTransport, getRealm } from './realm-gate.ts';
+import { Refusal } from './refusal.ts';
+import { gatherClaims } from './token-claims.ts';
+
+const DESCRIPTIONS: Readonly<Record<RefusedToken['reason'], string>> = {
+  invalid: 'Token verification failed',
+  expired: 'Token verification failed',
+  revoked: 'Token verification failed',
+  stale: 'Token verification failed',
+  'session-gone': 'user_session_not_found',
+  'user-disabled': 'User disabled',
+  'client-disabled': 'Client disabled',
+};
+
+const EVENT_ERRORS: Readonly<Partial<Record<RefusedToken['reason'], string>>> = {
+  'session-gone': 'user_session_not_found',
+  'user-disabled': 'user_disabled',
+  'client-disabled': 'client_disabled',
+};
+
+/**
+ * User info (OpenID Connect Core §5.3; facts §5.5): the claims of the user that an access token with scope
+ * `openid` is about. A disabled realm still answers.
+ *
+ * @throws Refusal of the group "user info", or `invalid-origin`
+ */
+export async function userInfo(
+  ctx: ProtocolContext,
+  request: ProtocolRequest,
+): Promise<Answer<Record<string, unknown>>> {
+  const configuration = await getRealm(ctx, request.realm);
+  checkTransport(configuration, request);
+  const event = new EventDraft(ctx, configuration, 'USER_INFO_REQUEST', request.remoteAddress);
+  event.details['auth_method'] = 'validate_access_token';
+  let allowOrigin = request.origin;
+  try {
+    const token = readBearer(request);
+    const issuedTo = textClaim(parseJwt(token)?.claims ?? {}, 'azp');
+    event.clientId = issuedTo;
+    const verified = await verifyAccessToken(ctx, configuration, token);
+    if (verified.outcome === 'refused')
+      throw new Refusal('userinfo-invalid-token', {
+        description: DESCRIPTIONS[verified.reason],
+        eventError: EVENT_ERRORS[verified.reason],
+        detail: verified.reason,
+      });
+    const { client, user, claims, session } = verified;
+    event.userId = user.id;
+    event.sessionId = session?.id;
+    allowOrigin = undefined;
+    allowOrigin = checkOrigin(ctx, client, request.origin);
+    const scope = textClaim(claims, 'scope') ?? '';
+    if (!scope.split(' ').includes('openid')) throw new Refusal('userinfo-scope');
+    if (isLightweight(client) && claims['sub'] === undefined)
+      throw new Refusal('userinfo-invalid-token', {
+        description: 'Lightweight access token not allowed for userinfo endpoint',
+      });
+    const scopes = resolveScopes(configuration, client, keptScopes(configuration, client, scope));
+    const granted = scopes.outcome === 'granted' ? scopes.granted : undefined;
+    if (granted === undefined) throw new Refusal('userinfo-scope');
+    const notes = session?.notes ?? {};
+    const input = await gatherClaims(ctx, configuration, { client, user, granted, notes });
+    event.succeeded();
+    return { body: { sub: user.id, ...mapClaims('userinfo', input) }, allowOrigin };
+  } catch (error) {
+    if (error instanceof Refusal) {
+      error.allowOrigin ??= allowOrigin;
+      event.refused(error);
+    }
+    throw error;
+  }
+}
+
+/** The token from the header or the form, never from the query (RFC 6750 §2; facts §5.5). */
+function readBearer(request: ProtocolRequest): string {
+  const header = /^bearer +(.*)$/i.exec(request.authorization ?? '')?.[1]?.trim();
+  const field = request.form.get('access_token');
+  if (header !== undefined && field !== undefined) throw new Refusal('userinfo-doubled');
+  const token = header ?? field;
+  if (token === undefined || token === '') throw new Refusal('userinfo-missing-token');
+  return token;
+}
