@@ -1,5 +1,6 @@
 // Model: the nouns, as readonly data under Keycloak 26's names.
-// Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event.
+// Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event;
+// pure rules over them: effective roles, the password policy, what is asked for and not enforced.
 // Must not know: storage, HTTP.
 // Start at realm.ts, then session.ts.
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
@@ -24,4 +25,5 @@ export type { Realm, RealmSettings, Unenforced } from './realm.ts';
 export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';
 export type { TokenFamily, UserSession } from './session.ts';
+export { listUnenforced } from './unenforced.ts';
 export type { Credential, LoginFailures, User } from './user.ts';

@@ -16,12 +16,24 @@ export function permittedScopes(
   granted: GrantedScopes,
   effective: ReadonlySet<string>,
 ): GrantedScopes {
-  return withoutScopes(granted, (scope) => {
-    if (scope.scopeRoleIds.length === 0) return true;
-    for (const id of expandRoleIds(configuration, scope.scopeRoleIds)) if (effective.has(id)) return true;
-    return false;
-  });
+  let users = permitted.get(granted);
+  if (users === undefined) {
+    users = new WeakMap();
+    permitted.set(granted, users);
+  }
+  let kept = users.get(effective);
+  if (kept === undefined) {
+    kept = withoutScopes(granted, (scope) => {
+      if (scope.scopeRoleIds.length === 0) return true;
+      return !expandRoleIds(configuration, scope.scopeRoleIds).isDisjointFrom(effective);
+    });
+    users.set(effective, kept);
+  }
+  return kept;
 }
+
+/** Equal users get the same grant object, so that what is prepared for it is found again. */
+const permitted = new WeakMap<GrantedScopes, WeakMap<ReadonlySet<string>, GrantedScopes>>();
 
 /**
  * The roles that a token may name: the user's, and for a client without full scope only those of the client

@@ -1,0 +1,180 @@
+import type { Client } from './client.ts';
+import type { Component } from './component.ts';
+import { asObject, type Flow, listUnknownSteps, readFlows } from './flow-check.ts';
+import { parsePasswordPolicy } from './password-policy.ts';
+import type { Realm, RealmSettings, Unenforced } from './realm.ts';
+
+const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider';
+const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider';
+const KEY_PROVIDERS: ReadonlySet<string> = new Set([
+  ...['rsa', 'rsa-generated', 'rsa-enc', 'rsa-enc-generated', 'hmac-generated', 'aes-generated'],
+  ...['ecdsa-generated', 'eddsa-generated', 'ecdh-generated'],
+]);
+
+/**
+ * What a realm and its clients ask for and idkit does not enforce yet (contract §5): for the import's report, for
+ * `status`, and to refuse logins that would be weaker than asked. A realm as Keycloak makes it has none.
+ */
+export function listUnenforced(
+  configuration: { realm: Realm; components: readonly Component[] },
+  clients: readonly Client[],
+): readonly Unenforced[] {
+  const { realm, components } = configuration;
+  const flows = readFlows(realm.settings.kept.authenticationFlows);
+  return [
+    ...boundFlows(realm.settings, flows),
+    ...identityProviders(realm.settings.kept.identityProviders),
+    ...clientPolicies(realm.settings.kept.clientPolicies),
+    ...organizations(realm.settings.kept),
+    ...passwordPolicy(realm.settings.passwordPolicy),
+    ...componentsOf(components),
+    ...clients.flatMap((client) => clientDemands(client, flows)),
+  ];
+}
+
+/**
+ * The flow for direct grants decides about password logins: what it asks beyond user name, password and a stored
+ * second factor refuses them. The browser's flow is only named: it does not apply to those logins in Keycloak
+ * either.
+ */
+function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
+  return [
+    ...boundFlow('directGrantFlow', kept.directGrantFlow, 'direct grant', flows, true),
+    ...boundFlow('browserFlow', kept.browserFlow, 'browser', flows, false),
+  ];
+}
+
+function boundFlow(
+  field: string,
+  bound: unknown,
+  usual: string,
+  flows: readonly Flow[],
+  decides: boolean,
+): readonly Unenforced[] {
+  const alias = typeof bound === 'string' && bound !== '' ? bound : usual;
+  const flow = flows.find((one) => one.alias === alias);
+  if (flow !== undefined) return flowDemand(flow, flows, decides);
+  if (alias === usual) return [];
+  return [{ path: `$.${field}`, what: `authentication flow ${alias}, which is not there`, refuses: decides }];
+}
+
+function flowDemand(flow: Flow, flows: readonly Flow[], decides: boolean): readonly Unenforced[] {
+  const steps = listUnknownSteps(flow, flows);
+  if (steps.length === 0 && flow.builtIn) return [];
+  const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
+  return [
+    {
+      path: `$.authenticationFlows[${flow.index}]`,
+      what: `${flow.builtIn ? 'changed' : 'own'} authentication flow ${flow.alias}${asked}`,
+      refuses: decides && steps.length > 0,
+    },
+  ];
+}
+
+/** Users of another provider cannot come in; those with a password here are asked for it as before. */
+function identityProviders(value: unknown): readonly Unenforced[] {
+  return entries(value).map((provider, index) => ({
+    path: `$.identityProviders[${index}]`,
+    what: `identity provider ${text(provider.alias)}`,
+    refuses: false,
+  }));
+}
+
+/** A policy may forbid the very login that is asked for, or demand more of its client. */
+function clientPolicies(value: unknown): readonly Unenforced[] {
+  return entries(asObject(value).policies).flatMap((policy, index) =>
+    policy.enabled === false
+      ? []
+      : [
+          {
+            path: `$.clientPolicies.policies[${index}]`,
+            what: `client policy ${text(policy.name)}`,
+            refuses: true,
+          },
+        ],
+  );
+}
+
+function organizations(kept: RealmSettings['kept']): readonly Unenforced[] {
+  return kept.organizationsEnabled === true
+    ? [{ path: '$.organizationsEnabled', what: 'organizations', refuses: false }]
+    : [];
+}
+
+/** Entries about passwords to come; stored ones were accepted by Keycloak. */
+function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
+  return parsePasswordPolicy(policy).unknown.map((entry) => ({
+    path: '$.passwordPolicy',
+    what: `password policy ${entry}`,
+    refuses: false,
+  }));
+}
+
+/** Another directory decides about its users at every login; idkit cannot ask it. */
+function componentsOf(components: readonly Component[]): readonly Unenforced[] {
+  const places = new Map<string, number>();
+  return components.flatMap((component): Unenforced[] => {
+    const { providerType, providerId, name } = component;
+    const index = places.get(providerType) ?? 0;
+    places.set(providerType, index + 1);
+    const path = `$.components['${providerType}'][${index}]`;
+    if (providerType === USER_STORAGE) {
+      const enabled = component.config.enabled?.[0] !== 'false';
+      return [{ path, what: `user federation ${name} (${providerId})`, refuses: enabled }];
+    }
+    if (providerType === KEY_PROVIDER && !KEY_PROVIDERS.has(providerId)) {
+      return [{ path, what: `key provider ${name} (${providerId})`, refuses: false }];
+    }
+    return [];
+  });
+}
+
+/** Attributes that bind or hide tokens: without it they would be weaker than the client was promised. */
+const TOKEN_DEMANDS: Readonly<Record<string, string>> = {
+  'dpop.bound.access.tokens': 'tokens bound by DPoP',
+  'tls.client.certificate.bound.access.tokens': 'tokens bound to a client certificate',
+  'id.token.encrypted.response.alg': 'encrypted ID tokens',
+};
+
+function clientDemands(client: Client, flows: readonly Flow[]): readonly Unenforced[] {
+  const place = `$.clients[?(@.clientId=='${client.clientId}')]`;
+  const bound = Object.entries(client.authenticationFlowBindingOverrides).flatMap(([binding, id]) =>
+    id === ''
+      ? []
+      : boundToClient(`${place}.authenticationFlowBindingOverrides.${binding}`, binding, id, flows),
+  );
+  const attributes = Object.entries(TOKEN_DEMANDS).flatMap(([name, what]) => {
+    const value = client.attributes[name] ?? '';
+    if (value === '' || value === 'false') return [];
+    return [{ path: `${place}.attributes['${name}']`, what, refuses: true }];
+  });
+  const pairwise = client.protocolMappers
+    .filter((mapper) => mapper.protocolMapper === 'oidc-sha256-pairwise-sub-mapper')
+    .map((mapper) => ({
+      path: `${place}.protocolMappers[?(@.name=='${mapper.name}')]`,
+      what: 'pairwise subjects',
+      refuses: true,
+    }));
+  return [...bound, ...attributes, ...pairwise];
+}
+
+function boundToClient(
+  path: string,
+  binding: string,
+  id: string,
+  flows: readonly Flow[],
+): readonly Unenforced[] {
+  const flow = flows.find((one) => one.id === id) ?? flows.find((one) => one.alias === id);
+  const steps = flow === undefined ? ['which is not there'] : listUnknownSteps(flow, flows);
+  const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
+  const what = `authentication flow ${flow?.alias ?? id} for ${binding}${asked}`;
+  return [{ path, what, refuses: binding === 'direct_grant' && steps.length > 0 }];
+}
+
+function entries(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.map(asObject) : [];
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '?';
+}
