@@ -63,7 +63,6 @@ async function fetchFromSource(
       hints: ['start it, or name its address with --base-url'],
     });
   }
-  options.reporter.note('realm files are read from the snapshot, not over HTTP');
   if (dump === undefined) await runtime.dumpDatabase(async () => undefined, { signal: options.signal });
   return { source: 'snapshot', fetched: await runtime.readSnapshot() };
 }

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
@@ -18,7 +19,7 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   const began = performance.now();
   const dataDir = dataDirectory(settings);
   const journal = await findUndoable(dataDir);
-  if (options.from !== undefined) checkSameSet(resolve(options.from), journal);
+  if (options.from !== undefined) checkSameSet(await resolveLinks(resolve(options.from)), journal);
   const locks = await lockForRestore(settings, undefined, { reporter: options.reporter, mode: 'exclusive' });
   try {
     const undoable = await undoableOf(settings, dataDir, journal);
@@ -49,6 +50,15 @@ async function findUndoable(dataDir: string): Promise<Journal> {
   const journal = unfinished ?? journals.findLast(({ state }) => state === 'kept');
   if (journal !== undefined) return journal;
   throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
+}
+
+/** The set may be gone by now, and its name is enough. */
+async function resolveLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
 }
 
 function broken(dataDir: string, journal: Journal, error: unknown): IdkitError {

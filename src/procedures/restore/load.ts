@@ -37,6 +37,8 @@ export function compareCounts(
   expected: readonly RealmCount[],
   found: readonly RealmCount[],
 ): readonly string[] {
+  // A set without manifest whose dump tells no realms promises nothing.
+  if (expected.length === 0) return [];
   const differences: string[] = [];
   for (const { realm, users } of expected) {
     const other = found.find((count) => count.realm === realm);

@@ -71,7 +71,7 @@ export function renderSchedule(
 function renderCron(settings: Settings, command: string): string {
   const lines = TIMERS.flatMap((timer) => [
     `# ${timer.why}`,
-    `${timer.cron} ${commandLine(settings, command, timer).replaceAll('%', '\\%')}`,
+    `${timer.cron} ${commandLine(command, quoteForShell(settings.dir), timer).replaceAll('%', '\\%')}`,
   ]);
   return [
     `# idkit: the timers of ${settings.dir}. For crontab -e of the user that runs the service.`,
@@ -86,7 +86,7 @@ function renderCron(settings: Settings, command: string): string {
 
 function renderSystemd(settings: Settings, command: string): string {
   const units = TIMERS.map((timer) => {
-    const line = commandLine(settings, command, timer).replaceAll('%', '%%');
+    const line = commandLine(command, quoteForSystemd(settings.dir), timer);
     return [
       `# /etc/systemd/system/idkit-${timer.id}.service`,
       '[Unit]',
@@ -111,12 +111,18 @@ function renderSystemd(settings: Settings, command: string): string {
   return `${units.join('\n')}\n# systemctl daemon-reload && systemctl enable --now ${names}\n`;
 }
 
-function commandLine(settings: Settings, command: string, timer: Timer): string {
-  return [command, '--dir', quote(settings.dir), ...timer.arguments, '--quiet'].join(' ');
+function commandLine(command: string, dir: string, timer: Timer): string {
+  return [command, '--dir', dir, ...timer.arguments, '--quiet'].join(' ');
 }
 
-/** Both cron's shell and systemd read double quotes with backslashes the same way, but for `%` and `$`. */
-function quote(path: string): string {
-  if (/^[A-Za-z0-9_./@:+,-]+$/.test(path)) return path;
-  return `"${path.replace(/[\\"$`]/g, '\\$&')}"`;
+const PLAIN = /^[A-Za-z0-9_./@:+,-]+$/;
+
+function quoteForShell(path: string): string {
+  return PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** systemd.service(5): double quotes, C escapes, `%%` and `$$` for the characters that it expands. */
+function quoteForSystemd(path: string): string {
+  if (PLAIN.test(path)) return path;
+  return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
 }

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { cp, lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
+import { type Clock, Secret, systemClock, systemRandom } from '../../src/core/index.ts';
+import type { Finding, ProcedureOptions } from '../../src/procedures/index.ts';
+import { type RunningService, startService } from '../../src/runtime/open.ts';
+
+export const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
+export const PASSPHRASE = new Secret('correct horse battery staple');
+
+/** A platform directory of its own, removed at the end of the test. */
+export interface TestPlatform {
+  dir: string;
+  /** The settings as they stand on the disk now, on a free port. */
+  load(flags?: SettingFlags): Promise<Settings>;
+  /** Starts the service in this process; it ends with the test at the latest. */
+  serve(): Promise<RunningService>;
+}
+
+export async function makeDirectory(t: TestContext, name: string): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), `idkit-test-${name}-`));
+  t.after(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** `idkit init` without anything of this process's environment; `realms` of the real exports are imported. */
+export async function makePlatform(t: TestContext, realms: readonly string[] = []): Promise<TestPlatform> {
+  const dir = join(await makeDirectory(t, 'platform'), 'idkit');
+  initPlatform(dir, { env: {} });
+  for (const realm of realms) {
+    await cp(join(EXPORTS, `${realm}-realm.json`), join(dir, 'import', `${realm}-realm.json`));
+  }
+  const load = (flags?: SettingFlags) =>
+    loadSettings({ dir, env: {}, flags: { ...flags, 'listen.port': '0' } });
+  return {
+    dir,
+    load,
+    async serve() {
+      const service = await startService(await load());
+      t.after(() => service.close());
+      return service;
+    },
+  };
+}
+
+/** What a procedure told, beside its result. */
+export interface Told {
+  steps: string[];
+  notes: string[];
+  findings: Finding[];
+}
+
+/** The options that every procedure takes, recording what it tells. */
+export function procedureOptions(
+  own: { clock?: Clock; signal?: AbortSignal; failpoint?: (stepId: string) => void } = {},
+): ProcedureOptions & { told: Told } {
+  const told: Told = { steps: [], notes: [], findings: [] };
+  return {
+    told,
+    reporter: {
+      stepStarted: () => undefined,
+      stepProgress: () => undefined,
+      stepFinished: ({ id }) => told.steps.push(id),
+      stepFailed: ({ id }) => told.steps.push(`${id} failed`),
+      note: (message) => told.notes.push(message),
+      finding: (finding) => told.findings.push(finding),
+    },
+    clock: own.clock ?? systemClock,
+    random: systemRandom,
+    signal: own.signal ?? new AbortController().signal,
+    ...(own.failpoint === undefined ? {} : { failpoint: own.failpoint }),
+  };
+}
+
+/** Path, kind and content of everything below a directory, so that two looks can be compared. */
+export async function fingerprint(
+  dir: string,
+  skip: (path: string) => boolean = () => false,
+): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const walk = async (path: string, name: string): Promise<void> => {
+    if (name !== '' && skip(name)) return;
+    const entry = await lstat(path);
+    if (entry.isDirectory()) {
+      if (name !== '') found[name] = `directory ${(entry.mode & 0o777).toString(8)}`;
+      for (const child of await readdir(path)) await walk(join(path, child), join(name, child));
+    } else if (entry.isSymbolicLink()) {
+      found[name] = `link ${await readlink(path)}`;
+    } else if (entry.isFile()) {
+      const hash = createHash('sha256')
+        .update(await readFile(path))
+        .digest('hex');
+      found[name] = `file ${(entry.mode & 0o777).toString(8)} ${entry.mtimeMs} ${hash}`;
+    } else found[name] = 'other';
+  };
+  await walk(dir, '');
+  return found;
+}
