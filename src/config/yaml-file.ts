@@ -22,7 +22,7 @@ export async function readYamlFile(file: string): Promise<ReadonlyMap<string, Ya
   if (text === undefined) return undefined;
   // A file of comments alone, as init writes it, needs no parser.
   if (/^(?:\s*#[^\n]*(?:\n|$)|\s)*$/.test(text)) return new Map();
-  const { isMap, LineCounter, parseDocument } = await import('yaml');
+  const { isMap, LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number | undefined): number => lines.linePos(offset ?? 0).line;
@@ -33,6 +33,12 @@ export async function readYamlFile(file: string): Promise<ReadonlyMap<string, Ya
       `${file} line ${lineAt(fault.pos[0])}: ${lowerFirst(fault.message)}`,
     );
   }
+  // Settings need no aliases, and a few lines of them can stand for gigabytes.
+  visit(document, {
+    Alias: (_, node) => {
+      throw new IdkitError('IDKIT_SETTING', `${file} line ${lineAt(node.range?.[0])}: aliases are not read`);
+    },
+  });
   const root = document.contents;
   if (root === null) return new Map();
   if (!isMap(root)) throw new IdkitError('IDKIT_SETTING', `${file} must be a mapping of settings`);

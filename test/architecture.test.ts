@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+// The map of the rooms as data. Imports go downward only, never sideways, and always through a door.
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+
+interface Room {
+  floor: number;
+  /** Rooms below that it must not know although its floor would allow it. */
+  never: readonly string[];
+  /** Rooms on its own floor that it may know all the same. */
+  sideways: readonly string[];
+}
+
+const ROOMS: Record<string, Room> = {
+  core: { floor: 0, never: [], sideways: [] },
+  model: { floor: 1, never: [], sideways: [] },
+  crypto: { floor: 1, never: [], sideways: ['model'] },
+  config: { floor: 1, never: [], sideways: ['model'] },
+  backupset: { floor: 1, never: [], sideways: [] },
+  client: { floor: 1, never: [], sideways: [] },
+  store: { floor: 2, never: [], sideways: [] },
+  protocol: { floor: 3, never: [], sideways: [] },
+  admin: { floor: 3, never: [], sideways: [] },
+  http: { floor: 4, never: [], sideways: [] },
+  console: {
+    floor: 4,
+    never: ['core', 'model', 'crypto', 'config', 'backupset', 'client', 'store', 'protocol', 'admin'],
+    sideways: [],
+  },
+  runtime: { floor: 5, never: [], sideways: [] },
+  procedures: {
+    floor: 6,
+    never: ['store', 'http', 'console', 'protocol', 'admin', 'crypto', 'model'],
+    sideways: [],
+  },
+  cli: {
+    floor: 7,
+    never: ['model', 'crypto', 'store', 'protocol', 'admin', 'http', 'console'],
+    sideways: [],
+  },
+};
+
+/** Doors beside `index.ts`: the only ways to concrete implementations. */
+const DOORS: Record<string, readonly string[]> = {
+  store: ['open.ts'],
+  runtime: ['open.ts'],
+  /** Rooms inside a room, each with its own index. */
+  protocol: ['claims/index.ts', 'keys/index.ts'],
+};
+
+/** What a room may import from Node.js at most; a room that is not named may use all of it. */
+const NODE_MODULES: Record<string, readonly string[]> = {
+  core: ['node:crypto', 'node:util'],
+  model: [],
+  protocol: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
+  admin: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
+};
+
+interface Import {
+  /** Relative to the checkout. */
+  file: string;
+  specifier: string;
+}
+
+/** Why an import breaks the map, or undefined where it is allowed. */
+function explainFault({ file, specifier }: Import): string | undefined {
+  const [, from] = /^src\/([^/]+)\//.exec(file) ?? [];
+  if (from === undefined || ROOMS[from] === undefined) return `${file} lies in no room`;
+  if (specifier.startsWith('node:')) {
+    const allowed = NODE_MODULES[from];
+    return allowed === undefined || allowed.includes(specifier)
+      ? undefined
+      : `${from} must not know ${specifier}`;
+  }
+  if (!specifier.startsWith('.')) return undefined;
+  if (!/\.(ts|js|json)$/.test(specifier)) return `${specifier} has no extension`;
+  const target = join(dirname(file), specifier);
+  const [, to, inside] = /^src\/([^/]+)\/(.+)$/.exec(target) ?? [];
+  if (to === undefined || inside === undefined) return `${target} lies outside src`;
+  if (to === from) return undefined;
+  const [upper, lower] = [ROOMS[from], ROOMS[to]];
+  if (lower === undefined) return `${target} lies in no room`;
+  if (lower.floor > upper.floor)
+    return `${from} (floor ${upper.floor}) reaches up to ${to} (floor ${lower.floor})`;
+  if (lower.floor === upper.floor && !upper.sideways.includes(to)) return `${from} reaches sideways to ${to}`;
+  if (upper.never.includes(to)) return `${from} must not know ${to}`;
+  if (inside !== 'index.ts' && !DOORS[to]?.includes(inside))
+    return `${from} passes by the door of ${to}: ${inside}`;
+  return undefined;
+}
+
+/** Every import of a source text: static, re-exported, dynamic, and in a type position. */
+function findImports(file: string, text: string): readonly Import[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
+  const patterns = [
+    /\b(?:import|export)\s+(?:type\s+)?[^'"`;()]*?\bfrom\s*['"]([^'"]+)['"]/g,
+    /\bimport\s*['"]([^'"]+)['"]/g,
+    /\bimport\s*\(\s*['"`]([^'"`]+)['"`]\s*\)/g,
+  ];
+  return patterns.flatMap((pattern) =>
+    [...code.matchAll(pattern)].map((match) => ({ file, specifier: match[1]! })),
+  );
+}
+
+function listSources(dir: string): readonly string[] {
+  return readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|js|mjs)$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+}
+
+const sources = listSources('src');
+
+test('every import goes downward through a door (architecture §1)', () => {
+  const imports = sources.flatMap((file) => findImports(file, readFileSync(join(root, file), 'utf8')));
+  assert.ok(imports.length > 100, 'the walk found the imports');
+  const faults = imports.flatMap((found) => {
+    const fault = explainFault(found);
+    return fault === undefined ? [] : [`${found.file}: ${fault}`];
+  });
+  assert.deepEqual(faults, []);
+});
+
+test('the check sees each kind of forbidden import', () => {
+  const cases: [file: string, text: string, fault: RegExp][] = [
+    ['src/model/realm.ts', "import { x } from '../store/index.ts';", /reaches up to store/],
+    ['src/protocol/grants.ts', "import { x } from '../admin/index.ts';", /sideways to admin/],
+    ['src/procedures/backup/a.ts', "import type { x } from '../../store/index.ts';", /must not know store/],
+    ['src/cli/a.ts', "const x = await import('../http/index.ts');", /must not know http/],
+    ['src/cli/a.ts', "export { x } from '../config/load.ts';", /passes by the door of config/],
+    ['src/cli/a.ts', "let a: import('../store/open.ts').Store;", /must not know store/],
+    ['src/core/a.ts', "import { readFileSync } from 'node:fs';", /must not know node:fs/],
+    ['src/http/a.ts', "import '../../test/x.ts';", /outside src/],
+  ];
+  for (const [file, text, fault] of cases) {
+    const [found] = findImports(file, text);
+    assert.ok(found !== undefined, `the import of ${text} is found`);
+    assert.match(explainFault(found) ?? 'allowed', fault);
+  }
+});
+
+test('the check lets pass what the map allows', () => {
+  const cases: [file: string, text: string][] = [
+    ['src/cli/a.ts', "import { x } from '../procedures/index.ts';"],
+    ['src/cli/a.ts', "await import('../runtime/open.ts');"],
+    ['src/crypto/a.ts', "import type { x } from '../model/index.ts';"],
+    ['src/store/sqlite/a.ts', "import { x } from '../contract.ts';"],
+  ];
+  for (const [file, text] of cases) assert.equal(explainFault(findImports(file, text)[0]!), undefined);
+});
+
+test("README's map of the rooms is this table", () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const rows = [...readme.matchAll(/^\| (\d) \| `src\/([a-z]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)];
+  const written = Object.fromEntries(
+    rows.map(([, floor, room, imports]) => [room, { floor: Number(floor), imports: imports!.trim() }]),
+  );
+  const built = Object.fromEntries(
+    Object.entries(ROOMS)
+      .filter(([room]) => sources.some((file) => file.startsWith(`src/${room}/`)))
+      .map(([room, { floor }]) => [room, { floor, imports: mayImport(room) }]),
+  );
+  assert.deepEqual(written, built);
+});
+
+/** The rooms that a room may import, as README writes them. */
+function mayImport(room: string): string {
+  const { floor, never, sideways } = ROOMS[room]!;
+  const allowed = Object.entries(ROOMS)
+    .filter(
+      ([name, other]) => sources.some((file) => file.startsWith(`src/${name}/`)) && other.floor <= floor,
+    )
+    .filter(([name, other]) => other.floor < floor || sideways.includes(name))
+    .filter(([name]) => name !== room && !never.includes(name))
+    .map(([name]) => name);
+  return allowed.length === 0 ? 'nothing' : allowed.join(', ');
+}
+
+test('every room has an index that opens with what it owns (architecture §3.1)', () => {
+  const rooms = new Set(sources.map((file) => file.split('/')[1]!));
+  for (const room of rooms) {
+    const lines = readFileSync(join(root, 'src', room, 'index.ts'), 'utf8').split('\n');
+    const header = lines.slice(
+      0,
+      lines.findIndex((line) => !line.startsWith('//')),
+    );
+    assert.ok(header.length >= 2 && header.length <= 12, `${room}/index.ts has 2 to 12 lines of header`);
+    assert.match(header[0]!, /^\/\/ [A-Z][^:]*: ./, `${room}/index.ts says what it is`);
+    assert.match(header.join('\n'), /Must not know:/, `${room}/index.ts says what it must not know`);
+    const statements = lines
+      .slice(header.length)
+      .join('\n')
+      .replace(/\/\*[\s\S]*?\*\//g, '');
+    assert.match(
+      statements,
+      /^\s*(export\s+(type\s+)?(\{[^}]*\}|\*)\s+from\s+'[^']+';\s*|\/\/[^\n]*\s*)*$/,
+      `${room}/index.ts only exports`,
+    );
+  }
+});
+
+test('no file is longer than 400 lines, and most are under 150 (architecture §3.2)', () => {
+  const files = [...sources, ...listSources('test'), ...listSources('bin')];
+  const lengths = files.map((file) => ({
+    file,
+    lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1,
+  }));
+  assert.deepEqual(
+    lengths.filter(({ lines }) => lines > 400).map(({ file, lines }) => `${file}: ${lines} lines`),
+    [],
+  );
+  const short = lengths.filter(({ lines }) => lines < 150).length;
+  assert.ok(short * 2 > lengths.length, `${short} of ${lengths.length} files are under 150 lines`);
+});
+
+test('files are kebab-case, one idea each, and none is a drawer (architecture §3.2)', () => {
+  const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
+  const bad = names.filter(
+    (name) =>
+      !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.(ts|js|mjs)$/.test(name) ||
+      /^(utils?|helpers?|manager|common|misc)\./.test(name),
+  );
+  assert.deepEqual(bad, []);
+});
+
+test('the top level holds nothing that README does not explain', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const ignored = new Set(
+    [...readFileSync(join(root, '.gitignore'), 'utf8').split('\n')].map((line) => line.replace(/\//g, '')),
+  );
+  const expected = [
+    'README.md',
+    'LICENSE',
+    'biome.json',
+    'bin',
+    'examples',
+    'package-lock.json',
+    'package.json',
+    'src',
+    'test',
+    'tsconfig.json',
+  ];
+  const rest = readdirSync(root).filter(
+    (name) =>
+      !name.startsWith('.') && !expected.includes(name) && !ignored.has(name) && !name.endsWith('.tgz'),
+  );
+  for (const name of rest)
+    assert.ok(readme.includes(`\`${name}\``) || readme.includes(`\`${name}/\``), `README explains ${name}`);
+});

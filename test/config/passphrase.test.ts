@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { findPassphrase, parseDuration, readPassphrase } from '../../src/config/index.ts';
+import { makeDirectory } from './places.ts';
+
+const find = async (env: NodeJS.ProcessEnv) => (await findPassphrase({ env }))?.reveal();
+const VALUE = 'IDKIT_BACKUP_PASSPHRASE';
+const FILE = 'IDKIT_BACKUP_PASSPHRASE_FILE';
+const COMMAND = 'IDKIT_BACKUP_PASSPHRASE_COMMAND';
+
+test('the passphrase comes from the environment, a file or a command (contract §2)', async (t) => {
+  const file = join(makeDirectory(t), 'pass');
+  writeFileSync(file, 'from file \nsecond line\n');
+  assert.equal(await find({ [VALUE]: ' as it is ' }), ' as it is ');
+  assert.equal(await find({ [FILE]: file }), 'from file ');
+  assert.equal(await find({ [COMMAND]: "printf 'from command\\nmore\\n'" }), 'from command');
+  assert.equal(await find({}), undefined);
+});
+
+test('a file or command gives its first line without the line end, of either kind', async (t) => {
+  const file = join(makeDirectory(t), 'pass');
+  writeFileSync(file, 'windows\r\nx');
+  assert.equal(await find({ [FILE]: file }), 'windows');
+  assert.equal(await find({ [COMMAND]: 'printf bare' }), 'bare');
+});
+
+test('two sources at once are refused, even where one is empty', async () => {
+  await assert.rejects(find({ [VALUE]: 'x', [FILE]: '/x' }), {
+    code: 'IDKIT_SETTING',
+    message: `${VALUE} and ${FILE} are both set, and one source is allowed`,
+  });
+  await assert.rejects(find({ [VALUE]: '', [COMMAND]: 'echo x' }), { code: 'IDKIT_SETTING' });
+});
+
+test('a source that is empty or cannot be read is refused', async (t) => {
+  const dir = makeDirectory(t);
+  writeFileSync(join(dir, 'empty'), '\nsecond\n');
+  for (const env of [
+    { [VALUE]: '' },
+    { [FILE]: '' },
+    { [FILE]: join(dir, 'absent') },
+    { [FILE]: dir },
+    { [FILE]: join(dir, 'empty') },
+    { [COMMAND]: '' },
+    { [COMMAND]: 'true' },
+    { [COMMAND]: 'echo half; exit 3' },
+    { [COMMAND]: 'no-such-program-of-idkit 2>/dev/null' },
+    { [VALUE]: 'two\nlines' },
+  ]) {
+    await assert.rejects(find(env), { code: 'IDKIT_SETTING' }, JSON.stringify(env));
+  }
+});
+
+test('a command that fails is told with its exit code, never with what it printed', async () => {
+  const error = await find({ [COMMAND]: 'echo swordfish; exit 3' }).catch((thrown) => thrown);
+  assert.match(error.message, /failed with exit code 3/);
+  assert.ok(!error.message.includes('swordfish'));
+});
+
+test('the terminal is asked only where no other source is set', async () => {
+  const prompt = async () => 'typed';
+  assert.equal((await findPassphrase({ env: {}, prompt }))?.reveal(), 'typed');
+  assert.equal((await findPassphrase({ env: { [VALUE]: 'set' }, prompt }))?.reveal(), 'set');
+  await assert.rejects(findPassphrase({ env: {}, prompt: async () => '' }), { code: 'IDKIT_SETTING' });
+});
+
+test('what needs a passphrase and has none names the three ways to give one', async () => {
+  const error = await readPassphrase({ env: {} }).catch((thrown) => thrown);
+  assert.equal(error.code, 'IDKIT_SETTING');
+  assert.equal(error.exitCode, 2);
+  assert.equal(error.hints.length, 3);
+  for (const name of [VALUE, FILE, COMMAND]) assert.ok(error.hints.join('\n').includes(name));
+});
+
+test('durations are a whole number and a unit', () => {
+  assert.equal(parseDuration('26h', '--max-age'), 93_600);
+  assert.equal(parseDuration('7d', '--max-age'), 604_800);
+  assert.equal(parseDuration('90m', '--max-age'), 5400);
+  for (const text of ['', '7', 'd', '-1d', '1.5h', '1 d', '7days', '1D', '9999999999d']) {
+    assert.throws(
+      () => parseDuration(text, '--max-age'),
+      { code: 'IDKIT_USAGE', message: /^--max-age must be/ },
+      text,
+    );
+  }
+});
