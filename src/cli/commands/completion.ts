@@ -8,7 +8,7 @@ export function addCompletion(program: Command, run: Runner): void {
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
     completion
       .command(shell)
-      .description(`for ${shell}`)
+      .description(`completion for ${shell}`)
       .addHelpText('after', examples([[INSTALL[shell], 'for this user']]))
       .action(
         run(async () => {

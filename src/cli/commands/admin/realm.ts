@@ -16,7 +16,9 @@ export function addRealmCommands(admin: Command, run: Runner): void {
   withAdminFlags(realm.command('list').description('every realm'), { realm: false })
     .addHelpText('after', examples([['idkit admin realm list', 'names and states']]))
     .action(run(listRealms));
-  withAdminFlags(realm.command('get').argument('[realm]').description('one realm'), { realm: false })
+  withAdminFlags(realm.command('get').argument('[realm]').description('the main settings of a realm'), {
+    realm: false,
+  })
     .option('--realm <name>', 'the realm')
     .addHelpText('after', examples([['idkit admin realm get acme', 'its settings in short']]))
     .action(run((context, flags, [name]) => getRealm(context, flags, name)));

@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { EXIT_CODES } from '../../src/core/index.ts';
+import { makeDirectory, run } from './run.ts';
+
+const BIN = fileURLToPath(new URL('../../bin/idkit.js', import.meta.url));
+
+test('an unknown command is exit 2, and its result has "command": null (contract §3)', async () => {
+  const { code, result, stderr } = await run(['frobnicate', '--json']);
+  assert.equal(code, 2);
+  assert.deepEqual(result(), {
+    type: 'result',
+    command: null,
+    ok: false,
+    exitCode: 2,
+    error: {
+      code: 'IDKIT_USAGE',
+      message: "unknown command 'frobnicate'",
+      hints: ['idkit help shows commands and flags'],
+    },
+  });
+  assert.match(stderr, /^error IDKIT_USAGE: unknown command 'frobnicate'\nhint: /);
+});
+
+test('a near miss is told in a hint', async () => {
+  assert.match((await run(['bakup'])).stderr, /\nhint: did you mean backup\?/);
+  assert.match((await run(['backup', '--jsn'])).stderr, /\nhint: did you mean --json\?/);
+});
+
+test('wrong usage is exit 2, named, and told in the JSON result with its command', async () => {
+  const cases: [argv: string[], command: string | null, message: RegExp][] = [
+    [['backup', '--to'], 'backup', /option '--to <root>' argument missing/],
+    [['backup', '--to', ''], 'backup', /--to needs a value, and it is empty/],
+    [['backup', '--to', 'a', '--to', 'b'], 'backup', /--to is given twice/],
+    [['--dir', 'a', 'backup', '--dir', 'b'], 'backup', /--dir is given twice/],
+    [
+      ['backup', '--only', 'database,passwords'],
+      'backup',
+      /--only must be parts of database, realms, config, env, not "passwords"/,
+    ],
+    [['backup', '--only', 'env,env'], 'backup', /--only names a part twice/],
+    [['backup', 'extra'], 'backup', /too many arguments/],
+    [['--timeout', '0', 'status'], 'status', /--timeout.*must be a number of seconds above 0/],
+    [['--timeout', 'soon', 'status'], 'status', /--timeout/],
+    [['verify', '--max-age', '7'], 'verify', /--max-age must be a duration such as 26h or 7d, not "7"/],
+    [['verify', '--all', '--latest'], 'verify', /--latest and --all exclude each other/],
+    [['verify', 'x', '--root', 'y'], 'verify', /DIR and --root exclude each other/],
+    [['restore'], 'restore', /restore needs --from/],
+    [['restore', '--resume', '--abort'], 'restore', /exclude each other/],
+    [['restore', '--from', 'x'], 'restore', /no terminal to ask on/],
+    [['backups', 'prune'], 'backups prune', /no terminal to ask on/],
+    [['smoke', '--realm', '../x'], 'smoke', /--realm must be a plain name, not "\.\.\/x"/],
+    [['smoke', '--realm', 'a', '--realm', 'a'], 'smoke', /--realm names a realm twice/],
+    [['smoke', '--base-url', 'ftp://x'], 'smoke', /--base-url must be an http or https URL/],
+    [['admin', 'user', 'count', '--realm', '..'], 'admin user count', /--realm must be a plain name/],
+    [['admin', 'user', 'create'], 'admin user create', /the user is missing/],
+    [['admin', 'user', 'create', 'a', '--username', 'b'], 'admin user create', /they differ/],
+    [['admin', 'session', 'revoke'], 'admin session revoke', /--username is expected/],
+    [['schedule', '--format', 'at'], 'schedule', /Allowed choices are cron, systemd/],
+    [['serve', '--workers', 'many'], 'serve', /--workers must be a whole number/],
+    [['init', '--runtime', 'metal'], 'init', /--runtime must be embedded, not "metal"/],
+    [['recover-admin', '--username', 'a/b'], 'recover-admin', /--username must be a plain name/],
+    [['help', 'nothing'], 'help', /there is no command "nothing"/],
+    [['admin'], 'admin', /a command is missing/],
+    [[], null, /a command is missing/],
+  ];
+  for (const [argv, command, message] of cases) {
+    const { code, result } = await run([...argv, '--json'], { cwd: '/nonexistent' });
+    assert.equal(code, 2, argv.join(' '));
+    const { error, ...rest } = result() as { error: { message: string }; command: string | null };
+    assert.match(error.message, message, argv.join(' '));
+    assert.deepEqual(rest, { type: 'result', command, ok: false, exitCode: 2 }, argv.join(' '));
+  }
+});
+
+test('an absent platform directory is exit 2 for what needs one (contract §3)', async (t) => {
+  const cwd = makeDirectory(t);
+  for (const argv of [
+    ['backup'],
+    ['status'],
+    ['config', 'show'],
+    ['backups', 'list'],
+    ['drill'],
+    ['smoke'],
+    ['verify'],
+    ['admin', 'realm', 'list'],
+    ['schedule'],
+    ['master-key', 'rotate'],
+    ['recover-admin'],
+  ]) {
+    const { code, stderr } = await run(argv, { cwd });
+    assert.equal(code, 2, argv.join(' '));
+    assert.match(
+      stderr,
+      /^error IDKIT_DIRECTORY_MISSING: no platform directory at .*\/idkit/,
+      argv.join(' '),
+    );
+    assert.match(stderr, /hint: idkit init/);
+  }
+});
+
+test('a directory in the way of the platform directory is exit 2 (contract §3)', async (t) => {
+  const cwd = makeDirectory(t);
+  writeFileSync(join(cwd, 'idkit'), '');
+  for (const argv of [['backup'], ['serve'], ['init']]) {
+    const { code, stderr } = await run(argv, { cwd });
+    assert.equal(code, 2, argv.join(' '));
+    assert.match(stderr, /is not a directory/);
+  }
+});
+
+test('init and config show answer people on stdout and programs in JSON, secrets hidden', async (t) => {
+  const cwd = makeDirectory(t);
+  const made = await run(['init', '--json'], { cwd });
+  assert.equal(made.code, 0);
+  assert.deepEqual(made.result()['generated'], [
+    'IDKIT_ADMIN_PASSWORD',
+    'IDKIT_MASTER_KEY',
+    'IDKIT_SMOKE_CLIENT_SECRET',
+  ]);
+  const again = await run(['init'], { cwd });
+  assert.equal(again.code, 0);
+  assert.equal(again.stdout, `${join(cwd, 'idkit')}\n`);
+  assert.match(again.stderr, /note: .*\.env is there already and stays as it is/);
+  assert.equal((await run(['init', '--quiet'], { cwd })).stderr, '');
+
+  const shown = await run(['config', 'show', '--json'], {
+    cwd,
+    env: { IDKIT_BASE_URL: 'https://a.example.org/' },
+  });
+  const { settings, ok } = shown.result() as {
+    settings: { name: string; value: unknown; source: string }[];
+    ok: boolean;
+  };
+  assert.equal(ok, true);
+  const get = (name: string) => settings.find((row) => row.name === name);
+  assert.deepEqual(get('baseUrl'), {
+    name: 'baseUrl',
+    value: 'https://a.example.org',
+    source: 'environment',
+  });
+  assert.deepEqual(get('IDKIT_MASTER_KEY'), { name: 'IDKIT_MASTER_KEY', value: '[secret]', source: '.env' });
+  assert.match((await run(['config', 'show'], { cwd })).stdout, /^SETTING +VALUE +SOURCE\n/);
+});
+
+test('a setting that is wrong names its file and line, and hints at the nearest key', async (t) => {
+  const cwd = makeDirectory(t);
+  writeFileSync(join(cwd, 'idkit.yaml'), 'lisen:\n  port: 1\n');
+  const { code, stderr } = await run(['config', 'show'], { cwd });
+  assert.equal(code, 2);
+  assert.equal(
+    stderr,
+    `error IDKIT_SETTING: ${cwd}/idkit.yaml line 1: unknown key "lisen"\nhint: did you mean listen?\n`,
+  );
+});
+
+test('help and version are results on stdout, exit 0, and one result line with --json', async () => {
+  const help = await run(['help', 'admin', 'user', 'create']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /^Usage: idkit admin user create/);
+  const version = await run(['--version']);
+  assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+  const json = await run(['--version', '--json']);
+  assert.equal(json.json().length, 1);
+  assert.deepEqual(json.result(), {
+    type: 'result',
+    command: 'version',
+    ok: true,
+    exitCode: 0,
+    version: version.stdout.trim(),
+  });
+});
+
+test('a command without its subcommand shows what there is on stderr, and is exit 2', async () => {
+  const { code, stdout, stderr } = await run(['admin']);
+  assert.equal(code, 2);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^Usage: idkit admin/);
+  assert.match(stderr, /error IDKIT_USAGE: a command is missing/);
+});
+
+test('a completion script names every command and passes the shell’s own check', async (t) => {
+  const dir = makeDirectory(t);
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, stdout } = await run(['completion', shell]);
+    assert.equal(code, 0);
+    for (const name of ['backup', 'restore', 'set-password', '--max-age']) {
+      assert.ok(stdout.includes(name.replace(/^--/, '')), `${shell} knows ${name}`);
+    }
+    assert.ok(!/\bup\b/.test(stdout.replace(/set -.*/g, '')), `${shell} does not offer what is not built`);
+  }
+  const script = join(dir, 'completion.bash');
+  writeFileSync(script, (await run(['completion', 'bash'])).stdout);
+  const offered = async (...words: string[]): Promise<string> => {
+    const probe = `source ${script}; COMP_WORDS=(idkit ${words.join(' ')} ""); COMP_CWORD=${words.length + 1}; _idkit; echo "\${COMPREPLY[@]}"`;
+    return (await spawned('bash', ['-c', probe])).stdout;
+  };
+  assert.match(await offered('admin', 'user'), /^count list create set-password /);
+  assert.match(await offered('backup'), /--keep-days/);
+});
+
+test('output to a reader that went away ends quietly (| head)', async () => {
+  const { code, stderr } = await spawned('bash', [
+    '-c',
+    `set -o pipefail; ${process.execPath} ${BIN} help | head -c 1 >/dev/null; echo "\${PIPESTATUS[0]}" >&2`,
+  ]);
+  assert.equal(code, 0);
+  assert.equal(stderr.trim(), '0');
+});
+
+test('the bin starts under its own time limit', async () => {
+  await spawned(process.execPath, [BIN, '--version']);
+  const { code, stdout } = await spawned(process.execPath, [BIN, '--version']);
+  assert.equal(code, 0);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('every exit code has a meaning', () => {
+  for (const [code, meaning] of Object.entries(EXIT_CODES)) assert.ok(meaning.length > 3, code);
+});
+
+function spawned(
+  program: string,
+  args: readonly string[],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk;
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}

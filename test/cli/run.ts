@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { runCli } from '../../src/cli/index.ts';
+
+/** What a run left behind. */
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+  /** The lines of stdout as JSON. */
+  json(): readonly Record<string, unknown>[];
+  /** The last line of stdout as JSON. */
+  result(): Record<string, unknown>;
+}
+
+interface RunOptions {
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  stdin?: string;
+  /** stderr and stdin say that they are a terminal. */
+  terminal?: boolean;
+  interrupt?: AbortController;
+}
+
+/** Runs a command line in this process, with streams of its own. */
+export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const stdout = collect();
+  const stderr = collect();
+  const stdin = options.terminal ? new PassThrough() : Readable.from([options.stdin ?? '']);
+  if (options.terminal) {
+    Object.assign(stderr.stream, {
+      isTTY: true,
+      columns: 100,
+      cursorTo() {},
+      clearLine() {},
+      moveCursor() {},
+    });
+    Object.assign(stdin, { isTTY: true, setRawMode() {} });
+    if (options.stdin !== undefined) (stdin as PassThrough).write(options.stdin);
+  }
+  const code = await runCli(argv, {
+    terminal: {
+      stdin,
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      canAsk: options.terminal === true,
+    },
+    env: options.env ?? {},
+    cwd: options.cwd ?? '/',
+    interrupt: options.interrupt ?? new AbortController(),
+  });
+  const json = () =>
+    stdout
+      .text()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return {
+    code,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    json,
+    result: () => json().at(-1)!,
+  };
+}
+
+function collect(): { stream: Writable; text(): string } {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      chunks.push(String(chunk));
+      done();
+    },
+  });
+  return { stream, text: () => chunks.join('') };
+}
+
+/** An empty directory that goes with the test. */
+export function makeDirectory(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-cli-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
