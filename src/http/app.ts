@@ -18,6 +18,7 @@ import {
   checkBodyBeforeReading,
   declaredLength,
   discardRest,
+  replaceMalformedType,
 } from './request-body.ts';
 import { findPathFault } from './request-path.ts';
 import { rootRoutes } from './root-routes.ts';
@@ -50,7 +51,7 @@ const MAX_SEGMENT = 2048;
 export function buildApp(services: Services, options: AppOptions): FastifyInstance {
   const app = newApp(options);
   addRawParser(app);
-  addHooks(app, services);
+  addHooks(app, services, options.metrics.requests.forRoute('ANY', 'NOT_FOUND'));
   addErrorHandlers(app, services, options.log);
   if (options.serviceRoutes) addServiceRoutes(app, options);
   const { requests } = options.metrics;
@@ -88,7 +89,8 @@ function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyIns
     clientErrorHandler: answerClientError,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_SEGMENT },
     frameworkErrors: (_error, request, reply) => {
-      sendGlobalError(request as FastifyRequest, reply as FastifyReply, 400, statusText(400));
+      const answer = (reply as FastifyReply).headers(securityHeaders(undefined) as Record<string, string>);
+      sendGlobalError(request as FastifyRequest, answer, 400, statusText(400));
     },
   };
   // The type of an https app differs in its server alone, which nothing here touches.
@@ -96,12 +98,13 @@ function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyIns
   return Fastify({ ...common, ...own } as FastifyServerOptions);
 }
 
-function addHooks(app: FastifyInstance, services: Services): void {
+function addHooks(app: FastifyInstance, services: Services, notFound: RouteTimes): void {
   app.addHook('onRequest', async (request, reply) => {
     const realm = (request.params as { realm?: string } | undefined)?.realm;
     const configuration: RealmConfiguration | undefined =
       realm === undefined ? undefined : await services.protocol.store.findRealm(realm);
     reply.headers(securityHeaders(configuration) as Record<string, string>);
+    replaceMalformedType(request);
     const fault = findPathFault(request.raw.url ?? '/');
     if (fault !== undefined) {
       reply.code(400).send(fault);
@@ -111,6 +114,10 @@ function addHooks(app: FastifyInstance, services: Services): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     addPagePolicy(reply, request.method === 'POST' && !request.url.startsWith('/admin/'));
     done(null, payload);
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.is404) notFound.observe(reply.statusCode, reply.elapsedTime / 1000);
+    done();
   });
 }
 

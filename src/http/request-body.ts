@@ -22,6 +22,19 @@ export function addRawParser(app: FastifyInstance): void {
   });
 }
 
+const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
+
+/**
+ * A content type that is none would be refused by Fastify before a handler sees it; Keycloak takes it for one
+ * that it does not know (facts §3.1), so it becomes one.
+ */
+export function replaceMalformedType(request: FastifyRequest): void {
+  const { headers } = request;
+  const type = headers['content-type'];
+  if (type === undefined || type === 'application/x-www-form-urlencoded' || mediaType.test(type)) return;
+  headers['content-type'] = 'application/octet-stream';
+}
+
 /** How many bytes a row takes at most. */
 export function bodyLimit(route: Route, services: Services): number {
   return route.authorize ? services.limits.adminBodyBytes : services.limits.bodyBytes;

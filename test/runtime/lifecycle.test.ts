@@ -76,10 +76,10 @@ test('close() checkpoints the database: no write-ahead log, no record of a runni
   try {
     const service = await startTestService({ platform });
     const data = join(platform.dir, 'data');
-    assert.ok(existsSync(join(data, 'serve.json')));
+    assert.ok(existsSync(join(data, 'serve.lock.json')));
     await service.stop();
     assert.ok(!existsSync(join(data, 'idkit.db-wal')));
-    assert.ok(!existsSync(join(data, 'serve.json')));
+    assert.ok(!existsSync(join(data, 'serve.lock.json')));
   } finally {
     platform.remove();
   }
@@ -193,7 +193,7 @@ test('the running service is found by its record, only while its lock is held (c
     assert.equal(await runtime.baseUrl(), service.address);
     await service.stop();
     writeFileSync(
-      join(platform.dir, 'data', 'serve.json'),
+      join(platform.dir, 'data', 'serve.lock.json'),
       JSON.stringify({
         address: 'http://127.0.0.1:1',
         managementAddress: 'http://127.0.0.1:1',
