@@ -108,7 +108,17 @@ export interface DumpReport {
 export interface LeftOut {
   /** Relative to the configuration directory. */
   path: string;
-  why: 'link leaves' | 'socket' | 'fifo' | 'device' | 'environment name' | 'vanished' | 'unreadable' | 'grew';
+  why:
+    | 'link leaves'
+    | 'socket'
+    | 'fifo'
+    | 'device'
+    | 'environment name'
+    | 'name is no UTF-8'
+    | 'vanished while read'
+    | 'unreadable'
+    /** It is in the archive, but may be torn: it was being written. */
+    | 'changed while read';
 }
 
 /** Where the parts of `config.tar.gz` lie; absent or missing ones are not archived. */
@@ -157,7 +167,9 @@ export interface SetProblem {
   /** The file that it is about; the set's directory name where it is about none. */
   file: string;
   code: Extract<ErrorCode, 'IDKIT_DAMAGED' | 'IDKIT_CREDENTIALS' | 'IDKIT_VERSION'>;
+  /** A whole sentence that names the file. */
   message: string;
+  hints: readonly string[];
 }
 
 /** The judgement over one set, from its bytes alone. */

@@ -2,5 +2,47 @@
 // Owns: names, manifest, checksums, archive, OpenPGP, SQL-dump reader; read-only unless a writer is asked for.
 // Must not know: databases, containers.
 // Start at contract.ts, then verify-set.ts and set-writer.ts.
-export * from './contract.ts';
-export * from './stubs.ts';
+export { extractConfigArchive, listConfigArchive } from './archive-extract.ts';
+export { writeConfigArchive } from './archive-writer.ts';
+export { parseChecksums, renderChecksums } from './checksums.ts';
+export {
+  type ArchiveEntry,
+  type ArchiveReport,
+  type ArchiveSource,
+  type ChecksumEntry,
+  type DumpReport,
+  type EnvironmentOpened,
+  type FileDigest,
+  type KeptVerdict,
+  type LeftOut,
+  type ListedSet,
+  type Manifest,
+  type ManifestRealm,
+  type PlannedName,
+  type PrunableSet,
+  type PruneStep,
+  type RootListing,
+  SET_FILES,
+  type SetFileWriter,
+  type SetHandle,
+  type SetPart,
+  type SetProblem,
+  type SetWriter,
+  type Verdict,
+  type VerifySetOptions,
+  type VersionResult,
+  type WorkOptions,
+} from './contract.ts';
+export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
+export { decryptEnvironment, encryptEnvironment, openEnvironment } from './environment.ts';
+export { gunzip } from './gunzip.ts';
+export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';
+export { listSets, planSetName } from './list-sets.ts';
+export { parseManifest, renderManifest } from './manifest.ts';
+export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './names.ts';
+export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention.ts';
+export { openSet } from './set-handle.ts';
+export { createSetWriter } from './set-writer.ts';
+export { findVerdict, putVerdict, removeVerdict } from './verdicts.ts';
+export { verifySet } from './verify-set.ts';
+export { addConfigVersion, addEnvironmentVersion } from './versions.ts';

@@ -1,0 +1,215 @@
+import type { DumpReport } from './contract.ts';
+import { type CountedTable, RealmCounter } from './dump-counts.ts';
+import { type Places, scanRow, valueText } from './dump-row.ts';
+import { checkNoNul, endOfStatement, skipSpace } from './dump-statement.ts';
+import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
+import { shown } from './faults.ts';
+
+/** The line that ends an embedded dump. */
+export const EMBEDDED_END = '-- idkit dump complete';
+
+/** One row may hold a realm of the largest import, in hex. */
+const LONGEST_ROW = 256 * 1024 * 1024;
+/** Any statement but INSERT is part of the schema. */
+const LONGEST_STATEMENT = 1024 * 1024;
+
+const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
+const INSERT = new RegExp(`^INSERT INTO (${NAME}) ?\\((${NAME}(?:, ?${NAME})*)\\) ?VALUES\\s*`, 'i');
+const CREATE = new RegExp(
+  `^CREATE (?:TABLE (${NAME})\\s*\\(|(?:UNIQUE )?INDEX (${NAME}) ON |VIEW (${NAME})(?:\\s|\\()|TRIGGER (${NAME})\\s)`,
+  'i',
+);
+/** Functions of the sqlite3 shell and library that reach outside the database, in whatever schema text. */
+const REACHES_OUT =
+  /\b(load_extension|readfile|writefile|edit|fsdir|zipfile|fts3_tokenizer|lsdir)\s*"?\s*\(/i;
+
+interface Insert {
+  columns: number;
+  counted: CountedTable | undefined;
+  places: Places | undefined;
+  /** A row was read, so a comma or semicolon comes next. */
+  begun: boolean;
+}
+
+/**
+ * Reads an embedded dump and lets through only what idkit's dump writes (contract §3, verify): `PRAGMA
+ * foreign_keys=OFF`, `BEGIN`, schema and rows, `PRAGMA user_version|application_id`, `COMMIT`, the end line.
+ */
+export class EmbeddedDump {
+  readonly #window = new DumpWindow(LONGEST_ROW);
+  readonly #counter = new RealmCounter();
+  #stage: 'start' | 'pragma' | 'open' | 'committed' | 'ended' = 'start';
+  #insert: Insert | undefined;
+  #schemaVersion: number | undefined;
+  #usersDeclared = false;
+
+  write(chunk: Uint8Array): void {
+    checkNoNul(chunk);
+    this.#window.push(chunk, (text) => this.#scan(text));
+  }
+
+  /** @throws IDKIT_DAMAGED where the end line was not reached */
+  end(): DumpReport {
+    const rest = this.#window.rest((text) => this.#scan(text));
+    if (rest.length > 0 || this.#stage !== 'ended')
+      throw badDump(`it is cut off: the line ${shown(EMBEDDED_END)} does not end it`);
+    const realms = this.#counter.result(this.#usersDeclared);
+    return {
+      kind: 'sqlite',
+      bytes: this.#window.bytes,
+      schemaVersion: this.#schemaVersion ?? 0,
+      ...(realms === undefined ? {} : { realms }),
+    };
+  }
+
+  #scan(text: Buffer): number {
+    let done = 0;
+    for (;;) {
+      const next = this.#insert === undefined ? this.#scanTop(text, done) : this.#scanRows(text, done);
+      if (next === INCOMPLETE) return done;
+      done = next;
+    }
+  }
+
+  /** One comment line or statement; for an INSERT only as far as VALUES. */
+  #scanTop(text: Buffer, from: number): number {
+    const start = skipSpace(text, from);
+    if (start === text.length) return start === from ? INCOMPLETE : start;
+    if (this.#stage === 'ended') throw badDump('something follows its end line');
+    if (text[start] === 0x2d) return this.#scanComment(text, start);
+    // The shell of sqlite3 takes a line that begins with a dot for a command of its own.
+    if (!/[A-Za-z]/.test(String.fromCharCode(text[start]!))) throw this.#stranger(text, start);
+    if (text.length - start < 12 && text.indexOf(';', start) < 0) return INCOMPLETE;
+    const insert = /^INSERT\s/i.test(text.toString('latin1', start, start + 7));
+    return insert ? this.#beginInsert(text, start) : this.#scanStatement(text, start);
+  }
+
+  #scanComment(text: Buffer, start: number): number {
+    const end = text.indexOf('\n', start, 'latin1');
+    if (end < 0) return this.#bounded(text, start);
+    const line = text.toString('utf8', start, end);
+    if (!line.startsWith('--')) throw this.#stranger(text, start);
+    if (line === EMBEDDED_END) {
+      if (this.#stage !== 'committed') throw badDump('its end line comes before COMMIT');
+      this.#stage = 'ended';
+    }
+    return end + 1;
+  }
+
+  #scanStatement(text: Buffer, start: number): number {
+    const end = endOfStatement(text, start);
+    if (end === INCOMPLETE) return this.#bounded(text, start);
+    if (end - start > LONGEST_STATEMENT) throw badDump('a statement of its schema is too long');
+    this.#checkStatement(text.toString('utf8', start, end - 1).trim());
+    return end;
+  }
+
+  #bounded(text: Buffer, start: number): typeof INCOMPLETE {
+    if (text.length - start > LONGEST_STATEMENT) throw badDump('a statement of its schema is too long');
+    return INCOMPLETE;
+  }
+
+  #checkStatement(statement: string): void {
+    const words = statement.replaceAll(/\s+/g, ' ');
+    if (this.#stage === 'start') {
+      if (!/^PRAGMA foreign_keys ?= ?OFF$/i.test(words)) throw this.#refused(statement);
+      this.#stage = 'pragma';
+    } else if (this.#stage === 'pragma') {
+      if (!/^BEGIN( TRANSACTION)?$/i.test(words)) throw this.#refused(statement);
+      this.#stage = 'open';
+    } else if (this.#stage === 'open') this.#checkInside(statement, words);
+    else throw this.#refused(statement);
+  }
+
+  #checkInside(statement: string, words: string): void {
+    if (/^COMMIT( TRANSACTION)?$/i.test(words)) {
+      this.#stage = 'committed';
+      return;
+    }
+    const pragma = /^PRAGMA (user_version|application_id) ?= ?(-?\d{1,10})$/i.exec(words);
+    if (pragma !== null) {
+      if (pragma[1]!.toLowerCase() === 'user_version') this.#schemaVersion = Number(pragma[2]);
+      return;
+    }
+    const create = CREATE.exec(words);
+    const name = create?.slice(1).find((part) => part !== undefined);
+    if (name === undefined || isSystemName(name) || REACHES_OUT.test(statement))
+      throw this.#refused(statement);
+    if (create?.[1] !== undefined && this.#counter.isUserTable(unquoted(name))) this.#usersDeclared = true;
+  }
+
+  #beginInsert(text: Buffer, start: number): number {
+    const head = text.toString('utf8', start, Math.min(text.length, start + 65_536));
+    const match = INSERT.exec(head);
+    if (match === null) {
+      // The head of an INSERT is short; what does not match within that much never will.
+      if (text.length - start < 65_536 && !/\bVALUES\b/i.test(head) && !head.includes(';')) return INCOMPLETE;
+      throw this.#stranger(text, start);
+    }
+    if (match[0].length === head.length) return INCOMPLETE;
+    if (this.#stage !== 'open') throw this.#refused(match[0]);
+    if (isSystemName(match[1]!)) throw this.#refused(match[0]);
+    const columns = (match[2]!.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
+    const counted = this.#counter.table(unquoted(match[1]!), columns);
+    this.#insert = {
+      columns: columns.length,
+      counted,
+      places: counted === undefined ? undefined : new Int32Array(columns.length * 2),
+      begun: false,
+    };
+    return start + Buffer.byteLength(match[0]);
+  }
+
+  /** Rows as far as they go, and the semicolon. */
+  #scanRows(text: Buffer, from: number): number {
+    const insert = this.#insert!;
+    let done = from;
+    for (;;) {
+      let at = skipSpace(text, done);
+      if (at >= text.length) return done === from ? INCOMPLETE : done;
+      if (insert.begun) {
+        if (text[at] === 0x3b) {
+          this.#insert = undefined;
+          return at + 1;
+        }
+        if (text[at] !== 0x2c) throw badDump('a row of an INSERT is followed by something else than , or ;');
+        at = skipSpace(text, at + 1);
+        if (at >= text.length) return done === from ? INCOMPLETE : done;
+      }
+      const end = scanRow(text, at, insert.columns, insert.places);
+      if (end === INCOMPLETE) return done === from ? INCOMPLETE : done;
+      if (insert.counted !== undefined) this.#count(text, insert.counted, insert.places!);
+      insert.begun = true;
+      done = end;
+    }
+  }
+
+  #count(text: Buffer, counted: CountedTable, places: Places): void {
+    const value = (column: number) => valueText(text, places[column * 2]!, places[column * 2 + 1]!);
+    if (counted.counts === 'realm')
+      this.#counter.addRealm(value(counted.id) ?? '', value(counted.name) ?? '');
+    else if ((value(counted.serviceAccount) ?? '0') === '0')
+      this.#counter.addUser(value(counted.realm) ?? '');
+  }
+
+  #stranger(text: Buffer, start: number) {
+    return this.#refused(text.toString('utf8', start, Math.min(text.length, start + 200)));
+  }
+
+  #refused(statement: string) {
+    return badDump(`idkit's dump never holds ${shown(statement.slice(0, 60))} ${placeOf(this.#stage)}`);
+  }
+}
+
+function placeOf(stage: string): string {
+  if (stage === 'start') return 'as its first statement';
+  return stage === 'open' ? 'among its statements' : 'at that place';
+}
+
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
+}
+
+function isSystemName(name: string): boolean {
+  return unquoted(name).toLowerCase().startsWith('sqlite_');
+}

@@ -1,0 +1,181 @@
+import type { DumpReport } from './contract.ts';
+import { type CountedTable, RealmCounter } from './dump-counts.ts';
+import { endOfPsqlStatement } from './dump-psql.ts';
+import { checkNoNul, skipSpace } from './dump-statement.ts';
+import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
+import { shown } from './faults.ts';
+
+/** The lines that begin and end what pg_dump writes. */
+export const POSTGRES_START = '-- PostgreSQL database dump';
+export const POSTGRES_END = '-- PostgreSQL database dump complete';
+
+/** A row of COPY, or a large object's write. */
+const LONGEST = 256 * 1024 * 1024;
+
+/** What pg_dump begins its statements with; anything else has no business in a dump. */
+const STATEMENTS =
+  /^(SELECT pg_catalog\.|(SET|CREATE|ALTER|COPY|INSERT INTO|COMMENT ON|GRANT|REVOKE|DROP|SECURITY LABEL|REFRESH MATERIALIZED VIEW|BEGIN|COMMIT|ANALYZE)\b)/i;
+/** Beyond the one database that a dump is loaded into. */
+const REACHES_OUT =
+  /^((CREATE|DROP|ALTER) (DATABASE|ROLE|USER|TABLESPACE|SUBSCRIPTION|SERVER)|ALTER SYSTEM|CREATE USER MAPPING|SET (LOCAL |SESSION )?(ROLE|SESSION AUTHORIZATION))\b/i;
+const OUTSIDE_FUNCTION =
+  /\b(pg_read_file|pg_read_binary_file|pg_ls_dir|lo_import|lo_export|dblink\w*|pg_execute_server_program)\s*\(/i;
+
+const IDENTIFIER = String.raw`(?:"(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
+const COPY = new RegExp(
+  `^COPY (?:${IDENTIFIER}\\.)?(${IDENTIFIER}) (?:\\((${IDENTIFIER}(?:, ?${IDENTIFIER})*)\\) )?FROM stdin$`,
+  'i',
+);
+/** Encodings in which a backslash can be the second byte of a character. */
+const UNSAFE_ENCODING = /SJIS|SHIFT|BIG5|GBK|GB18030|UHC|JOHAB/i;
+
+/**
+ * Reads a plain pg_dump as psql would: COPY blocks are closed, no command of psql's own but `\restrict` and
+ * `\unrestrict`, no statement that reaches beyond the database, and the end line (contract §3, verify).
+ */
+export class PostgresDump {
+  readonly #window = new DumpWindow(LONGEST);
+  readonly #counter = new RealmCounter();
+  #begun = false;
+  #ended = false;
+  #copy: { counted: CountedTable | undefined } | undefined;
+
+  write(chunk: Uint8Array): void {
+    checkNoNul(chunk);
+    this.#window.push(chunk, (text) => this.#scan(text));
+  }
+
+  /** @throws IDKIT_DAMAGED where the end line was not reached, or a COPY is open */
+  end(): DumpReport {
+    const rest = this.#window.rest((text) => this.#scan(text));
+    if (this.#copy !== undefined) throw badDump('it is cut off inside the rows of a COPY');
+    if (rest.length > 0 || !this.#ended)
+      throw badDump(`it is cut off: the line ${shown(POSTGRES_END)} does not end it`);
+    const realms = this.#counter.result(false);
+    return { kind: 'postgres', bytes: this.#window.bytes, ...(realms === undefined ? {} : { realms }) };
+  }
+
+  #scan(text: Buffer): number {
+    let done = 0;
+    for (;;) {
+      const next = this.#copy === undefined ? this.#scanTop(text, done) : this.#scanCopy(text, done);
+      if (next === INCOMPLETE) return done;
+      done = next;
+    }
+  }
+
+  #scanTop(text: Buffer, from: number): number {
+    const start = skipSpace(text, from);
+    if (start === text.length) return start === from ? INCOMPLETE : start;
+    const byte = text[start]!;
+    if (byte === 0x2d || byte === 0x5c) return this.#scanLine(text, start, byte);
+    if (this.#ended) throw badDump('a statement follows its end line');
+    const end = endOfPsqlStatement(text, start);
+    if (end === INCOMPLETE) return INCOMPLETE;
+    const statement = text.toString('utf8', start, end - 1);
+    this.#checkStatement(statement);
+    if (!/^COPY\b/i.test(statement)) return end;
+    if (end >= text.length) return INCOMPLETE;
+    this.#beginCopy(statement, text[end]!);
+    return end + 1;
+  }
+
+  /** A comment, or one of psql's commands, each on a line of its own. */
+  #scanLine(text: Buffer, start: number, byte: number): number {
+    const end = text.indexOf('\n', start, 'latin1');
+    if (end < 0) return INCOMPLETE;
+    const line = text.toString('utf8', start, end);
+    if (byte === 0x5c) {
+      if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
+        throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
+    } else if (!line.startsWith('--')) throw badDump(`it holds ${shown(line.slice(0, 60))}`);
+    if (line === POSTGRES_START) this.#begun = true;
+    if (line === POSTGRES_END) {
+      if (!this.#begun) throw badDump('its end line comes before its beginning');
+      this.#ended = true;
+    }
+    return end + 1;
+  }
+
+  #checkStatement(statement: string): void {
+    const words = withoutComments(statement);
+    if (!STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words))
+      throw badDump(`a dump of one database never holds ${shown(words.slice(0, 60))}`);
+    const setting = /^SET (?:LOCAL |SESSION )?(\w+)\s*(?:=|TO)\s*(.*)$/is.exec(words);
+    const name = setting?.[1]?.toLowerCase();
+    if (name === 'standard_conforming_strings' && !/^'?on'?$/i.test(setting![2]!))
+      throw badDump('it turns standard strings off');
+    if (name === 'client_encoding' && UNSAFE_ENCODING.test(setting![2]!))
+      throw badDump(`its encoding ${shown(setting![2]!)} is not safe to read`);
+  }
+
+  #beginCopy(statement: string, next: number): void {
+    const match = COPY.exec(statement);
+    if (match === null || next !== 0x0a)
+      throw badDump(`it holds a COPY that pg_dump never writes: ${shown(statement.slice(0, 60))}`);
+    const columns = (match[2]?.match(new RegExp(IDENTIFIER, 'g')) ?? []).map(unquoted);
+    this.#copy = { counted: this.#counter.table(unquoted(match[1]!), columns) };
+  }
+
+  /** Rows up to the line `\.`; `from` is always at the beginning of a line. */
+  #scanCopy(text: Buffer, from: number): number {
+    const counted = this.#copy?.counted;
+    // Three bytes at a line's beginning tell whether it ends the block.
+    let line = from;
+    for (;;) {
+      if (text.length - line < 3) return line === from ? INCOMPLETE : line;
+      if (text[line] === 0x5c && text[line + 1] === 0x2e) {
+        // psql ends the block at `\.` and a line end of either kind; pg_dump writes one of them.
+        if (text[line + 2] !== 0x0a) throw badDump(String.raw`a row of a COPY begins with \.`);
+        this.#copy = undefined;
+        return line + 3;
+      }
+      const next = counted === undefined ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
+      if (next === 0) return line === from ? INCOMPLETE : line;
+      if (counted !== undefined) this.#count(text, counted, line, next - 1);
+      line = next;
+    }
+  }
+
+  #count(text: Buffer, counted: CountedTable, start: number, end: number): void {
+    const last =
+      counted.counts === 'realm'
+        ? Math.max(counted.id, counted.name)
+        : Math.max(counted.realm, counted.serviceAccount);
+    const row = text.toString('utf8', start, end).split('\t', last + 1);
+    if (row.length <= last) throw badDump('a row of a COPY holds fewer values than it names columns');
+    if (counted.counts === 'realm')
+      this.#counter.addRealm(unescaped(row[counted.id]!), unescaped(row[counted.name]!));
+    else if (row[counted.serviceAccount] === String.raw`\N`)
+      this.#counter.addUser(unescaped(row[counted.realm]!));
+  }
+}
+
+/** The beginning of the next line that may end a block, else of the last, unfinished line; 0 where there is none. */
+function nextSuspect(text: Buffer, line: number): number {
+  const suspect = text.indexOf('\n\\.', line, 'latin1');
+  if (suspect >= 0) return suspect + 1;
+  const last = text.lastIndexOf(0x0a) + 1;
+  return last > line ? last : 0;
+}
+
+function withoutComments(statement: string): string {
+  let words = statement.trimStart();
+  while (words.startsWith('/*')) {
+    const end = words.indexOf('*/');
+    if (end < 0) break;
+    words = words.slice(end + 2).trimStart();
+  }
+  return words.replace(/\s+/g, ' ');
+}
+
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
+}
+
+const ESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+
+/** A value in COPY's text form. */
+function unescaped(value: string): string {
+  return value.replaceAll(/\\(.)/gs, (_all, sign: string) => ESCAPES[sign] ?? sign);
+}

@@ -1,0 +1,59 @@
+import { SET_FILES } from './contract.ts';
+import { damaged } from './faults.ts';
+
+/** What a scanner answers where the text at hand ends before the thing it reads does. */
+export const INCOMPLETE = -1;
+
+/** A fault of the dump. */
+export function badDump(why: string) {
+  return damaged(SET_FILES.dump, why);
+}
+
+/**
+ * Hands a scanner its text in pieces that begin where the last complete thing ended. A piece that was too short is
+ * offered again only when it has doubled, so that a long literal costs no more than its length.
+ */
+export class DumpWindow {
+  readonly #limit: number;
+  #chunks: Uint8Array[] = [];
+  #held = 0;
+  #needed = 0;
+  /** Bytes seen in all. */
+  bytes = 0;
+
+  /** @param limit bytes that one complete thing may take */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Offers the text to `scan`, which says how many bytes of it are done with. */
+  push(chunk: Uint8Array, scan: (text: Buffer) => number): void {
+    this.bytes += chunk.length;
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    if (this.#held >= this.#needed) this.#offer(scan);
+  }
+
+  /** Offers what is left once more; returns it where it stays unused. */
+  rest(scan: (text: Buffer) => number): Buffer {
+    if (this.#held > 0) this.#offer(scan);
+    return Buffer.concat(this.#chunks);
+  }
+
+  #offer(scan: (text: Buffer) => number): void {
+    const text = join(this.#chunks);
+    const left = text.subarray(scan(text));
+    if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
+    this.#chunks = left.length === 0 ? [] : [left];
+    this.#held = left.length;
+    // Small leftovers need only the next chunk.
+    this.#needed = left.length < 65_536 ? 0 : left.length * 2;
+  }
+}
+
+function join(chunks: readonly Uint8Array[]): Buffer {
+  const [first] = chunks;
+  if (chunks.length === 1 && first !== undefined)
+    return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,50 @@
+import { IdkitError, systemErrorCode } from '../core/index.ts';
+
+/** A fault of a set's content. `file` is the set's file that it is about, or a path. */
+export function damaged(file: string, why: string, cause?: unknown): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', `${file}: ${why}`, cause === undefined ? {} : { cause });
+}
+
+/** A fault of writing below a backup root, as an operator must hear it. */
+export function notWritable(path: string, error: unknown): IdkitError {
+  if (error instanceof IdkitError) return error;
+  const full = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
+  return new IdkitError(
+    full ? 'IDKIT_NO_SPACE' : 'IDKIT_DIRECTORY_NOT_WRITABLE',
+    full ? `no room on the disk for ${path}` : `${path} cannot be written: ${(error as Error).message}`,
+    { cause: error },
+  );
+}
+
+/** Runs something that writes; whatever the system says against it becomes an IdkitError that names `path`. */
+export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (systemErrorCode(error) === undefined) throw error;
+    throw notWritable(path, error);
+  }
+}
+
+/** Runs something that reads; whatever the system says against it becomes an IdkitError that names `path`. */
+export async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (error instanceof IdkitError || code === undefined || (error as Error).name === 'AbortError')
+      throw error;
+    if (code === 'EIO') throw damaged(path, 'the disk cannot read it', error);
+    throw new IdkitError('IDKIT_FAILED', `${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** A name out of a hostile file as one short printable word. */
+export function shown(name: string): string {
+  return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name).replaceAll(
+    /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
