@@ -204,11 +204,11 @@ test('every room has an index that opens with what it owns (architecture §3.1)'
 });
 
 test('no file is longer than 400 lines, and most are under 150 (architecture §3.2)', () => {
-  const files = [...sources, ...listSources('test'), ...listSources('bin')];
-  const lengths = files.map((file) => ({
-    file,
-    lines: readFileSync(join(root, file), 'utf8').split('\n').length - 1,
-  }));
+  const lengths = [...sources, ...listSources('test'), ...listSources('bin')]
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+    // What a program writes is read in the program that writes it.
+    .filter(({ text }) => !/^\/\/ Written by `node /.test(text))
+    .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }));
   assert.deepEqual(
     lengths.filter(({ lines }) => lines > 400).map(({ file, lines }) => `${file}: ${lines} lines`),
     [],

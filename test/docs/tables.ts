@@ -1,0 +1,98 @@
+import type { Command } from 'commander';
+import { buildProgram } from '../../src/cli/index.ts';
+import { settingDocs } from '../../src/config/index.ts';
+import { ERROR_CATALOGUE, EXIT_CODES } from '../../src/core/index.ts';
+import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../src/procedures/index.ts';
+
+// README's reference tables as the program has them; readme.test.ts compares them line by line.
+
+const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const head = (...cells: readonly string[]): string[] => [
+  row(...cells),
+  `|${cells.map(() => '---').join('|')}|`,
+];
+const code = (text: string): string => `\`${text}\``;
+const escapePipes = (text: string): string => text.replaceAll('|', '\\|');
+
+/** Every visible command with its own flags. */
+export function commandTable(): readonly string[] {
+  const rows = leaves(
+    buildProgram(() => async () => {}),
+    [],
+  ).map(({ path, command }) => {
+    const args = command.registeredArguments
+      .map((argument) => ` [${argument.name().toUpperCase()}]`)
+      .join('');
+    const flags = command
+      .createHelp()
+      .visibleOptions(command)
+      .filter((option) => option.long !== '--help')
+      .map((option) => code(option.flags));
+    return row(
+      code(`idkit ${path}${args}`),
+      escapePipes(flags.join(' ')),
+      escapePipes(command.description()),
+    );
+  });
+  return [...head('command', 'flags beside the global ones', 'does'), ...rows];
+}
+
+function leaves(command: Command, path: readonly string[]): readonly { path: string; command: Command }[] {
+  const visible = command.createHelp().visibleCommands(command);
+  if (visible.length === 0) return [{ path: path.join(' '), command }];
+  return visible.flatMap((child) => leaves(child, [...path, child.name()]));
+}
+
+/** Exit codes and their meaning. */
+export function exitTable(): readonly string[] {
+  return [
+    ...head('code', 'meaning'),
+    ...Object.entries(EXIT_CODES).map(([exit, meaning]) => row(exit, meaning)),
+  ];
+}
+
+/** The error catalogue. */
+export function errorTable(): readonly string[] {
+  const rows = Object.entries(ERROR_CATALOGUE).map(([name, { exit, meaning }]) =>
+    row(code(name), String(exit), meaning),
+  );
+  return [...head('error', 'exit', 'when'), ...rows];
+}
+
+/** Every setting with its default and why. */
+export function settingTable(): readonly string[] {
+  const rows = settingDocs().map((setting) => {
+    const given = [
+      setting.env === undefined ? '' : code(setting.env),
+      setting.flag === undefined ? '' : code(setting.flag),
+    ];
+    const fallback = setting.default === undefined ? 'none' : code(JSON.stringify(setting.default));
+    return row(
+      setting.environmentOnly ? '' : code(setting.name),
+      given.filter((text) => text !== '').join(' '),
+      fallback,
+      escapePipes(`${setting.doc} (${setting.reason})`),
+    );
+  });
+  return [...head('in `idkit.yaml`', 'also by', 'default', 'meaning (why this default)'), ...rows];
+}
+
+/** The steps of a runbook, as the program runs them. */
+export function runbook(name: 'backup' | 'verify' | 'restore' | 'drill'): readonly string[] {
+  const steps = { backup: BACKUP_STEPS, verify: VERIFY_STEPS, restore: RESTORE_STEPS, drill: DRILL_STEPS }[
+    name
+  ];
+  return steps.map((step, index) => `${index + 1}. **${step.title}**: ${step.why}.`);
+}
+
+/** Every generated part of README by the name in its markers. */
+export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
+  commands: commandTable,
+  exits: exitTable,
+  errors: errorTable,
+  settings: settingTable,
+  'runbook backup': () => runbook('backup'),
+  'runbook verify': () => runbook('verify'),
+  'runbook restore': () => runbook('restore'),
+  'runbook drill': () => runbook('drill'),
+};
