@@ -23,7 +23,8 @@ export async function selfSignedCertificate(
   const certificate = await X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: hex.padStart(hex.length + (hex.length % 2), '0'),
-      name: [{ CN: [commonName] }],
+      // As a value of its own: in the short form of a name, quotes and backslashes mean something.
+      name: [{ CN: [{ utf8String: commonName }] }],
       notBefore,
       notAfter,
       keys: {

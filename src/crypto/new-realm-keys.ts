@@ -68,7 +68,7 @@ export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyRe
     secrets: filling.secrets,
   };
   if (readKeyComponent(component) === undefined) {
-    return { outcome: 'invalid', message: 'Failed to decode private key' };
+    return { outcome: 'invalid', message: 'Algorithm or key of the component not supported' };
   }
   return { outcome: 'made', component };
 }

@@ -7,7 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import type { Component } from '../model/index.ts';
-import { isSignatureAlgorithm } from './jws-algorithms.ts';
+import { SIGNATURE_ALGORITHMS } from './jws-algorithms.ts';
 
 /** Components of this type provide a realm's keys. */
 export const KEY_PROVIDER_TYPE = 'org.keycloak.keys.KeyProvider';
@@ -95,8 +95,14 @@ export function readPrivateKey(text: string): KeyObject | undefined {
   }
 }
 
-/** Algorithms of the key agreement and key transport kinds, beside the signature algorithms. */
-const RSA_ENCRYPTION = new Set(['RSA-OAEP', 'RSA-OAEP-256', 'RSA1_5']);
+const RSA_SIGNATURES: ReadonlySet<string> = new Set(
+  SIGNATURE_ALGORITHMS.filter((name) => name.startsWith('RS') || name.startsWith('PS')),
+);
+const HMAC_SIGNATURES: ReadonlySet<string> = new Set(
+  SIGNATURE_ALGORITHMS.filter((name) => name.startsWith('HS')),
+);
+/** Key transport (RFC 7518 §4.1). */
+const RSA_ENCRYPTION: ReadonlySet<string> = new Set(['RSA-OAEP', 'RSA-OAEP-256', 'RSA1_5']);
 
 /** The signature algorithm that belongs to a curve (RFC 7518 §3.4, RFC 8037 §3.1). */
 export const CURVE_ALGORITHMS: Readonly<Record<string, string>> = {
@@ -135,7 +141,7 @@ function material(component: Component): KeyMaterial | undefined {
 function rsa(component: Component, use: 'SIG' | 'ENC', algorithm: string): KeyMaterial | undefined {
   const privateKey = readPrivateKey(secretSetting(component, 'privateKey') ?? '');
   if (privateKey?.asymmetricKeyType !== 'rsa') return undefined;
-  const known = use === 'SIG' ? isSignatureAlgorithm(algorithm) : RSA_ENCRYPTION.has(algorithm);
+  const known = (use === 'SIG' ? RSA_SIGNATURES : RSA_ENCRYPTION).has(algorithm);
   if (!known) return undefined;
   const publicKey = createPublicKey(privateKey);
   const certificate = readCertificate(setting(component, 'certificate'));
@@ -182,6 +188,7 @@ function shared(component: Component, algorithm: string, use: 'SIG' | 'ENC'): Ke
   const secret = Buffer.from(secretSetting(component, 'secret') ?? '', 'base64url');
   const kid = setting(component, 'kid');
   if (secret.length === 0 || kid === undefined) return undefined;
+  if (use === 'SIG' && !HMAC_SIGNATURES.has(algorithm)) return undefined;
   return { ...standing(component), kid, type: 'OCT', algorithm, use, privateKey: createSecretKey(secret) };
 }
 

@@ -65,7 +65,7 @@ function stepsOf(
   above: ReadonlySet<string>,
 ): readonly string[] {
   const active = flow.executions.filter((execution) => execution.requirement !== 'DISABLED');
-  if (active.length === 0) return [`flow ${flow.alias} without steps`];
+  if (active.length === 0) return above.size === 0 ? [`flow ${flow.alias} without steps`] : [];
   const onlyConfigured =
     runs === 'on condition' &&
     active.some(

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { CompactSign, compactVerify } from 'jose';
+import {
+  constantTimeEqual,
+  type JwsKey,
+  SIGNATURE_ALGORITHMS,
+  type SignatureAlgorithm,
+  signJws,
+  verifyJws,
+} from '../../src/crypto/index.ts';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const pairs: Record<string, { privateKey: JwsKey['privateKey']; publicKey?: JwsKey['publicKey'] }> = {
+  ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
+  ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  EdDSA: generateKeyPairSync('ed25519'),
+};
+
+function keyFor(algorithm: SignatureAlgorithm, kid = `kid-${algorithm}`): JwsKey {
+  if (algorithm.startsWith('HS')) {
+    return { kid, algorithm, privateKey: createSecretKey(Buffer.alloc(64, algorithm)) };
+  }
+  const { privateKey, publicKey } = pairs[algorithm] ?? rsa;
+  return { kid, algorithm, privateKey: privateKey!, publicKey: publicKey! };
+}
+
+for (const algorithm of SIGNATURE_ALGORITHMS) {
+  test(`signs and verifies ${algorithm}, and another implementation agrees (RFC 7515)`, async () => {
+    const key = keyFor(algorithm);
+    const token = await signJws(key, { sub: 'ü', n: 1 });
+    const judged = await compactVerify(token, key.publicKey ?? key.privateKey!);
+    assert.deepEqual(judged.protectedHeader, { alg: algorithm, typ: 'JWT', kid: key.kid });
+    assert.deepEqual(JSON.parse(Buffer.from(judged.payload).toString()), { sub: 'ü', n: 1 });
+    const theirs = await new CompactSign(Buffer.from('{"sub":"x"}'))
+      .setProtectedHeader({ alg: algorithm, kid: key.kid })
+      .sign(key.privateKey!);
+    assert.deepEqual(
+      verifyJws(theirs, () => key),
+      {
+        outcome: 'valid',
+        header: { alg: algorithm, kid: key.kid },
+        payload: { sub: 'x' },
+      },
+    );
+  });
+
+  test(`refuses a changed header, payload or signature of ${algorithm}`, async () => {
+    const key = keyFor(algorithm);
+    const token = await signJws(key, { sub: 'x' });
+    const parts = token.split('.');
+    for (const part of [1, 2]) {
+      const changed = [...parts];
+      const bytes = Buffer.from(changed[part]!, 'base64url');
+      bytes[2]! ^= 1;
+      changed[part] = bytes.toString('base64url');
+      const { outcome } = verifyJws(changed.join('.'), () => key);
+      assert(outcome === 'bad signature' || outcome === 'malformed', outcome);
+    }
+    const other = Buffer.from(JSON.stringify({ alg: algorithm, typ: 'X', kid: key.kid })).toString(
+      'base64url',
+    );
+    assert.equal(verifyJws([other, parts[1], parts[2]].join('.'), () => key).outcome, 'bad signature');
+    assert.equal(verifyJws(`${parts[0]}.${parts[1]}.AAAA`, () => key).outcome, 'bad signature');
+  });
+}
+
+test('a public key is never taken for an HMAC secret (RFC 8725 §2.1)', async () => {
+  const key = keyFor('RS256');
+  const pem = key.publicKey!.export({ type: 'spki', format: 'pem' });
+  const forged = await signJws(
+    { kid: key.kid, algorithm: 'HS256', privateKey: createSecretKey(Buffer.from(pem)) },
+    { sub: 'x' },
+  );
+  assert.equal(verifyJws(forged, () => key).outcome, 'wrong algorithm');
+});
+
+test('refuses alg none, crit, and a token without kid', () => {
+  const token = (header: object): string =>
+    `${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.AAAA`;
+  const key = keyFor('HS256');
+  for (const header of [
+    { alg: 'none', kid: 'k' },
+    { alg: 'None', kid: 'k' },
+    { alg: 'toString', kid: 'k' },
+    { alg: 'HS256' },
+    { alg: 'HS256', kid: 5 },
+    { alg: 'HS256', kid: 'k', crit: ['exp'] },
+    {},
+  ]) {
+    assert.equal(verifyJws(token(header), () => key).outcome, 'malformed', JSON.stringify(header));
+  }
+});
+
+test('the same signature in another spelling does not count', async () => {
+  const key = keyFor('ES256');
+  const token = await signJws(key, { sub: 'x' });
+  const last = token.at(-1)!;
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const respelt = token.slice(0, -1) + letters[letters.indexOf(last) ^ 1]!;
+  assert.equal(verifyJws(respelt, () => key).outcome, 'bad signature');
+  assert.equal(verifyJws(`${token}=`, () => key).outcome, 'malformed');
+});
+
+test('says when the key is unknown, after reading kid and alg', async () => {
+  const token = await signJws(keyFor('HS512'), { sub: 'x' });
+  const asked: string[] = [];
+  const result = verifyJws(token, (kid, alg) => {
+    asked.push(kid, alg);
+    return undefined;
+  });
+  assert.deepEqual(result, { outcome: 'unknown key' });
+  assert.deepEqual(asked, ['kid-HS512', 'HS512']);
+});
+
+test('a key without its private part cannot sign, and the error shows no key', async () => {
+  const { privateKey: _, ...rest } = keyFor('RS256');
+  await assert.rejects(signJws(rest, {}), { code: 'IDKIT_BUG', message: 'RS256 key kid-RS256 cannot sign' });
+});
+
+test('whatever is sent as a token is answered, never thrown', () => {
+  const key = keyFor('HS256');
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.base64String().map((one) => `${one}.${one}.${one}`),
+      ),
+      (text) => {
+        assert.notEqual(verifyJws(text, () => key).outcome, 'valid');
+      },
+    ),
+  );
+  assert.equal(verifyJws('a.'.repeat(1_000_000), () => key).outcome, 'malformed');
+});
+
+test('secrets are compared whole, whatever their lengths', () => {
+  assert(constantTimeEqual('secret', 'secret'));
+  for (const other of ['', 'Secret', 'secret ', 'secre', 'secret\0'])
+    assert(!constantTimeEqual('secret', other));
+});

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { pbkdf2Sync } from 'node:crypto';
+import { after, test } from 'node:test';
+import { hashPolicy, openPasswords } from '../../src/crypto/index.ts';
+import { exportedRealm } from '../protocol/claims/exported-realm.ts';
+
+const passwords = openPasswords({ threads: 2 });
+after(() => passwords.close());
+const argon2 = hashPolicy(undefined);
+
+/** Everyone in the export has the same password, but one (README of the exports). */
+const acme = [...exportedRealm('acme').passwords];
+
+for (const [username, stored] of acme) {
+  const password = username === 'ivan-emoji' ? 'pässwörd-🔐-7' : 'Correct-Horse-7';
+  const { algorithm } = JSON.parse(stored.credentialData);
+  test(`${username} of a real export logs in with the old ${algorithm} hash (facts §9)`, async () => {
+    const right = await passwords.verify(password, stored, argon2);
+    assert.deepEqual(right, { outcome: 'match', outdated: algorithm !== 'argon2' });
+    assert.deepEqual(await passwords.verify(`${password} `, stored, argon2), { outcome: 'mismatch' });
+  });
+}
+
+test('two users of a realm of a thousand log in with pbkdf2-sha512 hashes of 1,000 rounds', async () => {
+  const globex = exportedRealm('globex').passwords;
+  const first = await passwords.verify('Globex-pass-0', globex.get('user0000')!, argon2);
+  const last = await passwords.verify('Globex-pass-999', globex.get('user0999')!, argon2);
+  assert.equal(first.outcome, 'match');
+  assert.equal(last.outcome, 'match');
+});
+
+test('a new hash has the fields, order and sizes that Keycloak writes (facts §9)', async () => {
+  const made = await passwords.hash('secret', argon2);
+  assert.equal(
+    made.credentialData,
+    '{"hashIterations":5,"algorithm":"argon2","additionalParameters":{"hashLength":["32"],"memory":["7168"],"type":["id"],"version":["1.3"],"parallelism":["1"]}}',
+  );
+  const secret = JSON.parse(made.secretData);
+  assert.deepEqual(Object.keys(secret), ['value', 'salt', 'additionalParameters']);
+  assert.equal(Buffer.from(secret.value, 'base64').length, 32);
+  assert.equal(Buffer.from(secret.salt, 'base64').length, 16);
+  assert.deepEqual(await passwords.verify('secret', made, argon2), { outcome: 'match', outdated: false });
+  const again = await passwords.hash('secret', argon2);
+  assert.notEqual(again.secretData, made.secretData);
+});
+
+for (const [algorithm, bytes] of [
+  ['pbkdf2', 64],
+  ['pbkdf2-sha256', 32],
+  ['pbkdf2-sha512', 64],
+] as const) {
+  test(`hashes with ${algorithm} where the policy asks for it, ${bytes} bytes long (facts §9)`, async () => {
+    const policy = hashPolicy(`hashAlgorithm(${algorithm}) and hashIterations(1000)`);
+    const made = await passwords.hash('secret', policy);
+    assert.deepEqual(JSON.parse(made.credentialData), {
+      hashIterations: 1000,
+      algorithm,
+      additionalParameters: {},
+    });
+    assert.equal(Buffer.from(JSON.parse(made.secretData).value, 'base64').length, bytes);
+    assert.deepEqual(await passwords.verify('secret', made, policy), { outcome: 'match', outdated: false });
+    assert.deepEqual(await passwords.verify('secret', made, argon2), { outcome: 'match', outdated: true });
+  });
+}
+
+test('the length of an old PBKDF2 hash is read from the hash, and is outdated (facts §9: old rows 64)', async () => {
+  const salt = Buffer.from('sixteen bytes ok');
+  const value = pbkdf2Sync('secret', salt, 1000, 64, 'sha256').toString('base64');
+  const stored = {
+    secretData: JSON.stringify({ value, salt: salt.toString('base64'), additionalParameters: {} }),
+    credentialData: '{"hashIterations":1000,"algorithm":"pbkdf2-sha256","additionalParameters":{}}',
+  };
+  const policy = hashPolicy('hashAlgorithm(pbkdf2-sha256) and hashIterations(1000)');
+  assert.deepEqual(await passwords.verify('secret', stored, policy), { outcome: 'match', outdated: true });
+});
+
+test('an unknown algorithm, broken data or absurd parameters never match and stop nothing', async () => {
+  const good = await passwords.hash('secret', argon2);
+  const data = JSON.parse(good.credentialData);
+  const extra = data.additionalParameters;
+  const bad = [
+    { algorithm: 'scrypt' },
+    { algorithm: undefined },
+    { hashIterations: 0 },
+    { hashIterations: 1e9 },
+    { hashIterations: '5' },
+    { additionalParameters: { ...extra, memory: ['99999999'] } },
+    { additionalParameters: { ...extra, memory: ['-1'] } },
+    { additionalParameters: { ...extra, parallelism: ['4096'] } },
+    { additionalParameters: { ...extra, type: ['x'] } },
+    { additionalParameters: { ...extra, version: ['9'] } },
+    { algorithm: 'pbkdf2-sha512', hashIterations: 2_000_000_000 },
+  ];
+  for (const change of bad) {
+    const stored = { ...good, credentialData: JSON.stringify({ ...data, ...change }) };
+    assert.deepEqual(
+      await passwords.verify('secret', stored, argon2),
+      { outcome: 'unsupported' },
+      JSON.stringify(change),
+    );
+  }
+  for (const secretData of [
+    '',
+    '{}',
+    'null',
+    '{"value":"AAAA"}',
+    '{"value":"!!","salt":"AAAA"}',
+    '{"value":"","salt":""}',
+  ]) {
+    const outcome = await passwords.verify('secret', { ...good, secretData }, argon2);
+    assert.deepEqual(outcome, { outcome: 'unsupported' }, secretData);
+  }
+  const shortSalt = JSON.stringify({ value: 'AAAAAAAA', salt: 'AAAA' });
+  const outcome = await passwords.verify('secret', { ...good, secretData: shortSalt }, argon2);
+  assert.notEqual(outcome.outcome, 'match');
+  assert.equal((await passwords.verify('secret', good, argon2)).outcome, 'match');
+});
+
+test('hashing leaves the event loop free', async () => {
+  await passwords.hash('warm', argon2);
+  const before = process.threadCpuUsage();
+  await passwords.hash('secret', { algorithm: 'pbkdf2-sha512', iterations: 400_000 });
+  const { user, system } = process.threadCpuUsage(before);
+  assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
+});
+
+test('more logins than threads are all answered', async () => {
+  const stored = await passwords.hash('secret', argon2);
+  const outcomes = await Promise.all(
+    Array.from({ length: 40 }, (_, index) =>
+      passwords.verify(index % 2 ? 'secret' : 'wrong', stored, argon2),
+    ),
+  );
+  assert.deepEqual(
+    outcomes.map((one) => one.outcome),
+    Array.from({ length: 40 }, (_, index) => (index % 2 ? 'match' : 'mismatch')),
+  );
+});
+
+test('a closed hasher refuses, and what was waiting is told', async () => {
+  const closing = openPasswords({ threads: 1 });
+  const work = [closing.verifyNobody('secret', argon2), closing.verifyNobody('secret', argon2)];
+  const told = Promise.allSettled(work);
+  await closing.close();
+  assert((await told).every((one) => one.status === 'rejected'));
+  await assert.rejects(closing.hash('secret', argon2), { code: 'IDKIT_BUG' });
+});
+
+test('argon2 ignores iterations above 100, which were meant for PBKDF2 (facts §9)', () => {
+  assert.deepEqual(hashPolicy('hashIterations(27500)'), { algorithm: 'argon2' });
+  assert.deepEqual(hashPolicy('hashIterations(7)'), { algorithm: 'argon2', iterations: 7 });
+  assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2-sha256) and hashIterations(27500)'), {
+    algorithm: 'pbkdf2-sha256',
+    iterations: 27_500,
+  });
+  assert.deepEqual(hashPolicy('hashAlgorithm(nonsense)'), { algorithm: 'argon2' });
+});
