@@ -1,0 +1,180 @@
+import { IdkitError } from '../../core/index.ts';
+import { type Client, type Group, groupPath, type Role, type User } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { AdminContext } from '../context.ts';
+import { defined, type Json } from '../representations/json.ts';
+import {
+  clientRepresentation,
+  clientScopeRepresentation,
+  componentRepresentation,
+} from './client-representation.ts';
+import { roleRepresentation, settingsRepresentation } from './realm-representation.ts';
+import { exportedCredential, userRepresentation } from './user-representation.ts';
+
+/** Names for the ids of one realm. */
+interface Labels {
+  configuration: RealmConfiguration;
+  clientIds: ReadonlyMap<string, string>;
+}
+
+/**
+ * The whole realm as RealmRepresentation with users, hashes, secrets and keys, as `kc.sh export` writes it:
+ * `importRealm` makes the same realm of it.
+ *
+ * @throws IDKIT_NOT_FOUND
+ */
+export async function exportRealm(context: AdminContext, name: string): Promise<Json> {
+  const { store } = context;
+  const configuration = await store.findRealm(name);
+  if (configuration === undefined) throw new IdkitError('IDKIT_NOT_FOUND', `realm ${name} does not exist`);
+  const { realm } = configuration;
+  const clients = await store.listClients({ realmId: realm.id });
+  const labels: Labels = {
+    configuration,
+    clientIds: new Map(clients.map((client) => [client.id, client.clientId])),
+  };
+  const scopes = [...configuration.clientScopes.values()];
+  const ofDefault = (kind: string) =>
+    scopes.filter((scope) => scope.realmDefault === kind).map((scope) => scope.name);
+  const groups = [...configuration.groups.values()];
+  const defaultRole = configuration.roles.get(realm.defaultRoleId);
+  return {
+    id: realm.id,
+    realm: realm.name,
+    ...settingsRepresentation(configuration, 'clear'),
+    ...(defaultRole === undefined ? {} : { defaultRole: roleRepresentation(defaultRole) }),
+    roles: exportRoles(labels, clients),
+    groups: exportGroups(labels),
+    defaultGroups: groups.filter((group) => group.isDefault).map((group) => groupPath(configuration, group)),
+    users: await exportUsers(context, labels, clients),
+    clients: clients.map((client) => clientRepresentation(configuration, client)),
+    clientScopes: scopes.map(clientScopeRepresentation),
+    defaultDefaultClientScopes: ofDefault('default'),
+    defaultOptionalClientScopes: ofDefault('optional'),
+    ...exportScopeMappings(labels, clients),
+    components: exportComponents(configuration, realm.id),
+  };
+}
+
+function exportRoles(labels: Labels, clients: readonly Client[]): Json {
+  const roles = [...labels.configuration.roles.values()];
+  const exported = (role: Role): Json => {
+    const { realmRoles, clientRoles } = byName(labels, role.compositeIds);
+    const composites =
+      role.compositeIds.length === 0 ? {} : { composites: { realm: realmRoles, client: clientRoles } };
+    return { ...roleRepresentation(role, 'full'), ...composites };
+  };
+  return {
+    realm: roles.filter((role) => role.clientUuid === undefined).map(exported),
+    client: Object.fromEntries(
+      clients.map((client) => [
+        client.clientId,
+        roles.filter((role) => role.clientUuid === client.id).map(exported),
+      ]),
+    ),
+  };
+}
+
+/** Role ids as names: of the realm, and of clients by clientId. */
+export function byName(
+  { configuration, clientIds }: Labels,
+  ids: readonly string[],
+): { realmRoles: string[]; clientRoles: Record<string, string[]> } {
+  const realmRoles: string[] = [];
+  const clientRoles = new Map<string, string[]>();
+  for (const id of ids) {
+    const role = configuration.roles.get(id);
+    const clientId = role?.clientUuid === undefined ? undefined : clientIds.get(role.clientUuid);
+    if (role !== undefined && role.clientUuid === undefined) realmRoles.push(role.name);
+    else if (role !== undefined && clientId !== undefined)
+      clientRoles.set(clientId, [...(clientRoles.get(clientId) ?? []), role.name]);
+  }
+  return { realmRoles, clientRoles: Object.fromEntries(clientRoles) };
+}
+
+function exportGroups(labels: Labels): readonly Json[] {
+  const { configuration } = labels;
+  const children = new Map<string | undefined, Group[]>();
+  for (const group of configuration.groups.values())
+    children.set(group.parentId, [...(children.get(group.parentId) ?? []), group]);
+  const exported = (group: Group): Json => ({
+    ...defined({
+      id: group.id,
+      name: group.name,
+      description: group.description,
+      path: groupPath(configuration, group),
+      parentId: group.parentId,
+    }),
+    subGroups: (children.get(group.id) ?? []).map(exported),
+    attributes: group.attributes,
+    ...byName(labels, group.roleIds),
+  });
+  return (children.get(undefined) ?? []).map(exported);
+}
+
+async function exportUsers(
+  { store }: AdminContext,
+  labels: Labels,
+  clients: readonly Client[],
+): Promise<Json[]> {
+  const { configuration } = labels;
+  const accounts: User[] = [];
+  for (const client of clients) {
+    const account = client.serviceAccountsEnabled ? await store.findServiceAccount(client.id) : undefined;
+    if (account !== undefined) accounts.push(account);
+  }
+  const users = [...(await store.listUsers({ realmId: configuration.realm.id })), ...accounts];
+  const exported: Json[] = [];
+  for (const user of users) {
+    const credentials = await store.listCredentials(user.id);
+    const { realmRoles, clientRoles } = byName(labels, user.roleIds);
+    const account = user.serviceAccountClientUuid;
+    exported.push({
+      ...userRepresentation(user, { totp: credentials.some((credential) => credential.type === 'otp') }),
+      ...user.kept,
+      ...(account === undefined ? {} : { serviceAccountClientId: labels.clientIds.get(account) }),
+      credentials: credentials.map(exportedCredential),
+      realmRoles,
+      clientRoles,
+      groups: user.groupIds.flatMap((id) => {
+        const group = configuration.groups.get(id);
+        return group === undefined ? [] : [groupPath(configuration, group)];
+      }),
+    });
+  }
+  return exported;
+}
+
+function exportScopeMappings(labels: Labels, clients: readonly Client[]): Json {
+  const scopeMappings: Json[] = [];
+  const clientScopeMappings = new Map<string, Json[]>();
+  const holders = [
+    ...clients.map((client) => ({ key: { client: client.clientId }, ids: client.scopeRoleIds })),
+    ...labels.configuration.clientScopes
+      .values()
+      .map((scope) => ({ key: { clientScope: scope.name }, ids: scope.scopeRoleIds })),
+  ];
+  for (const { key, ids } of holders) {
+    const { realmRoles, clientRoles } = byName(labels, ids);
+    if (realmRoles.length > 0) scopeMappings.push({ ...key, roles: realmRoles });
+    for (const [clientId, roles] of Object.entries(clientRoles))
+      clientScopeMappings.set(clientId, [...(clientScopeMappings.get(clientId) ?? []), { ...key, roles }]);
+  }
+  return { scopeMappings, clientScopeMappings: Object.fromEntries(clientScopeMappings) };
+}
+
+function exportComponents(configuration: RealmConfiguration, parentId: string): Json {
+  const byType = new Map<string, Json[]>();
+  for (const component of configuration.components) {
+    if (component.parentId !== parentId) continue;
+    const {
+      providerType: _type,
+      parentId: _parent,
+      ...representation
+    } = componentRepresentation(component, 'clear');
+    const list = byType.get(component.providerType) ?? [];
+    list.push({ ...representation, subComponents: exportComponents(configuration, component.id) });
+    byType.set(component.providerType, list);
+  }
+  return Object.fromEntries(byType);
+}

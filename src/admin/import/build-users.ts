@@ -1,0 +1,93 @@
+import type { Client, Credential, RealmSettings, User } from '../../model/index.ts';
+import type { AdminContext } from '../context.ts';
+import { type Json, objects, strings, text } from '../representations/json.ts';
+import { buildCredentials, buildUser } from './build-user.ts';
+import { found, type Names, Unique } from './names.ts';
+
+/** What the users of a new realm are made with. */
+export interface UsersPlace {
+  realm: { id: string; settings: RealmSettings };
+  clients: readonly Client[];
+  defaultRoleId: string;
+  names: Names;
+  context: AdminContext;
+}
+
+/**
+ * The users of a realm's representation with exactly the roles and groups that they name, and a service account
+ * for each client that has one and brings none.
+ *
+ * @throws RepresentationFault for names that refer to nothing or are given twice
+ */
+export async function buildUsers(
+  representation: Json,
+  place: UsersPlace,
+): Promise<{ users: User[]; credentials: Credential[] }> {
+  const { realm, names, context } = place;
+  const taken = {
+    id: new Unique('user id'),
+    username: new Unique('username'),
+    email: new Unique('e-mail'),
+    credential: new Unique('credential id'),
+    account: new Unique('service account of client'),
+  };
+  const users: User[] = [];
+  const credentials: Credential[] = [];
+  for (const [index, given] of objects(representation['users']).entries()) {
+    const path = `$.users[${index}]`;
+    const user = buildUser(given, { context, realmId: realm.id, path });
+    taken.id.add(user.id, `${path}.id`);
+    taken.username.add(user.username, `${path}.username`);
+    if (user.email !== undefined && !realm.settings.duplicateEmailsAllowed)
+      taken.email.add(user.email, `${path}.email`);
+    const clientId = text(given['serviceAccountClientId']);
+    if (clientId !== undefined) taken.account.add(clientId, `${path}.serviceAccountClientId`);
+    users.push({
+      ...user,
+      ...(clientId === undefined
+        ? {}
+        : {
+            serviceAccountClientUuid: found(
+              names.clients,
+              clientId,
+              `${path}.serviceAccountClientId`,
+              'client',
+            ),
+          }),
+      roleIds: [
+        ...new Set([
+          ...names.realmRoleIds(given['realmRoles'], `${path}.realmRoles`),
+          ...names.clientRoleIds(given['clientRoles'], `${path}.clientRoles`),
+        ]),
+      ],
+      groupIds: [
+        ...new Set(
+          strings(given['groups']).map((group, at) => names.groupId(group, `${path}.groups[${at}]`)),
+        ),
+      ],
+    });
+    const own = await buildCredentials(given['credentials'], user.id, {
+      context,
+      passwordPolicy: realm.settings.passwordPolicy,
+      path: `${path}.credentials`,
+    });
+    for (const [at, credential] of own.entries())
+      taken.credential.add(credential.id, `${path}.credentials[${at}].id`);
+    credentials.push(...own);
+  }
+  const served = new Set(users.map((user) => user.serviceAccountClientUuid));
+  for (const client of place.clients)
+    if (client.serviceAccountsEnabled && !served.has(client.id)) {
+      const account = newServiceAccount(client, place.defaultRoleId, context);
+      taken.username.add(account.username, `the service account of client ${client.clientId}`);
+      users.push(account);
+    }
+  return { users, credentials };
+}
+
+/** The user behind a client's service account, as Keycloak makes it. */
+export function newServiceAccount(client: Client, defaultRoleId: string, context: AdminContext): User {
+  const username = `service-account-${client.clientId.toLowerCase()}`;
+  const user = buildUser({ username, enabled: true }, { context, realmId: client.realmId, path: '$' });
+  return { ...user, serviceAccountClientUuid: client.id, roleIds: [defaultRoleId] };
+}

@@ -1,0 +1,63 @@
+import { groupPath, type Realm, type Role } from '../../model/index.ts';
+import type { Change, RealmConfiguration } from '../../store/index.ts';
+import type { AdminContext } from '../context.ts';
+import { MASTER, managementClient, managementClientId, managementRoles } from '../fresh/built-in-clients.ts';
+import { buildClient } from './build-client.ts';
+import { buildRoles } from './build-roles.ts';
+import { Names } from './names.ts';
+
+/**
+ * What realm master gains with another realm: the client that holds the administrative roles of that realm, all of
+ * them part of master's role `admin` (facts §7.1).
+ */
+export function grantMasterAccess(
+  master: RealmConfiguration,
+  realm: Pick<Realm, 'name'>,
+  context: AdminContext,
+): Change[] {
+  const clientId = managementClientId(realm.name, MASTER);
+  const names = Names.of(master, [], (group) => groupPath(master, group));
+  const place = { context, realmId: master.realm.id, names, path: '$' };
+  const client = buildClient(managementClient(clientId, `${realm.name} Realm`), place);
+  names.clients.set(clientId, client.id);
+  const roles = buildRoles(
+    { client: { [clientId]: managementRoles(clientId) } },
+    master.realm.id,
+    names,
+    context,
+  );
+  const admin = findAdminRole(master);
+  return [
+    { do: 'create', client },
+    ...roles.map((role): Change => ({ do: 'create', role })),
+    ...(admin === undefined
+      ? []
+      : [
+          {
+            do: 'put' as const,
+            role: { ...admin, compositeIds: [...admin.compositeIds, ...roles.map(({ id }) => id)] },
+          },
+        ]),
+  ];
+}
+
+/** Master's role that includes every administrative role. */
+export function findAdminRole(master: RealmConfiguration): Role | undefined {
+  return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
+}
+
+const turns = new WeakMap<object, Promise<unknown>>();
+
+/**
+ * Runs `work` when every earlier one on the same store is done: whoever adds to master's role `admin` reads and
+ * writes the whole of it.
+ */
+export async function inTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(context.store) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  turns.set(
+    context.store,
+    mine.catch(() => undefined),
+  );
+  return await mine;
+}

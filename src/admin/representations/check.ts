@@ -1,0 +1,149 @@
+import { nearestName, RepresentationFault } from './fault.ts';
+import { FIELDS, type Kind, type RepresentationName } from './fields.ts';
+import type { Json } from './json.ts';
+
+/** Nesting that no representation of a real realm comes near. */
+const MAX_DEPTH = 64;
+
+/**
+ * Checks a parsed JSON value against the table of a representation and answers a clean copy: null fields left
+ * out, numbers and booleans in their own type as Jackson reads them (`"300"` for 300, 5 for `"5"`).
+ *
+ * @throws RepresentationFault with the JSON path of the first fault
+ */
+export function checkRepresentation(name: RepresentationName, value: unknown, path = '$'): Json {
+  return checkObject(name, value, path, 0);
+}
+
+/** A list of representations; see `checkRepresentation`. */
+export function checkRepresentations(name: RepresentationName, value: unknown, path = '$'): readonly Json[] {
+  return checkList(value, path, 0, (entry, at, depth) => checkObject(name, entry, at, depth));
+}
+
+/** A list of strings; see `checkRepresentation`. */
+export function checkStrings(value: unknown, path = '$'): readonly string[] {
+  return checkList(value, path, 0, checkString);
+}
+
+/** Refuses text that no field may hold (contract §5). @throws RepresentationFault */
+export function checkText(value: string, path: string): string {
+  if (value.includes('\0')) throw new RepresentationFault(path, 'must not contain a NUL byte');
+  return value;
+}
+
+function checkObject(name: RepresentationName, value: unknown, path: string, depth: number): Json {
+  const fields: ReadonlyMap<string, Kind> = FIELDS[name];
+  const checked: [string, unknown][] = [];
+  for (const [field, entry] of entriesOf(value, path, depth, `an object (${name})`)) {
+    const kind = fields.get(field);
+    if (kind === undefined) throw unknownField(name, field, path, fields);
+    if (entry === null || entry === undefined) continue;
+    checked.push([field, checkKind(kind, entry, `${path}.${field}`, depth + 1)]);
+  }
+  return Object.fromEntries(checked);
+}
+
+function unknownField(name: string, field: string, path: string, fields: ReadonlyMap<string, Kind>): Error {
+  const near = nearestName(field, fields.keys());
+  const what = near === undefined ? 'unknown field' : `unknown field, did you mean ${near}?`;
+  return new RepresentationFault(`${path}${step(field)}`, what, { field, representation: name });
+}
+
+function checkKind(kind: Kind, value: unknown, path: string, depth: number): unknown {
+  switch (kind) {
+    case 'string':
+      return checkString(value, path);
+    case 'boolean':
+      return checkBoolean(value, path);
+    case 'integer':
+      return checkInteger(value, path);
+    case 'strings':
+      return checkList(value, path, depth, checkString);
+    case 'map':
+      return checkMap(value, path, depth, 'an object of strings', checkString);
+    case 'lists':
+      return checkMap(value, path, depth, 'an object of lists of strings', (entry, at, below) =>
+        Array.isArray(entry) ? checkList(entry, at, below, checkString) : [checkString(entry, at)],
+      );
+    case 'any':
+      return checkAny(value, path, depth);
+  }
+  if ('list' in kind)
+    return checkList(value, path, depth, (entry, at, below) => checkObject(kind.list, entry, at, below));
+  if ('one' in kind) return checkObject(kind.one, value, path, depth);
+  return checkMap(value, path, depth, 'an object of lists', (entry, at, below) =>
+    checkList(entry, at, below, (one, oneAt, oneDepth) => checkObject(kind.lists, one, oneAt, oneDepth)),
+  );
+}
+
+function checkString(value: unknown, path: string): string {
+  if (typeof value === 'string') return checkText(value, path);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new RepresentationFault(path, `must be a string, and is ${kindOf(value)}`);
+}
+
+function checkBoolean(value: unknown, path: string): boolean {
+  if (typeof value === 'boolean') return value;
+  if (value === 'true' || value === 'false') return value === 'true';
+  throw new RepresentationFault(path, `must be true or false, and is ${kindOf(value)}`);
+}
+
+function checkInteger(value: unknown, path: string): number {
+  const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
+  throw new RepresentationFault(path, `must be a whole number, and is ${kindOf(value)}`);
+}
+
+type Check<T> = (value: unknown, path: string, depth: number) => T;
+
+function checkList<T>(value: unknown, path: string, depth: number, check: Check<T>): readonly T[] {
+  checkDepth(path, depth);
+  if (!Array.isArray(value)) throw new RepresentationFault(path, `must be a list, and is ${kindOf(value)}`);
+  return value.map((entry, index) => check(entry, `${path}[${index}]`, depth + 1));
+}
+
+function checkMap<T>(value: unknown, path: string, depth: number, expected: string, check: Check<T>): Json {
+  const checked: [string, T][] = [];
+  for (const [key, entry] of entriesOf(value, path, depth, expected)) {
+    if (entry === null) continue;
+    checked.push([checkText(key, path), check(entry, `${path}${step(key)}`, depth + 1)]);
+  }
+  return Object.fromEntries(checked);
+}
+
+function checkAny(value: unknown, path: string, depth: number): unknown {
+  if (typeof value === 'string') return checkText(value, path);
+  if (Array.isArray(value)) return checkList(value, path, depth, checkAny);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = entriesOf(value, path, depth, 'an object');
+  return Object.fromEntries(
+    entries.map(([key, entry]) => [checkText(key, path), checkAny(entry, `${path}${step(key)}`, depth + 1)]),
+  );
+}
+
+function entriesOf(value: unknown, path: string, depth: number, expected: string): [string, unknown][] {
+  checkDepth(path, depth);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RepresentationFault(path, `must be ${expected}, and is ${kindOf(value)}`);
+  return Object.entries(value);
+}
+
+function checkDepth(path: string, depth: number): void {
+  if (depth > MAX_DEPTH)
+    throw new RepresentationFault(path.slice(0, 200), `is nested deeper than ${MAX_DEPTH} levels`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  return typeof value === 'number'
+    ? 'a number'
+    : typeof value === 'string'
+      ? 'a string'
+      : `a ${typeof value}`;
+}
+
+function step(key: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 100))}]`;
+}

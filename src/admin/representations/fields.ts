@@ -1,0 +1,194 @@
+/** What a field of a representation holds. `map` is string to string, `lists` string to a list of strings. */
+export type Kind =
+  | 'string'
+  | 'boolean'
+  | 'integer'
+  | 'strings'
+  | 'map'
+  | 'lists'
+  | 'any'
+  | { list: RepresentationName }
+  | { one: RepresentationName }
+  /** Name to a list of such objects, for example `components`. */
+  | { lists: RepresentationName };
+
+/** A representation that has a table. */
+export type RepresentationName =
+  | 'RealmRepresentation'
+  | 'UserRepresentation'
+  | 'ClientRepresentation'
+  | 'RoleRepresentation'
+  | 'RolesRepresentation'
+  | 'Composites'
+  | 'GroupRepresentation'
+  | 'ClientScopeRepresentation'
+  | 'ProtocolMapperRepresentation'
+  | 'ComponentRepresentation'
+  | 'ComponentExportRepresentation'
+  | 'CredentialRepresentation'
+  | 'ScopeMappingRepresentation'
+  | 'RealmEventsConfigRepresentation';
+
+type Table = ReadonlyMap<string, Kind>;
+
+/** Lists names by kind; the rest names nested representations. */
+function table(
+  names: Partial<Record<Extract<Kind, string>, string>>,
+  nested: Readonly<Record<string, Kind>> = {},
+): Table {
+  const fields = new Map<string, Kind>(Object.entries(nested));
+  for (const [kind, list] of Object.entries(names))
+    for (const name of list.split(/\s+/)) if (name) fields.set(name, kind as Kind);
+  return fields;
+}
+
+const role = table(
+  {
+    string: 'id name description containerId',
+    boolean: 'scopeParamRequired composite clientRole',
+    lists: 'attributes',
+  },
+  { composites: { one: 'Composites' } },
+);
+
+const component = table({ string: 'id name providerId subType', lists: 'config' });
+
+const realm = table(
+  {
+    string: `id realm displayName displayNameHtml defaultSignatureAlgorithm sslRequired bruteForceStrategy
+      passwordPolicy otpPolicyType otpPolicyAlgorithm loginTheme accountTheme adminTheme emailTheme defaultLocale
+      browserFlow registrationFlow directGrantFlow resetCredentialsFlow clientAuthenticationFlow
+      dockerAuthenticationFlow firstBrokerLoginFlow keycloakVersion privateKey publicKey certificate codeSecret
+      webAuthnPolicyRpEntityName webAuthnPolicyRpId webAuthnPolicyAttestationConveyancePreference
+      webAuthnPolicyAuthenticatorAttachment webAuthnPolicyRequireResidentKey webAuthnPolicyResidentKey
+      webAuthnPolicyUserVerificationRequirement webAuthnPolicyPasswordlessRpEntityName
+      webAuthnPolicyPasswordlessRpId webAuthnPolicyPasswordlessAttestationConveyancePreference
+      webAuthnPolicyPasswordlessAuthenticatorAttachment webAuthnPolicyPasswordlessRequireResidentKey
+      webAuthnPolicyPasswordlessResidentKey webAuthnPolicyPasswordlessUserVerificationRequirement`,
+    boolean: `enabled revokeRefreshToken offlineSessionMaxLifespanEnabled registrationAllowed
+      registrationEmailAsUsername rememberMe verifyEmail loginWithEmailAllowed duplicateEmailsAllowed
+      resetPasswordAllowed editUsernameAllowed userCacheEnabled realmCacheEnabled bruteForceProtected
+      permanentLockout otpPolicyCodeReusable eventsEnabled adminEventsEnabled adminEventsDetailsEnabled
+      internationalizationEnabled userManagedAccessAllowed organizationsEnabled verifiableCredentialsEnabled
+      adminPermissionsEnabled scimApiEnabled webAuthnPolicyAvoidSameAuthenticatorRegister
+      webAuthnPolicyPasswordlessAvoidSameAuthenticatorRegister webAuthnPolicyPasswordlessPasskeysEnabled
+      passwordCredentialGrantAllowed social updateProfileOnInitialSocialLogin`,
+    integer: `notBefore refreshTokenMaxReuse accessTokenLifespan accessTokenLifespanForImplicitFlow
+      ssoSessionIdleTimeout ssoSessionMaxLifespan ssoSessionIdleTimeoutRememberMe
+      ssoSessionMaxLifespanRememberMe offlineSessionIdleTimeout offlineSessionMaxLifespan
+      clientSessionIdleTimeout clientSessionMaxLifespan clientOfflineSessionIdleTimeout
+      clientOfflineSessionMaxLifespan accessCodeLifespan accessCodeLifespanUserAction accessCodeLifespanLogin
+      actionTokenGeneratedByAdminLifespan actionTokenGeneratedByUserLifespan oauth2DeviceCodeLifespan
+      oauth2DevicePollingInterval maxTemporaryLockouts maxFailureWaitSeconds minimumQuickLoginWaitSeconds
+      waitIncrementSeconds quickLoginCheckMilliSeconds maxDeltaTimeSeconds failureFactor
+      maxSecondaryAuthFailures otpPolicyInitialCounter otpPolicyDigits otpPolicyLookAheadWindow
+      otpPolicyPeriod webAuthnPolicyCreateTimeout webAuthnPolicyPasswordlessCreateTimeout eventsExpiration`,
+    strings: `requiredCredentials otpSupportedApplications defaultRoles defaultGroups
+      defaultDefaultClientScopes defaultOptionalClientScopes supportedLocales eventsListeners
+      enabledEventTypes webAuthnPolicySignatureAlgorithms webAuthnPolicyAcceptableAaguids
+      webAuthnPolicyExtraOrigins webAuthnPolicyPasswordlessSignatureAlgorithms
+      webAuthnPolicyPasswordlessAcceptableAaguids webAuthnPolicyPasswordlessExtraOrigins`,
+    map: 'attributes browserSecurityHeaders smtpServer socialProviders',
+    any: `localizationTexts identityProviders identityProviderMappers authenticationFlows authenticatorConfig
+      requiredActions clientProfiles clientPolicies protocolMappers federatedUsers userFederationProviders
+      userFederationMappers organizations adminPermissionsClient clientTemplates workflows
+      applications applicationScopeMappings oauthClients`,
+  },
+  {
+    roles: { one: 'RolesRepresentation' },
+    groups: { list: 'GroupRepresentation' },
+    defaultRole: { one: 'RoleRepresentation' },
+    users: { list: 'UserRepresentation' },
+    clients: { list: 'ClientRepresentation' },
+    clientScopes: { list: 'ClientScopeRepresentation' },
+    scopeMappings: { list: 'ScopeMappingRepresentation' },
+    clientScopeMappings: { lists: 'ScopeMappingRepresentation' },
+    components: { lists: 'ComponentExportRepresentation' },
+  },
+);
+
+const user = table(
+  {
+    string: 'id username firstName lastName email self origin federationLink serviceAccountClientId',
+    boolean: 'emailVerified enabled totp',
+    integer: 'createdTimestamp notBefore',
+    strings: 'disableableCredentialTypes requiredActions realmRoles groups',
+    lists: 'attributes clientRoles applicationRoles',
+    any: 'userProfileMetadata federatedIdentities clientConsents socialLinks access',
+  },
+  { credentials: { list: 'CredentialRepresentation' } },
+);
+
+const client = table(
+  {
+    string: `id clientId name description type rootUrl adminUrl baseUrl clientAuthenticatorType secret
+      registrationAccessToken protocol origin clientTemplate`,
+    boolean: `surrogateAuthRequired enabled alwaysDisplayInConsole bearerOnly consentRequired standardFlowEnabled
+      implicitFlowEnabled directAccessGrantsEnabled serviceAccountsEnabled authorizationServicesEnabled
+      directGrantsOnly publicClient frontchannelLogout fullScopeAllowed useTemplateConfig useTemplateScope
+      useTemplateMappers`,
+    integer: 'notBefore nodeReRegistrationTimeout',
+    strings: 'redirectUris webOrigins defaultRoles defaultClientScopes optionalClientScopes',
+    map: 'attributes authenticationFlowBindingOverrides',
+    any: 'registeredNodes authorizationSettings access',
+  },
+  { protocolMappers: { list: 'ProtocolMapperRepresentation' } },
+);
+
+/** The fields of Keycloak 26's representations that requests and realm files may carry (facts §8). */
+export const FIELDS: Readonly<Record<RepresentationName, Table>> = {
+  RealmRepresentation: realm,
+  UserRepresentation: user,
+  ClientRepresentation: client,
+  RoleRepresentation: role,
+  ComponentExportRepresentation: new Map([
+    ...component,
+    ['subComponents', { lists: 'ComponentExportRepresentation' }],
+  ]) as Table,
+  ComponentRepresentation: new Map([
+    ...component,
+    ['providerType', 'string'],
+    ['parentId', 'string'],
+  ]) as Table,
+  Composites: table({ strings: 'realm', lists: 'client application' }),
+  RolesRepresentation: table(
+    {},
+    {
+      realm: { list: 'RoleRepresentation' },
+      client: { lists: 'RoleRepresentation' },
+      application: { lists: 'RoleRepresentation' },
+    },
+  ),
+  GroupRepresentation: table(
+    {
+      string: 'id name description path parentId',
+      integer: 'subGroupCount',
+      strings: 'realmRoles',
+      lists: 'attributes clientRoles',
+      any: 'access',
+    },
+    { subGroups: { list: 'GroupRepresentation' } },
+  ),
+  ClientScopeRepresentation: table(
+    { string: 'id name description protocol', map: 'attributes' },
+    { protocolMappers: { list: 'ProtocolMapperRepresentation' } },
+  ),
+  ProtocolMapperRepresentation: table({
+    string: 'id name protocol protocolMapper consentText',
+    boolean: 'consentRequired',
+    map: 'config',
+  }),
+  CredentialRepresentation: table({
+    string:
+      'id type userLabel secretData credentialData value federationLink device hashedSaltedValue salt algorithm',
+    boolean: 'temporary',
+    integer: 'createdDate priority hashIterations counter digits period',
+    lists: 'config',
+  }),
+  ScopeMappingRepresentation: table({ string: 'self client clientTemplate clientScope', strings: 'roles' }),
+  RealmEventsConfigRepresentation: table({
+    boolean: 'eventsEnabled adminEventsEnabled adminEventsDetailsEnabled',
+    integer: 'eventsExpiration',
+    strings: 'eventsListeners enabledEventTypes',
+  }),
+};
