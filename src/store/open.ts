@@ -1,0 +1,83 @@
+// The door to the drivers: opens a store, and whole-database work on files.
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  type Clock,
+  IdkitError,
+  type Random,
+  type Secret,
+  systemClock,
+  systemRandom,
+} from '../core/index.ts';
+import type { Store } from './contract.ts';
+import { openKeyring } from './sealing/keyring.ts';
+import { checkMasterKeys } from './sealing/proofs.ts';
+import { resealAll } from './sealing/rotate-master-key.ts';
+import { mapFault } from './sqlite/faults.ts';
+import { inspectFile } from './sqlite/file.ts';
+import { openSqlite } from './sqlite/open-sqlite.ts';
+import { prepareForWriting } from './sqlite/prepare-file.ts';
+
+/** How to open a store. */
+export interface StoreOptions {
+  /** The SQLite file, absolute. */
+  file: string;
+  masterKey: Secret;
+  /** The key before an unfinished `master-key rotate`: both are accepted, and opening for writing finishes it. */
+  masterKeyOld?: Secret | undefined;
+  clock?: Clock;
+  random?: Random;
+  /** `read` never creates, migrates or writes. Default: `write`. */
+  mode?: 'write' | 'read';
+  /** Makes the file where there is none. Default: true for `write`. */
+  create?: boolean;
+}
+
+/**
+ * Opens the store. Whatever is wrong is found before anything on the disk is changed.
+ *
+ * @throws IDKIT_NOT_FOUND, IDKIT_VERSION (newer schema, other program), IDKIT_DATABASE_DAMAGED,
+ *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE
+ */
+export function openStore(options: StoreOptions): Promise<Store> {
+  return openSqlite({
+    file: options.file,
+    masterKey: options.masterKey,
+    masterKeyOld: options.masterKeyOld,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? systemRandom,
+    mode: options.mode ?? 'write',
+    create: options.create ?? true,
+  });
+}
+
+/**
+ * Seals every secret with `to` in small transactions. May be killed at any point and run again with the same keys;
+ * until it is finished a store needs both. The caller holds the database's lock.
+ *
+ * @returns how many records this run sealed
+ * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION
+ */
+export async function rotateMasterKey(
+  file: string,
+  from: Secret,
+  to: Secret,
+  random: Random = systemRandom,
+): Promise<{ records: number }> {
+  if (!existsSync(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  const keyring = openKeyring(to, from);
+  inspectFile(file, keyring);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { timeout: 5000 });
+    prepareForWriting(database);
+    checkMasterKeys(database, keyring);
+    const resealed = resealAll(database, keyring, random);
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return resealed;
+  } catch (error) {
+    throw mapFault(error, file);
+  } finally {
+    if (database?.isOpen) database.close();
+  }
+}

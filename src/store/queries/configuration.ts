@@ -1,0 +1,115 @@
+import type { Kysely } from 'kysely';
+import { sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+/** Columns of the tables whose records `apply` creates, puts and removes by id. */
+const COLUMNS = {
+  realm: ['id', 'name', 'doc', 'sealed'],
+  client: ['id', 'realm_id', 'client_id', 'doc', 'sealed'],
+  client_scope: ['id', 'realm_id', 'name', 'doc'],
+  role: ['id', 'realm_id', 'client_uuid', 'name', 'doc'],
+  realm_group: ['id', 'realm_id', 'parent_id', 'name', 'doc'],
+  component: ['id', 'realm_id', 'doc', 'sealed'],
+  account: [
+    'id',
+    'realm_id',
+    'username',
+    'email',
+    'first_name',
+    'last_name',
+    'enabled',
+    'email_verified',
+    'service_account_client',
+    'doc',
+  ],
+  credential: ['id', 'user_id', 'priority', 'secret_data', 'doc', 'sealed'],
+} as const;
+
+export type RecordTable = keyof typeof COLUMNS;
+
+/** Insert, update, delete and look-up by id of every record table, and what `apply` asks beside them. */
+export function configurationQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  const queries: Record<string, Compilable> = {};
+  for (const [table, columns] of Object.entries(COLUMNS) as [RecordTable, readonly string[]][]) {
+    const values = Object.fromEntries(columns.map((column) => [column, slot(column)]));
+    const { id: _, ...rest } = values;
+    const any = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
+    queries[`${table}.insert`] = any.insertInto(table).values(values);
+    queries[`${table}.update`] = any.updateTable(table).set(rest).where('id', '=', slot('id'));
+    queries[`${table}.delete`] = any.deleteFrom(table).where('id', '=', slot('id'));
+    queries[`${table}.byId`] = any.selectFrom(table).selectAll().where('id', '=', slot('id'));
+    if (columns.includes('realm_id') && table !== 'account')
+      queries[`${table}.byRealm`] = any
+        .selectFrom(table)
+        .selectAll()
+        .where('realm_id', '=', slot('realm_id'))
+        .orderBy('id');
+  }
+  return {
+    ...queries,
+    'realm.names': db.selectFrom('realm').select('name').orderBy('name'),
+    'realm.byName': db.selectFrom('realm').selectAll().where('name', '=', slot('name')),
+    'client.byName': db
+      .selectFrom('client')
+      .selectAll()
+      .where('realm_id', '=', slot('realm_id'))
+      .where('client_id', '=', slot('client_id')),
+    'client.ids': db
+      .selectFrom('client')
+      .select(['id', 'client_id'])
+      .where('realm_id', '=', slot('realm_id'))
+      .orderBy('client_id'),
+    'client_scope.byName': db
+      .selectFrom('client_scope')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('name', '=', slot('name')),
+    'role.byName': db
+      .selectFrom('role')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where(sql`coalesce(client_uuid, '')`, '=', slot('owner'))
+      .where('name', '=', slot('name')),
+    'role.ofClient': db.selectFrom('role').select('id').where('client_uuid', '=', slot('client_uuid')),
+    'realm_group.byName': db
+      .selectFrom('realm_group')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where(sql`coalesce(parent_id, '')`, '=', slot('owner'))
+      .where('name', '=', slot('name')),
+    'realm_group.children': db.selectFrom('realm_group').select('id').where('parent_id', '=', slot('id')),
+    'role.naming': naming(db, 'role'),
+    'realm_group.naming': naming(db, 'realm_group'),
+    'client.naming': naming(db, 'client'),
+    'client_scope.naming': naming(db, 'client_scope'),
+    'role.setDoc': setDoc(db, 'role'),
+    'realm_group.setDoc': setDoc(db, 'realm_group'),
+    'client.setDoc': setDoc(db, 'client'),
+    'client_scope.setDoc': setDoc(db, 'client_scope'),
+    'meta.list': db.selectFrom('meta').selectAll().orderBy('name'),
+    'meta.put': db
+      .insertInto('meta')
+      .values({ name: slot('name'), value: slot('value') })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: slot('value') })),
+    'meta.delete': db.deleteFrom('meta').where('name', '=', slot('name')),
+  };
+}
+
+type Documents = 'role' | 'realm_group' | 'client' | 'client_scope';
+
+/** Records of the realm whose document may name an id; `pattern` is the id between quotes and wildcards. */
+function naming(db: Kysely<Tables>, table: Documents): Compilable {
+  return db
+    .selectFrom(table)
+    .select(['id', 'doc'])
+    .where('realm_id', '=', slot('realm_id'))
+    .where('doc', 'like', slot('pattern'));
+}
+
+function setDoc(db: Kysely<Tables>, table: Documents): Compilable {
+  return db
+    .updateTable(table)
+    .set({ doc: slot('doc') })
+    .where('id', '=', slot('id'));
+}

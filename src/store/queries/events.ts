@@ -1,0 +1,143 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { AdminEventQuery, EventQuery } from '../contract.ts';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  return {
+    'event.insert': db.insertInto('event').values({
+      realm_id: slot('realm_id'),
+      time: slot('time'),
+      type: slot('type'),
+      client_id: slot('client_id'),
+      user_id: slot('user_id'),
+      ip_address: slot('ip_address'),
+      doc: slot('doc'),
+    } as never),
+    'event.clear': db.deleteFrom('event').where('realm_id', '=', slot('realm_id')),
+    'event.sweep': sweep(db, 'event'),
+    'admin_event.insert': db.insertInto('admin_event').values({
+      realm_id: slot('realm_id'),
+      time: slot('time'),
+      operation_type: slot('operation_type'),
+      resource_type: slot('resource_type'),
+      resource_path: slot('resource_path'),
+      auth_realm_id: slot('auth_realm_id'),
+      auth_client_id: slot('auth_client_id'),
+      auth_user_id: slot('auth_user_id'),
+      auth_ip_address: slot('auth_ip_address'),
+      doc: slot('doc'),
+    } as never),
+    'admin_event.clear': db.deleteFrom('admin_event').where('realm_id', '=', slot('realm_id')),
+    'admin_event.sweep': sweep(db, 'admin_event'),
+    figures: db.selectNoFrom((eb) => [
+      eb.selectFrom('realm').select(eb.fn.countAll().as('n')).as('realms'),
+      eb
+        .selectFrom('account')
+        .select(eb.fn.countAll().as('n'))
+        .where('service_account_client', 'is', null)
+        .as('users'),
+      eb.selectFrom('user_session').select(eb.fn.countAll().as('n')).as('sessions'),
+      eb
+        .selectFrom('user_session')
+        .select(eb.fn.countAll().as('n'))
+        .where('offline', '=', 1)
+        .as('offlineSessions'),
+      eb.selectFrom('token_family').select(eb.fn.countAll().as('n')).as('tokenFamilies'),
+    ]),
+    'realm.userCounts': db
+      .selectFrom('realm')
+      .select('realm.name as realm')
+      .select((eb) =>
+        eb
+          .selectFrom('account')
+          .select(eb.fn.countAll<number>().as('n'))
+          .whereRef('account.realm_id', '=', 'realm.id')
+          .where('service_account_client', 'is', null)
+          .as('users'),
+      )
+      .orderBy('realm.name'),
+  };
+}
+
+function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
+  return db
+    .deleteFrom(table)
+    .where('seq', 'in', (eb) =>
+      eb
+        .selectFrom(table)
+        .select('seq')
+        .where('realm_id', '=', slot('realm_id'))
+        .where('time', '<', slot('before'))
+        .limit(slot('limit')),
+    );
+}
+
+/** Newest first. */
+export function eventSearch(db: Kysely<Tables>, query: EventQuery): Compilable {
+  return db
+    .selectFrom('event')
+    .select('doc')
+    .where(
+      all([
+        equals('realm_id', query.realmId),
+        within('type', query.types),
+        equals('client_id', query.clientId),
+        equals('user_id', query.userId),
+        equals('ip_address', query.ipAddress),
+        between(query),
+      ]),
+    )
+    .orderBy('time', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(query.max)
+    .offset(query.first);
+}
+
+/** Newest first. `resourcePath` may hold `*` for anything. */
+export function adminEventSearch(db: Kysely<Tables>, query: AdminEventQuery): Compilable {
+  const path = query.resourcePath?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+  return db
+    .selectFrom('admin_event')
+    .select('doc')
+    .where(
+      all([
+        equals('realm_id', query.realmId),
+        within('operation_type', query.operationTypes),
+        within('resource_type', query.resourceTypes),
+        path === undefined ? undefined : sql`resource_path like ${path} escape '\\'`,
+        equals('auth_realm_id', query.authRealmId),
+        equals('auth_client_id', query.authClientId),
+        equals('auth_user_id', query.authUserId),
+        equals('auth_ip_address', query.authIpAddress),
+        between(query),
+      ]),
+    )
+    .orderBy('time', 'desc')
+    .orderBy('seq', 'desc')
+    .limit(query.max)
+    .offset(query.first);
+}
+
+type Condition = RawBuilder<unknown> | undefined;
+
+function all(conditions: readonly Condition[]): RawBuilder<boolean> {
+  return sql<boolean>`${sql.join(
+    conditions.filter((condition) => condition !== undefined),
+    sql` and `,
+  )}`;
+}
+
+function equals(column: string, value: string | undefined): Condition {
+  return value === undefined ? undefined : sql`${sql.ref(column)} = ${value}`;
+}
+
+function within(column: string, values: readonly string[] | undefined): Condition {
+  if (values === undefined || values.length === 0) return undefined;
+  return sql`${sql.ref(column)} in (${sql.join(values)})`;
+}
+
+function between(query: { from?: number; to?: number }): Condition {
+  const from = query.from === undefined ? sql`1 = 1` : sql`time >= ${query.from}`;
+  return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
+}

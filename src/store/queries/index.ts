@@ -1,0 +1,21 @@
+import { configurationQueries } from './configuration.ts';
+import { type CompiledQuery, compileQuery, compiler } from './define.ts';
+import { eventQueries } from './events.ts';
+import { sessionQueries } from './sessions.ts';
+import { userQueries } from './users.ts';
+
+export { type CompiledQuery, compileQuery, compiler } from './define.ts';
+export { adminEventSearch, eventSearch } from './events.ts';
+export { userCount, userSearch } from './users.ts';
+
+/** Every query of fixed shape, compiled for one dialect. */
+export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {
+  const db = compiler(dialect);
+  const queries = {
+    ...configurationQueries(db),
+    ...userQueries(db, dialect),
+    ...sessionQueries(db, dialect),
+    ...eventQueries(db),
+  };
+  return Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, compileQuery(query)]));
+}

@@ -1,0 +1,236 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+const FAMILY = [
+  'id',
+  'session_id',
+  'offline',
+  'client_uuid',
+  'user_id',
+  'realm_id',
+  'current_hash',
+  'parent_hash',
+  'parent_uses',
+  'scope',
+  'started_at',
+  'last_refresh_at',
+  'notes',
+] as const;
+
+const SESSION = [
+  'id',
+  'offline',
+  'realm_id',
+  'user_id',
+  'started_at',
+  'last_access_at',
+  'remember_me',
+  'look_again',
+  'doc',
+] as const;
+
+const slots = (columns: readonly string[]) =>
+  // biome-ignore lint/suspicious/noExplicitAny: every column gets its own slot
+  Object.fromEntries(columns.map((column) => [column, slot(column)])) as any;
+
+export function sessionQueries(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+): Record<string, Compilable> {
+  const greatest = sql.raw(dialect === 'sqlite' ? 'max' : 'greatest');
+  const array =
+    dialect === 'sqlite'
+      ? sql<string>`json_group_array(distinct client_uuid)`
+      : sql<string>`coalesce(json_agg(distinct client_uuid), '[]')`;
+  const sessions = db
+    .selectFrom('user_session')
+    .selectAll('user_session')
+    .select((eb) =>
+      eb
+        .selectFrom('token_family')
+        .select((inner) => inner.fn.max('last_refresh_at').as('at'))
+        .whereRef('token_family.session_id', '=', 'user_session.id')
+        .whereRef('token_family.offline', '=', 'user_session.offline')
+        .as('last_refresh_at'),
+    );
+  const listed = sessions
+    .innerJoin('account', 'account.id', 'user_session.user_id')
+    .select('account.username')
+    .select((eb) =>
+      eb
+        .selectFrom('token_family')
+        .select(array.as('uuids'))
+        .whereRef('token_family.session_id', '=', 'user_session.id')
+        .whereRef('token_family.offline', '=', 'user_session.offline')
+        .as('client_uuids'),
+    );
+  return {
+    'session.insert': db
+      .insertInto('user_session')
+      .values(slots(SESSION))
+      .onConflict((conflict) => conflict.doNothing()),
+    'session.find': sessions
+      .where('user_session.id', '=', slot('id'))
+      .where('user_session.offline', '=', slot('offline')),
+    'session.ofUser': listed
+      .where('user_session.user_id', '=', slot('user_id'))
+      .where('user_session.offline', '=', slot('offline'))
+      .orderBy('user_session.started_at')
+      .orderBy('user_session.id'),
+    'session.ofClient': listed
+      .where('user_session.offline', '=', slot('offline'))
+      .where('user_session.id', 'in', (eb) =>
+        eb
+          .selectFrom('token_family')
+          .select('session_id')
+          .distinct()
+          .where('client_uuid', '=', slot('client_uuid'))
+          .where('offline', '=', slot('offline')),
+      )
+      .orderBy('user_session.id')
+      .limit(slot('max'))
+      .offset(slot('first')),
+    'session.countByClient': db
+      .selectFrom('token_family')
+      .select(['client_uuid', 'offline', sql<number>`count(distinct session_id)`.as('sessions')])
+      .where('client_uuid', 'in', (eb) =>
+        eb.selectFrom('client').select('id').where('realm_id', '=', slot('realm_id')),
+      )
+      .groupBy(['client_uuid', 'offline']),
+    'session.delete': db
+      .deleteFrom('user_session')
+      .where('id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
+    'session.deleteOfUser': db
+      .deleteFrom('user_session')
+      .where('user_id', '=', slot('user_id'))
+      .where('offline', '<=', slot('offline')),
+    'session.deleteOfRealm': db
+      .deleteFrom('user_session')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('offline', '=', 0),
+    'session.due': sessions
+      .where('look_again', '<=', slot('hour'))
+      .orderBy('look_again')
+      .limit(slot('limit')),
+    'session.lookAgain': db
+      .updateTable('user_session')
+      .set({ look_again: slot('hour') })
+      .where('id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
+    'session.touch': db
+      .updateTable('user_session')
+      .set({ last_access_at: sql<number>`${greatest}(last_access_at, ${slot('at')})` })
+      .where('id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
+    'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
+    'family.find': db
+      .selectFrom('token_family')
+      .innerJoin('user_session', (join) =>
+        join
+          .onRef('user_session.id', '=', 'token_family.session_id')
+          .onRef('user_session.offline', '=', 'token_family.offline'),
+      )
+      .selectAll('token_family')
+      .select([
+        'user_session.started_at as session_started_at',
+        'user_session.last_access_at',
+        'user_session.remember_me',
+        'user_session.doc',
+      ])
+      .select((eb) =>
+        eb
+          .selectFrom('token_family as other')
+          .select((inner) => inner.fn.max('other.last_refresh_at').as('at'))
+          .whereRef('other.session_id', '=', 'token_family.session_id')
+          .whereRef('other.offline', '=', 'token_family.offline')
+          .as('session_refresh_at'),
+      )
+      .where('token_family.id', '=', slot('id')),
+    'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
+    'family.ofClient': db
+      .selectFrom('token_family')
+      .select(['id', 'session_id', 'offline', 'last_refresh_at'])
+      .where('client_uuid', '=', slot('client_uuid')),
+    'family.exists': db
+      .selectFrom('token_family')
+      .select('id')
+      .where('client_uuid', '=', slot('client_uuid'))
+      .where('offline', '=', slot('offline'))
+      .where('session_id', '=', slot('session_id'))
+      .limit(1),
+    'family.delete': db.deleteFrom('token_family').where('id', '=', slot('id')),
+    'family.deleteIdle': db
+      .deleteFrom('token_family')
+      .where('session_id', '=', slot('session_id'))
+      .where('offline', '=', slot('offline'))
+      .where('last_refresh_at', '<', slot('before')),
+    /** The newest token is presented: it becomes the parent of the next. */
+    'family.rotate': db
+      .updateTable('token_family')
+      .set({
+        parent_hash: slot('presented'),
+        parent_uses: 1,
+        current_hash: slot('next'),
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+      })
+      .where('id', '=', slot('id'))
+      .where('current_hash', '=', slot('presented')),
+    /** The newest token's parent is presented again, within the uses allowed. */
+    'family.rotateAgain': db
+      .updateTable('token_family')
+      .set({
+        parent_uses: sql<number>`parent_uses + 1`,
+        current_hash: slot('next'),
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+      })
+      .where('id', '=', slot('id'))
+      .where('parent_hash', '=', slot('presented'))
+      .where('parent_uses', '<=', slot('max_reuse')),
+    /** Rotation is off: any token of the living family is good. */
+    'family.renew': db
+      .updateTable('token_family')
+      .set({
+        current_hash: slot('next'),
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+      })
+      .where('id', '=', slot('id')),
+    'revoked.add': db
+      .insertInto('revoked_token')
+      .values({ jti: slot('jti'), expires_at: slot('expires_at') })
+      .onConflict((conflict) =>
+        conflict.column('jti').doUpdateSet({
+          expires_at: sql<number>`${greatest}(revoked_token.expires_at, excluded.expires_at)`,
+        }),
+      ),
+    'revoked.find': db
+      .selectFrom('revoked_token')
+      .select('jti')
+      .where('jti', '=', slot('jti'))
+      .where('expires_at', '>', slot('now')),
+    'revoked.sweep': db
+      .deleteFrom('revoked_token')
+      .where('jti', 'in', (eb) =>
+        eb
+          .selectFrom('revoked_token')
+          .select('jti')
+          .where('expires_at', '<=', slot('now'))
+          .limit(slot('limit')),
+      ),
+    'claim.take': db
+      .insertInto('claim')
+      .values({ name: slot('name'), expires_at: slot('expires_at') })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet({ expires_at: slot('expires_at') })
+          .where('claim.expires_at', '<=', slot('now')),
+      ),
+    'claim.sweep': db
+      .deleteFrom('claim')
+      .where('name', 'in', (eb) =>
+        eb.selectFrom('claim').select('name').where('expires_at', '<=', slot('now')).limit(slot('limit')),
+      ),
+  };
+}

@@ -1,0 +1,207 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { UserQuery } from '../contract.ts';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+
+/** A user with its assignments as JSON arrays. */
+export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
+  const array = (column: string): RawBuilder<string> =>
+    dialect === 'sqlite'
+      ? sql`json_group_array(${sql.ref(column)})`
+      : sql`coalesce(json_agg(${sql.ref(column)}), '[]')`;
+  return db
+    .selectFrom('account')
+    .selectAll('account')
+    .select((eb) => [
+      eb
+        .selectFrom('user_role')
+        .select(array('role_id').as('ids'))
+        .whereRef('user_role.user_id', '=', 'account.id')
+        .as('role_ids'),
+      eb
+        .selectFrom('user_group')
+        .select(array('group_id').as('ids'))
+        .whereRef('user_group.user_id', '=', 'account.id')
+        .as('group_ids'),
+    ]);
+}
+
+export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
+  const users = selectUsers(db, dialect);
+  return {
+    'user.find': users.where('account.id', '=', slot('id')).where('account.realm_id', '=', slot('realm_id')),
+    'user.byUsername': users
+      .where('account.realm_id', '=', slot('realm_id'))
+      .where('account.username', '=', slot('username')),
+    'user.byEmail': users
+      .where('account.realm_id', '=', slot('realm_id'))
+      .where('account.email', '=', slot('email'))
+      .orderBy('account.id')
+      .limit(1),
+    'user.ofClient': users.where('account.service_account_client', '=', slot('client_uuid')).limit(1),
+    'user.withRole': users
+      .where('account.id', 'in', (eb) =>
+        eb.selectFrom('user_role').select('user_id').where('role_id', '=', slot('role_id')),
+      )
+      .orderBy('account.username')
+      .limit(slot('max'))
+      .offset(slot('first')),
+    'user.inGroup': users
+      .where('account.id', 'in', (eb) =>
+        eb.selectFrom('user_group').select('user_id').where('group_id', '=', slot('group_id')),
+      )
+      .orderBy('account.username')
+      .limit(slot('max'))
+      .offset(slot('first')),
+    'account.byUsername': db
+      .selectFrom('account')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('username', '=', slot('username')),
+    'account.byEmail': db
+      .selectFrom('account')
+      .select('id')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('email', '=', slot('email'))
+      .where('id', '<>', slot('id'))
+      .limit(1),
+    'account.deleteOfClient': db
+      .deleteFrom('account')
+      .where('service_account_client', '=', slot('client_uuid')),
+    'user_role.add': db
+      .insertInto('user_role')
+      .values({ user_id: slot('user_id'), role_id: slot('role_id') })
+      .onConflict((conflict) => conflict.doNothing()),
+    'user_role.delete': db
+      .deleteFrom('user_role')
+      .where('user_id', '=', slot('user_id'))
+      .where('role_id', '=', slot('role_id')),
+    'user_role.clear': db.deleteFrom('user_role').where('user_id', '=', slot('user_id')),
+    'user_role.deleteRole': db.deleteFrom('user_role').where('role_id', '=', slot('role_id')),
+    'user_group.add': db
+      .insertInto('user_group')
+      .values({ user_id: slot('user_id'), group_id: slot('group_id') })
+      .onConflict((conflict) => conflict.doNothing()),
+    'user_group.delete': db
+      .deleteFrom('user_group')
+      .where('user_id', '=', slot('user_id'))
+      .where('group_id', '=', slot('group_id')),
+    'user_group.clear': db.deleteFrom('user_group').where('user_id', '=', slot('user_id')),
+    'user_group.deleteGroup': db.deleteFrom('user_group').where('group_id', '=', slot('group_id')),
+    'credential.ofUser': db
+      .selectFrom('credential')
+      .selectAll()
+      .where('user_id', '=', slot('user_id'))
+      .orderBy('priority')
+      .orderBy('id'),
+    'credential.rehash': db
+      .updateTable('credential')
+      .set({
+        priority: slot('priority'),
+        secret_data: slot('secret_data'),
+        doc: slot('doc'),
+        sealed: slot('sealed'),
+      })
+      .where('id', '=', slot('id'))
+      .where('secret_data', '=', slot('previous')),
+    'failures.find': db
+      .selectFrom('login_failures')
+      .selectAll()
+      .where('realm_id', '=', slot('realm_id'))
+      .where('user_id', '=', slot('user_id')),
+    'failures.insert': db
+      .insertInto('login_failures')
+      .values({
+        realm_id: slot('realm_id'),
+        user_id: slot('user_id'),
+        revision: slot('next'),
+        doc: slot('doc'),
+      })
+      .onConflict((conflict) => conflict.doNothing()),
+    'failures.update': db
+      .updateTable('login_failures')
+      .set({ revision: slot('next'), doc: slot('doc') })
+      .where('realm_id', '=', slot('realm_id'))
+      .where('user_id', '=', slot('user_id'))
+      .where('revision', '=', slot('revision')),
+    'failures.delete': db
+      .deleteFrom('login_failures')
+      .where('realm_id', '=', slot('realm_id'))
+      .where('user_id', '=', slot('user_id')),
+    'failures.deleteUser': db.deleteFrom('login_failures').where('user_id', '=', slot('user_id')),
+    'failures.clear': db.deleteFrom('login_failures').where('realm_id', '=', slot('realm_id')),
+  };
+}
+
+/** The page of users that a query asks for, sorted by username. */
+export function userSearch(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
+  let search = selectUsers(db, dialect).where(matches(dialect, query)).orderBy('account.username');
+  if (query.max !== undefined) search = search.limit(query.max);
+  else if (query.first !== undefined && dialect === 'sqlite') search = search.limit(-1);
+  if (query.first !== undefined) search = search.offset(query.first);
+  return search;
+}
+
+/** How many users a query finds. */
+export function userCount(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
+  return db
+    .selectFrom('account')
+    .select((eb) => eb.fn.countAll<number>().as('users'))
+    .where(matches(dialect, query));
+}
+
+const NAMES = ['username', 'email', 'first_name', 'last_name'] as const;
+
+function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<boolean> {
+  const all: RawBuilder<unknown>[] = [
+    sql`account.realm_id = ${query.realmId}`,
+    sql`account.service_account_client is null`,
+  ];
+  for (const word of searchWords(query.search)) {
+    const any = NAMES.map((name) => compare(name, word.pattern, word.exact));
+    all.push(sql`(${sql.join(any, sql` or `)})`);
+  }
+  const fields = {
+    username: query.username,
+    email: query.email,
+    first_name: query.firstName,
+    last_name: query.lastName,
+  };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const text = value.toLowerCase();
+    all.push(compare(name, query.exact ? text : `%${escapeLike(text)}%`, query.exact === true));
+  }
+  if (query.emailVerified !== undefined)
+    all.push(sql`account.email_verified = ${query.emailVerified ? 1 : 0}`);
+  if (query.enabled !== undefined) all.push(sql`account.enabled = ${query.enabled ? 1 : 0}`);
+  for (const [name, value] of Object.entries(query.attributes ?? {}))
+    all.push(hasAttribute(dialect, name, value));
+  return sql<boolean>`${sql.join(all, sql` and `)}`;
+}
+
+function compare(column: string, value: string, exact: boolean): RawBuilder<unknown> {
+  const field = sql.ref(`account.${column}`);
+  return exact ? sql`${field} = ${value}` : sql`${field} like ${value} escape '\\'`;
+}
+
+function hasAttribute(dialect: 'sqlite' | 'postgres', name: string, value: string): RawBuilder<unknown> {
+  return dialect === 'sqlite'
+    ? sql`exists (select 1 from json_each(account.doc, '$.attributes') as attribute, json_each(attribute.value) as entry where attribute.key = ${name} and entry.value = ${value})`
+    : sql`(account.doc::jsonb -> 'attributes' -> ${name}) ? ${value}`;
+}
+
+/** Words of a search: `"exact"`, `in*fix` with wildcards, otherwise a prefix (facts §7.2). */
+function searchWords(search: string | undefined): { pattern: string; exact: boolean }[] {
+  const words = (search ?? '').toLowerCase().match(/"[^"]*"|\S+/g) ?? [];
+  return words.map((word) => {
+    if (word.length >= 2 && word.startsWith('"') && word.endsWith('"'))
+      return { pattern: word.slice(1, -1), exact: true };
+    const pattern = escapeLike(word).replaceAll('*', '%');
+    return { pattern: pattern.endsWith('%') ? pattern : `${pattern}%`, exact: false };
+  });
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
+}

@@ -1,0 +1,63 @@
+import type { Credential, LoginFailures, User } from '../../model/index.ts';
+import type { AccountRow, Tables } from '../schema.ts';
+import type { Keyring } from '../sealing/keyring.ts';
+import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
+import type { Sealing } from './configuration.ts';
+
+/** A user as `selectUsers` gives it: assignments are JSON arrays of ids. */
+export type UserRow = AccountRow & { role_ids: string; group_ids: string };
+
+export function accountRow(user: User): AccountRow {
+  const { id, realmId, username, email, emailVerified, enabled, serviceAccountClientUuid, ...rest } = user;
+  const { roleIds: _, groupIds: __, ...doc } = rest;
+  return {
+    id,
+    realm_id: realmId,
+    username,
+    email: email ?? null,
+    first_name: user.firstName?.toLowerCase() ?? null,
+    last_name: user.lastName?.toLowerCase() ?? null,
+    enabled: enabled ? 1 : 0,
+    email_verified: emailVerified ? 1 : 0,
+    service_account_client: serviceAccountClientUuid ?? null,
+    doc: JSON.stringify(doc),
+  };
+}
+
+export function readUser(row: UserRow): User {
+  const user: User = {
+    id: row.id,
+    realmId: row.realm_id,
+    username: row.username,
+    emailVerified: row.email_verified === 1,
+    enabled: row.enabled === 1,
+    ...JSON.parse(row.doc),
+    roleIds: JSON.parse(row.role_ids),
+    groupIds: JSON.parse(row.group_ids),
+  };
+  if (row.email !== null) user.email = row.email;
+  if (row.service_account_client !== null) user.serviceAccountClientUuid = row.service_account_client;
+  return user;
+}
+
+export function credentialRow(credential: Credential, { keyring, random }: Sealing): Tables['credential'] {
+  const { id, userId, priority, secretData, secrets, ...doc } = credential;
+  const sealed = sealSecrets(secrets, `credential:${id}`, keyring, random);
+  return { id, user_id: userId, priority, secret_data: secretData ?? null, doc: JSON.stringify(doc), sealed };
+}
+
+export function readCredential(row: Tables['credential'], keyring: Keyring): Credential {
+  const credential: Credential = {
+    id: row.id,
+    userId: row.user_id,
+    priority: row.priority,
+    ...JSON.parse(row.doc),
+    secrets: unsealSecrets(row.sealed, `credential:${row.id}`, keyring),
+  };
+  if (row.secret_data !== null) credential.secretData = row.secret_data;
+  return credential;
+}
+
+export function readLoginFailures(row: Tables['login_failures']): LoginFailures {
+  return { ...JSON.parse(row.doc), realmId: row.realm_id, userId: row.user_id, revision: row.revision };
+}

@@ -1,0 +1,94 @@
+/** Rows as Kysely sees them. Booleans are 0 or 1; `doc` is JSON text; times are seconds unless a name says else. */
+export interface Tables {
+  meta: { name: string; value: string };
+  realm: { id: string; name: string; doc: string; sealed: Uint8Array | null };
+  client: { id: string; realm_id: string; client_id: string; doc: string; sealed: Uint8Array | null };
+  client_scope: { id: string; realm_id: string; name: string; doc: string };
+  role: { id: string; realm_id: string; client_uuid: string | null; name: string; doc: string };
+  realm_group: { id: string; realm_id: string; parent_id: string | null; name: string; doc: string };
+  component: { id: string; realm_id: string; doc: string; sealed: Uint8Array | null };
+  account: AccountRow;
+  user_role: { user_id: string; role_id: string };
+  user_group: { user_id: string; group_id: string };
+  credential: {
+    id: string;
+    user_id: string;
+    priority: number;
+    secret_data: string | null;
+    doc: string;
+    sealed: Uint8Array | null;
+  };
+  user_session: SessionRow;
+  token_family: FamilyRow;
+  revoked_token: { jti: string; expires_at: number };
+  claim: { name: string; expires_at: number };
+  login_failures: { realm_id: string; user_id: string; revision: number; doc: string };
+  event: {
+    seq: number;
+    realm_id: string;
+    /** Milliseconds. */
+    time: number;
+    type: string;
+    client_id: string | null;
+    user_id: string | null;
+    ip_address: string | null;
+    doc: string;
+  };
+  admin_event: {
+    seq: number;
+    realm_id: string;
+    /** Milliseconds. */
+    time: number;
+    operation_type: string;
+    resource_type: string;
+    resource_path: string;
+    auth_realm_id: string;
+    auth_client_id: string;
+    auth_user_id: string;
+    auth_ip_address: string;
+    doc: string;
+  };
+}
+
+export interface AccountRow {
+  id: string;
+  realm_id: string;
+  username: string;
+  email: string | null;
+  /** In lower case, for searches; `doc` holds the name as given. */
+  first_name: string | null;
+  last_name: string | null;
+  enabled: number;
+  email_verified: number;
+  service_account_client: string | null;
+  doc: string;
+}
+
+export interface SessionRow {
+  id: string;
+  offline: number;
+  realm_id: string;
+  user_id: string;
+  started_at: number;
+  last_access_at: number;
+  remember_me: number;
+  /** Hour since the epoch in which the sweep looks at it again; coarse, so that a refresh never changes it. */
+  look_again: number;
+  doc: string;
+}
+
+export interface FamilyRow {
+  id: string;
+  session_id: string;
+  offline: number;
+  client_uuid: string;
+  user_id: string;
+  realm_id: string;
+  current_hash: Uint8Array;
+  parent_hash: Uint8Array | null;
+  parent_uses: number;
+  scope: string;
+  started_at: number;
+  last_refresh_at: number;
+  notes: string;
+}

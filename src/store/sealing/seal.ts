@@ -1,0 +1,70 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { IdkitError, type Random, Secret } from '../../core/index.ts';
+import type { Secrets } from '../../model/index.ts';
+import type { Keyring } from './keyring.ts';
+
+/** Layout: version (1), key id (8), nonce (12), ciphertext, tag (16). */
+const VERSION = 1;
+const HEAD = 9;
+const NONCE = 12;
+const TAG = 16;
+
+/**
+ * AES-256-GCM with a random nonce. The head (key id) and the record's identity (`table:id`) are associated data,
+ * so a blob moved to another record does not open.
+ */
+export function seal(text: string, identity: string, keyring: Keyring, random: Random): Buffer {
+  const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(keyring.current.id, 'hex')]);
+  const nonce = random.bytes(NONCE);
+  const cipher = createCipheriv('aes-256-gcm', keyring.current.bytes, nonce);
+  cipher.setAAD(Buffer.concat([head, Buffer.from(identity)]));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]);
+}
+
+/** @throws IDKIT_MASTER_KEY_WRONG without its key, IDKIT_DATABASE_DAMAGED where the blob does not hold */
+export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): string {
+  const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
+  if (bytes.length < HEAD + NONCE + TAG || bytes[0] !== VERSION)
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the sealed part of ${identity} has no known form`);
+  const key = keyring.all.get(sealedWith(bytes));
+  if (key === undefined)
+    throw new IdkitError('IDKIT_MASTER_KEY_WRONG', `IDKIT_MASTER_KEY does not open ${identity}`);
+  const decipher = createDecipheriv('aes-256-gcm', key.bytes, bytes.subarray(HEAD, HEAD + NONCE), {
+    authTagLength: TAG,
+  });
+  decipher.setAAD(Buffer.concat([bytes.subarray(0, HEAD), Buffer.from(identity)]));
+  decipher.setAuthTag(bytes.subarray(-TAG));
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(HEAD + NONCE, -TAG)), decipher.final()]).toString(
+      'utf8',
+    );
+  } catch (cause) {
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the sealed part of ${identity} does not hold`, { cause });
+  }
+}
+
+/** Id of the key that sealed a blob. */
+export function sealedWith(blob: Uint8Array): string {
+  return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('hex', 1, HEAD);
+}
+
+/** The blob of a record's secrets; null where it has none. */
+export function sealSecrets(
+  secrets: Secrets,
+  identity: string,
+  keyring: Keyring,
+  random: Random,
+): Buffer | null {
+  const entries = Object.entries(secrets);
+  if (entries.length === 0) return null;
+  const text = JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, value.reveal()])));
+  return seal(text, identity, keyring, random);
+}
+
+/** The secrets of a record. @throws as `unseal` */
+export function unsealSecrets(blob: Uint8Array | null, identity: string, keyring: Keyring): Secrets {
+  if (blob === null) return {};
+  const values = JSON.parse(unseal(blob, identity, keyring)) as Record<string, string>;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, new Secret(value)]));
+}

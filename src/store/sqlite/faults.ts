@@ -1,0 +1,70 @@
+import { type ErrorCode, IdkitError, systemErrorCode } from '../../core/index.ts';
+
+/** Primary result codes (https://www.sqlite.org/rescode.html). */
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** A fault in a form that can cross from one thread to another. */
+export interface Fault {
+  code?: ErrorCode;
+  message: string;
+}
+
+/** The catalogue's error for a fault of SQLite or the disk; any other error as it is. */
+export function mapFault(error: unknown, file: string): unknown {
+  if (error instanceof IdkitError) return error;
+  const code = faultCode(error);
+  if (code === undefined) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return new IdkitError(code, `${FAULT_TEXTS[code]} ${file}: ${text}`, { cause: error });
+}
+
+const FAULT_TEXTS: Partial<Record<ErrorCode, string>> = {
+  IDKIT_NO_SPACE: 'no room on the disk for the database',
+  IDKIT_DATABASE_DAMAGED: 'the database is damaged,',
+  IDKIT_DIRECTORY_NOT_WRITABLE: 'the database cannot be written,',
+};
+
+function faultCode(error: unknown): ErrorCode | undefined {
+  const system = systemErrorCode(error);
+  if (system === 'ENOSPC' || system === 'EDQUOT') return 'IDKIT_NO_SPACE';
+  if (system === 'EACCES' || system === 'EROFS' || system === 'EPERM') return 'IDKIT_DIRECTORY_NOT_WRITABLE';
+  switch (primaryCode(error)) {
+    case FULL:
+      return 'IDKIT_NO_SPACE';
+    case CORRUPT:
+    case NOTADB:
+      return 'IDKIT_DATABASE_DAMAGED';
+    case READONLY:
+    case CANTOPEN:
+      return 'IDKIT_DIRECTORY_NOT_WRITABLE';
+    default:
+      return undefined;
+  }
+}
+
+/** True where the fault concerns the whole transaction, not one statement of it. */
+export function isStorageFault(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === FULL || code === IOERR || code === CORRUPT || code === NOTADB || code === READONLY;
+}
+
+function primaryCode(error: unknown): number | undefined {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** @param file named in the message */
+export function toFault(error: unknown, file: string): Fault {
+  const mapped = mapFault(error, file);
+  if (mapped instanceof IdkitError) return { code: mapped.code, message: mapped.message };
+  return { message: mapped instanceof Error ? mapped.message : String(mapped) };
+}
+
+export function fromFault(fault: Fault): Error {
+  return fault.code === undefined ? new Error(fault.message) : new IdkitError(fault.code, fault.message);
+}

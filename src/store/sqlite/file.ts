@@ -1,0 +1,135 @@
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import type { Keyring } from '../sealing/keyring.ts';
+import { checkMasterKeys, type MasterKeyState } from '../sealing/proofs.ts';
+import { mapFault } from './faults.ts';
+import { checkKind } from './prepare-file.ts';
+
+/** Files up to this size are checked through at every start. */
+const CHECKED_BYTES = 16 * 1024 * 1024;
+
+/** Whether SQLite has a write-ahead log for the file: somebody has it open, or died with it open. */
+export function hasLog(file: string): boolean {
+  return existsSync(`${file}-wal`);
+}
+
+/**
+ * What to open for reading only. A file without a log that lies where nothing can be written is opened as
+ * immutable, because SQLite would have to create its log.
+ */
+export function readLocation(file: string): string {
+  if (hasLog(file) || canWrite(dirname(file))) return file;
+  return immutable(file);
+}
+
+function immutable(file: string): string {
+  return `${pathToFileURL(file).href}?immutable=1`;
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Everything that can be wrong with an existing file, found without changing anything on the disk.
+ *
+ * @throws IDKIT_VERSION, IDKIT_DATABASE_DAMAGED, IDKIT_MASTER_KEY_WRONG, IDKIT_DIRECTORY_NOT_WRITABLE
+ */
+export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
+  let database: DatabaseSync | undefined;
+  try {
+    checkLength(file);
+    // Without a log nobody writes; `immutable` keeps SQLite from creating one for a glance.
+    database = new DatabaseSync(hasLog(file) ? file : immutable(file), { readOnly: true, timeout: 5000 });
+    checkKind(database, file);
+    if (statSync(file).size <= CHECKED_BYTES) quickCheck(database, file);
+    return checkMasterKeys(database, keyring);
+  } catch (error) {
+    throw mapFault(error, file);
+  } finally {
+    if (database?.isOpen) database.close();
+  }
+}
+
+/** A file that is shorter than its own header says was cut off (https://www.sqlite.org/fileformat.html §1.3). */
+function checkLength(file: string): void {
+  const { size } = statSync(file);
+  if (size === 0) return;
+  if (hasLog(file)) return;
+  const head = readHead(file);
+  const stored = head.readUInt16BE(16);
+  const pageSize = stored === 1 ? 65_536 : stored;
+  const valid = head.toString('latin1', 0, 16) === 'SQLite format 3\0' && size >= 512;
+  if (!valid || head.readUInt32BE(28) * pageSize > size)
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `${file} is cut off or is not a database`);
+}
+
+function readHead(file: string): Buffer {
+  const head = Buffer.alloc(100);
+  const handle = openSync(file, 'r');
+  try {
+    readSync(handle, head, 0, 100, 0);
+  } finally {
+    closeSync(handle);
+  }
+  return head;
+}
+
+/** @throws IDKIT_DATABASE_DAMAGED with the first fault */
+export function quickCheck(database: DatabaseSync, file: string): void {
+  const result = database.prepare('PRAGMA quick_check(1)').get();
+  const verdict = String(Object.values(result ?? {})[0]);
+  if (verdict !== 'ok')
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `${file} is damaged: ${verdict}`, {
+      hints: ['restore a backup: idkit restore --from DIR'],
+    });
+}
+
+/** Creates an empty file for its owner alone, where there is none. @throws IDKIT_DIRECTORY_NOT_WRITABLE */
+export async function createFile(file: string): Promise<void> {
+  try {
+    await (await open(file, 'ax', 0o600)).close();
+  } catch (cause) {
+    const code = systemErrorCode(cause);
+    if (code === 'EEXIST') return;
+    if (code === 'ENOSPC')
+      throw new IdkitError('IDKIT_NO_SPACE', `no room on the disk for ${file}`, { cause });
+    throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${file} cannot be created`, { cause });
+  }
+}
+
+/** @throws IDKIT_DIRECTORY_NOT_WRITABLE where the file or its directory cannot be written */
+export function checkWritable(file: string): void {
+  for (const path of [file, dirname(file)])
+    if (!canWrite(path))
+      throw new IdkitError(
+        'IDKIT_DIRECTORY_NOT_WRITABLE',
+        `the database cannot be written, ${path} is read-only`,
+      );
+}
+
+/** Whether the path holds a database that somebody began; an empty file counts as none. */
+export function hasDatabase(file: string): boolean {
+  return existsSync(file) && (statSync(file).size > 0 || hasLog(file));
+}
+
+/** Removes the empty log that a read-only connection had to create, by one last proper close. */
+export function tidyLog(file: string): void {
+  if (!hasLog(file) || statSync(`${file}-wal`).size > 0 || !canWrite(file)) return;
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 });
+    database.prepare('PRAGMA user_version').get();
+    database.close();
+  } catch {
+    // Somebody else has it open; the log is theirs now.
+  }
+}

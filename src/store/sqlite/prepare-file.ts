@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { IdkitError } from '../../core/index.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from './migrations/index.ts';
+
+/** Settings of a writing connection, then all migrations that the file lacks, each in its own transaction. */
+export function prepareForWriting(database: DatabaseSync): void {
+  database.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA wal_autocheckpoint = 0;
+    PRAGMA cache_size = -4000;
+    PRAGMA temp_store = MEMORY;
+  `);
+  migrate(database);
+}
+
+/** @throws IDKIT_VERSION where the schema is newer than this program */
+export function migrate(database: DatabaseSync): void {
+  const version = schemaVersion(database);
+  if (version > SCHEMA_VERSION) throw newer(version);
+  for (let next = version; next < SCHEMA_VERSION; next++) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      database.exec(MIGRATIONS[next]!);
+      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${next + 1}`);
+      database.exec('COMMIT');
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** `PRAGMA user_version`. */
+export function schemaVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()!['user_version']);
+}
+
+/** @throws IDKIT_VERSION for a database of another program or of a newer idkit */
+export function checkKind(database: DatabaseSync, file: string): void {
+  const version = schemaVersion(database);
+  const application = Number(database.prepare('PRAGMA application_id').get()!['application_id']);
+  const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()!['n']);
+  if (tables === 0 && version === 0) return;
+  if (application !== APPLICATION_ID || version === 0)
+    throw new IdkitError('IDKIT_VERSION', `${file} is the database of another program`);
+  if (version > SCHEMA_VERSION) throw newer(version, file);
+}
+
+function newer(version: number, file = 'the database'): IdkitError {
+  return new IdkitError(
+    'IDKIT_VERSION',
+    `${file} has schema ${version}, newer than this idkit's ${SCHEMA_VERSION}`,
+    { hints: ['use the idkit that wrote it, or a newer one'] },
+  );
+}

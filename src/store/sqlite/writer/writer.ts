@@ -1,0 +1,110 @@
+import { Worker } from 'node:worker_threads';
+import { IdkitError, threadModule } from '../../../core/index.ts';
+import { fromFault } from '../faults.ts';
+import type { Call, FromWriter, ToWriter, Verb, Verbs } from '../messages.ts';
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** The writer and checkpoint threads of one database, seen from the main thread. */
+export class Writer {
+  readonly #worker: Worker;
+  readonly #checkpoints: Worker;
+  readonly #shared: Int32Array;
+  readonly #waiting = new Map<number, Waiting>();
+  #outgoing: Call[] = [];
+  #nextId = 1;
+  #closing: Promise<void> | undefined;
+  #dead: Error | undefined;
+
+  private constructor(worker: Worker, checkpoints: Worker, shared: Int32Array) {
+    this.#worker = worker;
+    this.#checkpoints = checkpoints;
+    this.#shared = shared;
+    worker.on('message', (message: FromWriter) => this.#take(message));
+    worker.on('error', (error) => this.#fail(error as Error));
+    worker.on('exit', () => this.#fail(new IdkitError('IDKIT_FAILED', 'the database writer has ended')));
+    checkpoints.on('error', (error) => this.#fail(error as Error));
+    worker.unref();
+    checkpoints.unref();
+  }
+
+  /** Opens, creates and migrates the file in its own thread. @throws the catalogue's errors for files */
+  static async open(file: string): Promise<Writer> {
+    const progress = new SharedArrayBuffer(12);
+    const workerData = { file, progress };
+    const worker = new Worker(threadModule(import.meta.url, './writer-thread'), { workerData });
+    await new Promise<void>((resolve, reject) => {
+      worker.once('message', (message: FromWriter) =>
+        'failed' in message ? reject(fromFault(message.failed)) : resolve(),
+      );
+      worker.once('error', reject);
+    });
+    worker.removeAllListeners('error');
+    const checkpoints = new Worker(threadModule(import.meta.url, '../checkpoint-thread'), { workerData });
+    return new Writer(worker, checkpoints, new Int32Array(progress));
+  }
+
+  /** Resolves when the verb's transaction is on the disk. Calls of one tick travel together. */
+  call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    if (this.#dead !== undefined) return Promise.reject(this.#dead);
+    if (this.#closing !== undefined)
+      return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
+      if (this.#waiting.size === 1) this.#worker.ref();
+      this.#outgoing.push({ id, verb, input });
+      if (this.#outgoing.length === 1) queueMicrotask(() => this.#send());
+    });
+  }
+
+  /** Finishes what runs, checkpoints and ends both threads. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    if (this.#dead !== undefined) return;
+    this.#send();
+    this.#checkpoints.ref();
+    this.#worker.ref();
+    const checkpointsEnded = new Promise((resolve) => this.#checkpoints.once('exit', resolve));
+    Atomics.store(this.#shared, 2, 1);
+    Atomics.notify(this.#shared, 2);
+    Atomics.add(this.#shared, 0, 1);
+    Atomics.notify(this.#shared, 0);
+    await checkpointsEnded;
+    if (this.#dead !== undefined) return;
+    const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
+    this.#worker.postMessage({ close: true } satisfies ToWriter);
+    await ended;
+  }
+
+  #send(): void {
+    if (this.#outgoing.length === 0) return;
+    const calls = this.#outgoing;
+    this.#outgoing = [];
+    this.#worker.postMessage({ calls } satisfies ToWriter);
+  }
+
+  #take(message: FromWriter): void {
+    if (!('answers' in message)) return;
+    for (const answer of message.answers) {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ('fault' in answer) waiting?.reject(fromFault(answer.fault));
+      else waiting?.resolve(answer.value);
+    }
+    if (this.#waiting.size === 0 && this.#closing === undefined) this.#worker.unref();
+  }
+
+  #fail(error: Error): void {
+    this.#dead ??= error;
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    this.#waiting.clear();
+  }
+}
