@@ -1,5 +1,5 @@
 import { IdkitError, type Secret } from '../core/index.ts';
-import { callService, readJson, type ServiceAnswer } from './call-service.ts';
+import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
 import { openLogin } from './login.ts';
 
 /** A realm record of `GET /admin/realms` or `GET /admin/realms/{realm}`, as the service gave it. */
@@ -92,14 +92,14 @@ export async function connectAdmin(connection: AdminConnection): Promise<AdminCl
       return body as RealmRecord[];
     },
     async getRealm(realm) {
-      const { body } = await call('GET', `/${encodeURIComponent(realm)}`);
+      const { body } = await call('GET', `/${pathSegment(realm)}`);
       if (typeof body !== 'object' || body === null || !('realm' in body)) {
         throw unexpected(connection, `/admin/realms/${realm}`, 'a realm');
       }
       return body as RealmRecord;
     },
     async countUsers(realm) {
-      const path = `/${encodeURIComponent(realm)}/users/count`;
+      const path = `/${pathSegment(realm)}/users/count`;
       const { body } = await call('GET', path);
       if (typeof body !== 'number') throw unexpected(connection, `/admin/realms${path}`, 'a number');
       return body;

@@ -87,3 +87,15 @@ function messageOf(error: unknown): string {
 function originOf(url: string): string {
   return URL.parse(url)?.origin ?? url;
 }
+
+/**
+ * A name as one segment of a path. `encodeURIComponent` lets `.` and `..` pass, and a URL resolves them away.
+ *
+ * @throws IDKIT_USAGE for what cannot be a segment
+ */
+export function pathSegment(name: string): string {
+  if (name === '' || name === '.' || name === '..') {
+    throw new IdkitError('IDKIT_USAGE', `${JSON.stringify(name)} is no name`);
+  }
+  return encodeURIComponent(name);
+}

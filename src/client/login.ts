@@ -1,6 +1,6 @@
 import { IdkitError, Secret } from '../core/index.ts';
 import type { AdminConnection } from './admin-client.ts';
-import { callService, readJson, type ServiceAnswer } from './call-service.ts';
+import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
 import { type KeptLogin, openTokenFile } from './token-file.ts';
 
 /** One administrator's login, renewed as needed. */
@@ -62,7 +62,7 @@ export function openLogin(connection: AdminConnection): Login {
   const post = (endpoint: 'token' | 'logout', form: Record<string, string>): Promise<ServiceAnswer> =>
     callService({
       method: 'POST',
-      url: `${connection.baseUrl}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/${endpoint}`,
+      url: `${connection.baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/${endpoint}`,
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
       ...(connection.signal === undefined ? {} : { signal: connection.signal }),
@@ -73,7 +73,7 @@ export function openLogin(connection: AdminConnection): Login {
 
   return {
     async accessToken() {
-      if (!usable(current)) current = file.read();
+      if (!usable(current)) current = file.read() ?? current;
       if (!usable(current)) {
         renewal ??= renew().finally(() => {
           renewal = undefined;

@@ -1,5 +1,5 @@
 import { IdkitError, type Secret } from '../core/index.ts';
-import { callService } from './call-service.ts';
+import { callService, pathSegment } from './call-service.ts';
 
 /** A token and the client that it belongs to. */
 export interface Revocation {
@@ -25,7 +25,7 @@ export async function revokeToken(revocation: Revocation): Promise<void> {
   const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`;
   const answer = await callService({
     method: 'POST',
-    url: `${baseUrl}/realms/${encodeURIComponent(realm)}/protocol/openid-connect/revoke`,
+    url: `${baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/revoke`,
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
