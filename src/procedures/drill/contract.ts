@@ -8,6 +8,8 @@ export interface DrillOptions extends ProcedureOptions {
   set?: string;
   root?: string;
   passphrase?: Secret;
+  /** What counts as the process environment; this process's unless told. */
+  env?: NodeJS.ProcessEnv;
   /** Leaves the isolated platform directory and names it. */
   keep?: boolean;
 }

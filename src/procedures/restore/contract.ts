@@ -15,6 +15,8 @@ export interface RestoreOptions extends ProcedureOptions {
   abort?: boolean;
   keepEnv?: boolean;
   keepConfig?: boolean;
+  /** What counts as the process environment of the restored platform; this process's unless told. */
+  env?: NodeJS.ProcessEnv;
   /** Asked once the preflight has passed; answering false ends with IDKIT_USAGE, nothing touched. */
   confirm?: (plan: RestorePlan) => Promise<boolean>;
 }

@@ -13,8 +13,6 @@ export type RestoreStepId = (typeof RESTORE_STEPS)[number]['id'];
 export interface RestoreInternals {
   /** Changes the settings that the restored platform would have; identity unless told. */
   adjust?: (settings: Settings) => Settings;
-  /** What counts as the process environment; this process's unless told. */
-  env?: NodeJS.ProcessEnv;
   /** How the set's root is locked; exclusive unless told. */
   rootLock?: 'shared' | 'exclusive';
 }

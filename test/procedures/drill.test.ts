@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { Secret } from '../../src/core/index.ts';
+import { drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
+import { EXPORTS, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
+import { changedSinceBackup } from './restored-state.ts';
+import { spawnProcedure } from './spawn-procedure.ts';
+
+// A temporary directory of this file's own, so that drills of other test files are not counted.
+process.env['TMPDIR'] = mkdtempSync(join(tmpdir(), 'idkit-test-drills-'));
+after(() => rmSync(tmpdir(), { recursive: true, force: true }));
+
+/** What a drill may write in the live directory: the root's lock and the kept reports. */
+const isState = (path: string) => /\.lock(\.json)?$/.test(path) || path.startsWith('backups/.state');
+const listDrills = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('idkit-drill-'));
+const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
+
+describe('drill', () => {
+  it('restores the newest set in isolation, reports, and leaves the live platform untouched', async (t) => {
+    const { platform, set } = await changedSinceBackup(t, ['acme']);
+    const before = await fingerprint(platform.dir, isState);
+    const drills = await listDrills();
+    const result = await drill(await platform.load(), options());
+    assert.deepEqual([result.outcome, result.findings, result.failure], ['passed', [], undefined]);
+    assert.equal(result.set, set.dir);
+    assert.equal(result.checklist.length, 8);
+    assert.ok(result.phases.some(({ id }) => id === 'load'));
+    assert.deepEqual(await fingerprint(platform.dir, isState), before);
+    assert.deepEqual(await listDrills(), drills);
+
+    assert.equal(result.reportFile, join(platform.dir, 'backups/.state', `drill-${set.name}.json`));
+    const report = JSON.parse(await readFile(result.reportFile, 'utf8'));
+    assert.deepEqual([report.outcome, report.set], ['passed', set.dir]);
+    const text = renderDrillReport(result);
+    for (const word of ['Phases', 'load', 'Checklist', 'does not apply', 'passed after']) {
+      assert.ok(text.includes(word), word);
+    }
+  });
+
+  it('works beside the running service', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const service = await platform.serve();
+    const result = await drill(await platform.load(), options());
+    assert.equal(result.outcome, 'passed');
+    assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
+  });
+
+  it('never follows an absolute database path, an application or a mirror of the set', async (t) => {
+    const platform = await makePlatform(t);
+    const yaml = [
+      `database: "sqlite:${join(platform.dir, 'data/idkit.db')}"`,
+      'applications: [{ name: live, health: "http://127.0.0.1:9/health" }]',
+      `backup: { mirror: "${join(platform.dir, 'mirror')}" }`,
+    ];
+    await writeFile(join(platform.dir, 'idkit.yaml'), `${yaml.join('\n')}\n`);
+    await (await platform.serve()).close();
+    const { backup } = await import('../../src/procedures/index.ts');
+    await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+    const before = await fingerprint(platform.dir, isState);
+    const result = await drill(await platform.load(), options());
+    assert.deepEqual([result.outcome, result.findings], ['passed', []]);
+    assert.deepEqual(await fingerprint(platform.dir, isState), before);
+  });
+
+  it('that fails says why, reports, and leaves nothing behind', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await writeFile(join(set.dir, 'config.tar.gz'), 'x');
+    const drills = await listDrills();
+    const result = await drill(await platform.load(), options());
+    assert.equal(result.outcome, 'failed');
+    assert.equal(result.failure?.exitCode, 13);
+    assert.ok(renderDrillReport(result).includes('Failed: '));
+    assert.deepEqual(await listDrills(), drills);
+  });
+
+  it('refuses a dump of another kind (14), and a drill without a passphrase (2)', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const set = join(EXPORTS, '20261101_020000');
+    const passphrase = new Secret('backup-Passphrase-1');
+    const before = await fingerprint(EXPORTS);
+    const result = await drill(await platform.load(), { ...options(), set, passphrase });
+    assert.equal(result.failure?.exitCode, 14);
+    assert.deepEqual(await fingerprint(EXPORTS), before);
+    await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });
+  });
+
+  it('leaves nothing behind after SIGTERM (143); what a killed one left goes with the next', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const drills = await listDrills();
+    const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
+      if (step === 'restore') setTimeout(() => kill('SIGTERM'), 150);
+    });
+    assert.equal(ended.code, 143, ended.stderr);
+    assert.deepEqual(await listDrills(), drills);
+    const killed = await spawnProcedure(['drill', platform.dir, '--after', 'restore']);
+    assert.equal(killed.signal, 'SIGKILL');
+    assert.equal((await listDrills()).length, drills.length + 1);
+    assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
+    assert.deepEqual(await listDrills(), drills);
+  });
+
+  it('is the last part of verify --drill', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const result = await verify(await platform.load(), { ...options(), drill: true });
+    assert.equal(result.drill?.outcome, 'passed');
+    assert.equal(result.failure, undefined);
+  });
+});

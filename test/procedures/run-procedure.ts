@@ -1,0 +1,58 @@
+// Runs one procedure on a platform directory in a process of its own, for tests that kill it.
+//   node run-procedure.ts backup|restore DIR [--from SET] [--after STEP] [--flag resume|abort …]
+// With --after the process kills itself (SIGKILL) when that step is done. The passphrase comes on stdin.
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { loadSettings } from '../../src/config/index.ts';
+import { IdkitError, Secret, systemClock, systemRandom } from '../../src/core/index.ts';
+import { backup, drill, type ProcedureOptions, restore } from '../../src/procedures/index.ts';
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    after: { type: 'string' },
+    flag: { type: 'string', multiple: true, default: [] },
+  },
+});
+const [procedure, dir] = positionals;
+const passphrase = new Secret((await text(process.stdin)).trim());
+const settings = await loadSettings({ dir, env: {}, flags: { 'listen.port': '0' } });
+const interrupt = new AbortController();
+process.on('SIGTERM', () => interrupt.abort(new IdkitError('IDKIT_TERMINATED', 'ended by SIGTERM')));
+const nothing = () => undefined;
+const options: ProcedureOptions = {
+  reporter: {
+    stepStarted: ({ id }) => console.error(`step ${id}`),
+    stepProgress: nothing,
+    stepFinished: nothing,
+    stepFailed: nothing,
+    note: nothing,
+    finding: nothing,
+  },
+  clock: systemClock,
+  random: systemRandom,
+  signal: interrupt.signal,
+  failpoint: (step) => {
+    if (step === values.after) process.kill(process.pid, 'SIGKILL');
+  },
+};
+const flags = Object.fromEntries(values.flag.map((name) => [name, true]));
+const from = values.from === undefined ? {} : { from: values.from };
+try {
+  const result =
+    procedure === 'backup'
+      ? await backup(settings, {
+          ...options,
+          passphrase,
+          ...(values.to === undefined ? {} : { to: values.to }),
+        })
+      : procedure === 'drill'
+        ? await drill(settings, { ...options, passphrase, env: {} })
+        : await restore(settings, { ...options, passphrase, env: {}, ...from, ...flags });
+  console.log(JSON.stringify(result));
+} catch (error) {
+  console.error(error);
+  process.exitCode = error instanceof IdkitError ? error.exitCode : 70;
+}

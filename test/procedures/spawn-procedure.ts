@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { PASSPHRASE } from './platform.ts';
+
+/** How a procedure in a process of its own ended. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs `run-procedure.ts`; `onStep` hears each step begin and may use the process. */
+export async function spawnProcedure(
+  args: readonly string[],
+  onStep?: (step: string, kill: (signal: NodeJS.Signals) => void) => void,
+): Promise<Ended> {
+  const script = join(import.meta.dirname, 'run-procedure.ts');
+  const child = spawn(process.execPath, [script, ...args], {
+    stdio: 'pipe',
+    env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] },
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(PASSPHRASE.reveal());
+  child.stderr.on('data', (chunk: Buffer) => {
+    for (const [, step] of chunk.toString().matchAll(/^step (\S+)$/gm)) {
+      onStep?.(step!, (signal) => child.kill(signal));
+    }
+  });
+  const [[code, signal], stdout, stderr] = await Promise.all([
+    once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, signal, stdout, stderr };
+}
