@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { countFailure, isLocked, noFailures } from '../../src/protocol/brute-force.ts';
 import type { LoginFailures } from '../../src/model/index.ts';
+import { countFailure, isLocked, noFailures } from '../../src/protocol/brute-force.ts';
 import { realmSettings } from './support/realm.ts';
 
 const start = 1_700_000_000_000;
