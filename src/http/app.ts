@@ -111,7 +111,14 @@ function addHooks(app: FastifyInstance, services: Services, notFound: RouteTimes
       return reply;
     }
   });
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
   app.addHook('onSend', (request, reply, payload, done) => {
+    // A connection that was busy when the server closed would be kept for its next request.
+    if (closing) reply.header('connection', 'close');
     addPagePolicy(reply, request.method === 'POST' && !request.url.startsWith('/admin/'));
     done(null, payload);
   });

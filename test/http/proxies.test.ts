@@ -9,7 +9,11 @@ async function addressSeen(service: TestService, forwarded: string): Promise<unk
   const init = form({ grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'x' });
   await fetch(tokenUrl(service), {
     ...init,
-    headers: { ...(init.headers as Record<string, string>), 'x-forwarded-for': forwarded },
+    headers: {
+      ...(init.headers as Record<string, string>),
+      'x-forwarded-for': forwarded,
+      'x-forwarded-proto': 'https',
+    },
   });
   return service.log.findLast((line) => line.fields['event'] === 'LOGIN_ERROR')?.fields['ipAddress'];
 }
@@ -42,6 +46,28 @@ test('another proxy than the trusted one is not believed', async () => {
   const service = await startTestService({ platform });
   try {
     assert.equal(await addressSeen(service, '203.0.113.7'), '127.0.0.1');
+  } finally {
+    await service.stop();
+    platform.remove();
+  }
+});
+
+test('X-Forwarded-Proto of a trusted proxy is the request’s own: plain http from outside is refused (facts §3.1)', async () => {
+  const platform = makePlatform();
+  writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.1]\n');
+  const service = await startTestService({ platform });
+  const ask = async (protocol: string) => {
+    const init = form({ grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'x' });
+    const headers = { ...(init.headers as Record<string, string>), 'x-forwarded-for': '203.0.113.7' };
+    const answer = await fetch(tokenUrl(service), {
+      ...init,
+      headers: { ...headers, 'x-forwarded-proto': protocol },
+    });
+    return ((await answer.json()) as { error: string }).error;
+  };
+  try {
+    assert.equal(await ask('http'), 'invalid_request');
+    assert.equal(await ask('https'), 'invalid_grant');
   } finally {
     await service.stop();
     platform.remove();
