@@ -14,7 +14,7 @@ export async function selfSignedCertificate(
   clock: Clock,
 ): Promise<string> {
   await import('reflect-metadata');
-  const { X509CertificateGenerator } = await import('@peculiar/x509');
+  const { Name, X509CertificateGenerator } = await import('@peculiar/x509');
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const notBefore = new Date(clock.now());
   const notAfter = new Date(notBefore);
@@ -24,7 +24,7 @@ export async function selfSignedCertificate(
     {
       serialNumber: hex.padStart(hex.length + (hex.length % 2), '0'),
       // As a value of its own: in the short form of a name, quotes and backslashes mean something.
-      name: [{ CN: [{ utf8String: commonName }] }],
+      name: new Name([{ CN: [{ utf8String: commonName }] }]),
       notBefore,
       notAfter,
       keys: {

@@ -4,6 +4,9 @@ import { KEY_SECRET_NAMES } from '../../../src/crypto/index.ts';
 import type { Client, ClientScope, Component, Group, Realm, Role, User } from '../../../src/model/index.ts';
 import type { RealmConfiguration } from '../../../src/store/index.ts';
 
+// biome-ignore lint/suspicious/noExplicitAny: a representation as another program wrote it
+type Json = any;
+
 /** A realm of the real exports as the rules see it, read without the administrative import. */
 export interface ExportedRealm {
   configuration: RealmConfiguration;
@@ -17,17 +20,17 @@ export interface ExportedRealm {
 const FIXTURES = new URL('../../fixtures/keycloak/exports/', import.meta.url);
 
 /** What Keycloak answered for the exported realms. */
-export function expected(): any {
+export function expected(): Json {
   return JSON.parse(readFileSync(new URL('expected.json', FIXTURES), 'utf8'));
 }
 
 export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedRealm {
   const json = JSON.parse(readFileSync(new URL(`${name}-realm.json`, FIXTURES), 'utf8'));
   const realmId: string = json.id;
-  const uuids = new Map<string, string>(json.clients.map((one: any) => [one.clientId, one.id]));
-  const realmRoleIds = new Map<string, string>(json.roles.realm.map((one: any) => [one.name, one.id]));
+  const uuids = new Map<string, string>(json.clients.map((one: Json) => [one.clientId, one.id]));
+  const realmRoleIds = new Map<string, string>(json.roles.realm.map((one: Json) => [one.name, one.id]));
   const clientRoleIds = new Map<string, string>();
-  for (const [clientId, list] of Object.entries<any[]>(json.roles.client))
+  for (const [clientId, list] of Object.entries<Json[]>(json.roles.client))
     for (const role of list) clientRoleIds.set(`${clientId}/${role.name}`, role.id);
   const roleIds = (realm: string[] = [], client: Record<string, string[]> = {}): string[] => [
     ...realm.map((one) => realmRoleIds.get(one)!),
@@ -37,7 +40,7 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
   ];
 
   const roles = new Map<string, Role>();
-  const addRole = (one: any, clientUuid?: string): void => {
+  const addRole = (one: Json, clientUuid?: string): void => {
     roles.set(one.id, {
       id: one.id,
       realmId,
@@ -48,12 +51,12 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
     });
   };
   for (const one of json.roles.realm) addRole(one);
-  for (const [clientId, list] of Object.entries<any[]>(json.roles.client))
+  for (const [clientId, list] of Object.entries<Json[]>(json.roles.client))
     for (const one of list) addRole(one, uuids.get(clientId)!);
 
   const groups = new Map<string, Group>();
   const groupIds = new Map<string, string>();
-  const addGroup = (one: any): void => {
+  const addGroup = (one: Json): void => {
     groupIds.set(one.path, one.id);
     groups.set(one.id, {
       id: one.id,
@@ -71,7 +74,7 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
   const clientScopes = new Map<string, ClientScope>();
   const scopeIds = new Map<string, string>();
   for (const one of json.clientScopes) {
-    const mapped = (json.scopeMappings ?? []).filter((entry: any) => entry.clientScope === one.name);
+    const mapped = (json.scopeMappings ?? []).filter((entry: Json) => entry.clientScope === one.name);
     scopeIds.set(one.name, one.id);
     clientScopes.set(one.id, {
       id: one.id,
@@ -80,7 +83,7 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
       protocol: one.protocol,
       attributes: one.attributes ?? {},
       protocolMappers: one.protocolMappers ?? [],
-      scopeRoleIds: roleIds(mapped.flatMap((entry: any) => entry.roles)),
+      scopeRoleIds: roleIds(mapped.flatMap((entry: Json) => entry.roles)),
       realmDefault: 'none',
     });
   }
@@ -88,7 +91,7 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
   const clients = new Map<string, Client>();
   for (const one of json.clients) {
     const { secret, defaultClientScopes, optionalClientScopes, ...rest } = one;
-    const mapped = Object.entries<any[]>(json.clientScopeMappings ?? {}).flatMap(([owner, list]) =>
+    const mapped = Object.entries<Json[]>(json.clientScopeMappings ?? {}).flatMap(([owner, list]) =>
       list.filter((entry) => entry.client === one.clientId).map((entry) => ({ [owner]: entry.roles })),
     );
     clients.set(one.clientId, {
@@ -127,11 +130,11 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
         ? { serviceAccountClientUuid: uuids.get(one.serviceAccountClientId)! }
         : {}),
     });
-    const password = one.credentials?.find((credential: any) => credential.type === 'password');
+    const password = one.credentials?.find((credential: Json) => credential.type === 'password');
     if (password !== undefined) passwords.set(one.username, password);
   }
 
-  const components = Object.entries<any[]>(json.components).flatMap(([providerType, list]) =>
+  const components = Object.entries<Json[]>(json.components).flatMap(([providerType, list]) =>
     list.map((one) => exportedComponent(realmId, providerType, one)),
   );
   const { attributes, passwordPolicy, defaultSignatureAlgorithm } = json;
@@ -146,7 +149,7 @@ export function exportedRealm(name: 'acme' | 'globex' | 'initech'): ExportedReal
   };
 }
 
-function exportedComponent(realmId: string, providerType: string, one: any): Component {
+function exportedComponent(realmId: string, providerType: string, one: Json): Component {
   const secrets: Record<string, Secret> = {};
   const config: Record<string, readonly string[]> = {};
   for (const [name, values] of Object.entries<string[]>(one.config)) {

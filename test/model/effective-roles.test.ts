@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  effectiveRoleIds,
+  expandRoleIds,
+  type Group,
+  groupPath,
+  groupsWithParents,
+  type Role,
+} from '../../src/model/index.ts';
+
+const role = (id: string, ...compositeIds: string[]): [string, Role] => [
+  id,
+  { id, realmId: 'r', name: id, attributes: {}, compositeIds },
+];
+const group = (id: string, roleIds: string[], parentId?: string): [string, Group] => [
+  id,
+  {
+    id,
+    realmId: 'r',
+    name: id,
+    attributes: {},
+    roleIds,
+    isDefault: false,
+    ...(parentId ? { parentId } : {}),
+  },
+];
+
+const graph = {
+  roles: new Map([role('a', 'b'), role('b', 'c', 'a'), role('c'), role('d'), role('e', 'gone')]),
+  groups: new Map([
+    group('top', ['d']),
+    group('sub', ['e'], 'top'),
+    group('x', [], 'y'),
+    group('y', [], 'x'),
+  ]),
+};
+
+test('effective roles are direct ones, those of groups and their parents, composites resolved', () => {
+  const roles = effectiveRoleIds(graph, { roleIds: ['a'], groupIds: ['sub'] });
+  assert.deepEqual([...roles].sort(), ['a', 'b', 'c', 'd', 'e']);
+});
+
+test('circles end, and what is not there is left out', () => {
+  assert.deepEqual([...expandRoleIds(graph, ['b', 'nothing'])].sort(), ['a', 'b', 'c']);
+  assert.deepEqual([...effectiveRoleIds(graph, { roleIds: ['nothing'], groupIds: ['x', 'nothing'] })], []);
+  assert.deepEqual(
+    groupsWithParents(graph, ['x', 'y'])
+      .map((one) => one.id)
+      .sort(),
+    ['x', 'y'],
+  );
+  assert.equal(groupPath(graph, graph.groups.get('x')!), '/y/x');
+});
+
+test('users with the same roles and groups share one answer', () => {
+  const of = (...roleIds: string[]) => effectiveRoleIds(graph, { roleIds, groupIds: [] });
+  assert.equal(of('a'), of('a'));
+  assert.notEqual(of('a'), of('d'));
+});
+
+test('a group path names the parents from the top', () => {
+  assert.equal(groupPath(graph, graph.groups.get('sub')!), '/top/sub');
+});

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { checkPassword, parsePasswordPolicy, passwordFault } from '../../src/model/index.ts';
+
+function faults(
+  policy: string,
+  password: string,
+  username = 'alice',
+  email = 'alice@example.test',
+): string[] {
+  return checkPassword(parsePasswordPolicy(policy), { password, username, email }).map((one) => one.message);
+}
+
+test('parses the entries of a policy string (facts §11)', () => {
+  assert.deepEqual(parsePasswordPolicy('length(8) and digits(1) and notUsername and passwordHistory(5)'), {
+    length: 8,
+    digits: 1,
+    notUsername: true,
+    passwordHistory: 5,
+    regexPatterns: [],
+    unknown: [],
+  });
+  assert.deepEqual(parsePasswordPolicy(undefined), { regexPatterns: [], unknown: [] });
+  assert.deepEqual(parsePasswordPolicy(''), { regexPatterns: [], unknown: [] });
+});
+
+test('an entry without its number has the default of Keycloak', () => {
+  const policy = parsePasswordPolicy(
+    'length and maxLength() and specialChars(undefined) and passwordHistory',
+  );
+  assert.deepEqual(
+    [policy.length, policy.maxLength, policy.specialChars, policy.passwordHistory],
+    [8, 64, 1, 3],
+  );
+});
+
+test('what is not enforced is named', () => {
+  assert.deepEqual(parsePasswordPolicy('passwordBlacklist(x.txt) and maxAuthAge(300) and own(1)').unknown, [
+    'passwordBlacklist(x.txt)',
+    'own(1)',
+  ]);
+});
+
+test('each entry refuses in the wording of Keycloak', () => {
+  const cases: [string, string, string][] = [
+    ['length(8)', 'short', 'Invalid password: minimum length 8.'],
+    ['maxLength(4)', 'longer', 'Invalid password: maximum length 4.'],
+    ['digits(2)', 'a1', 'Invalid password: must contain at least 2 numerical digits.'],
+    ['lowerCase(1)', 'ABC1', 'Invalid password: must contain at least 1 lower case characters.'],
+    ['upperCase(1)', 'abc1', 'Invalid password: must contain at least 1 upper case characters.'],
+    ['specialChars(1)', 'aB1', 'Invalid password: must contain at least 1 special characters.'],
+    ['notUsername', 'ALICE', 'Invalid password: must not be equal to the username.'],
+    ['notContainsUsername', 'xAlice1', 'Invalid password: Can not contain the username.'],
+    ['notEmail', 'Alice@Example.test', 'Invalid password: must not be equal to the email.'],
+    ['regexPattern(^[a-z]+$)', 'abc1', 'Invalid password: fails to match regex pattern(s).'],
+  ];
+  for (const [policy, password, message] of cases) assert.deepEqual(faults(policy, password), [message]);
+  assert.deepEqual(passwordFault('History', 3), {
+    key: 'invalidPasswordHistoryMessage',
+    params: [3],
+    message: 'Invalid password: must not be equal to any of last 3 passwords.',
+  });
+});
+
+test('a fault has the key and parameters of Keycloak (facts §7.2)', () => {
+  const [fault] = checkPassword(parsePasswordPolicy('length(8)'), { password: 'x', username: 'a' });
+  assert.deepEqual(fault, {
+    key: 'invalidPasswordMinLengthMessage',
+    params: [8],
+    message: 'Invalid password: minimum length 8.',
+  });
+});
+
+test('a password that meets everything is accepted', () => {
+  const policy =
+    'length(8) and maxLength(64) and digits(1) and lowerCase(1) and upperCase(1) and specialChars(1) and notUsername and notEmail and notContainsUsername and regexPattern([A-Za-z0-9-]+)';
+  assert.deepEqual(faults(policy, 'Correct-Horse-7'), []);
+  assert.deepEqual(faults('', ''), []);
+});
+
+test('a pattern must match the whole password, and one that cannot be read refuses', () => {
+  assert.equal(faults('regexPattern([a-z]+)', 'abc').length, 0);
+  assert.equal(faults('regexPattern([a-z]+)', 'abc1').length, 1);
+  assert.equal(faults('regexPattern([a-z)', 'abc').length, 1);
+});
+
+test('any text can be parsed as a policy', () => {
+  fc.assert(fc.property(fc.string(), (text) => void parsePasswordPolicy(text)));
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { effectiveRoleIds } from '../../../src/model/index.ts';
+import {
+  narrowRoles,
+  permittedScopes,
+  resolveRefreshScopes,
+  resolveScopes,
+  type ScopeResolution,
+} from '../../../src/protocol/claims/index.ts';
+import { exportedRealm } from './exported-realm.ts';
+
+const { configuration, clients, users } = exportedRealm('acme');
+const spa = clients.get('spa')!;
+
+const words = (text: string): string[] => text.split(' ').sort();
+
+function granted(resolution: ScopeResolution) {
+  assert(resolution.outcome === 'granted', JSON.stringify(resolution));
+  return resolution.granted;
+}
+
+test('default scopes are granted without asking, hidden ones stay out of the answer (facts §3.2)', () => {
+  const scopes = granted(resolveScopes(configuration, spa, undefined));
+  assert.deepEqual(words(scopes.visible), ['email', 'profile']);
+  assert.deepEqual(words(scopes.all), ['acr', 'basic', 'email', 'profile', 'roles', 'web-origins']);
+  assert.equal(scopes.openid, false);
+});
+
+test('optional scopes and openid are granted where asked for', () => {
+  const scopes = granted(resolveScopes(configuration, spa, 'openid phone address'));
+  assert.deepEqual(words(scopes.visible), ['address', 'email', 'openid', 'phone', 'profile']);
+  assert.equal(scopes.openid, true);
+  assert.equal(scopes.all.startsWith('openid '), true);
+});
+
+test('naming a default scope changes nothing (observed: scope-default-named)', () => {
+  const named = granted(resolveScopes(configuration, spa, 'profile'));
+  assert.deepEqual(words(named.visible), ['email', 'profile']);
+});
+
+for (const requested of [
+  'nonsense',
+  'openid nonsense',
+  '',
+  ' ',
+  'saml_organization',
+  'service_account',
+  'OPENID',
+]) {
+  test(`refuses the scope "${requested}" as a whole, as it was sent (observed: bad-scope, scope-empty)`, () => {
+    const refused = { outcome: 'invalid', names: requested };
+    assert.deepEqual(resolveScopes(configuration, spa, requested), refused);
+    assert.deepEqual(resolveRefreshScopes(configuration, spa, 'openid email', requested), refused);
+  });
+}
+
+test('a scope that is named twice counts once', () => {
+  assert.equal(
+    granted(resolveScopes(configuration, spa, 'phone phone')).scopes.filter((one) => one.name === 'phone')
+      .length,
+    1,
+  );
+});
+
+test('equal requests are answered with the same object, refused ones are not kept', () => {
+  const first = resolveScopes(configuration, spa, 'openid email');
+  assert.equal(resolveScopes(configuration, spa, 'openid email'), first);
+  assert.notEqual(resolveScopes(configuration, spa, 'x'), resolveScopes(configuration, spa, 'x'));
+});
+
+test('a refresh may narrow, and the family keeps its whole scope (observed: scope-narrow)', () => {
+  const family = granted(resolveScopes(configuration, spa, 'openid phone address')).all;
+  const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
+  assert.deepEqual(words(scopes.visible), ['email', 'openid', 'phone', 'profile']);
+  assert.equal(scopes.all, family);
+  const whole = granted(resolveRefreshScopes(configuration, spa, family, undefined));
+  assert.deepEqual(words(whole.visible), ['address', 'email', 'openid', 'phone', 'profile']);
+});
+
+test('a refresh cannot widen; what was not granted is left out silently (observed: scope-widen)', () => {
+  const family = granted(resolveScopes(configuration, spa, 'openid')).all;
+  const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
+  assert.deepEqual(words(scopes.visible), ['email', 'openid', 'profile']);
+});
+
+test('leaving openid out hides it and still gives an ID token; adding it gives none (observed: scope-drop-openid)', () => {
+  const withOpenid = granted(resolveScopes(configuration, spa, 'openid')).all;
+  const dropped = granted(resolveRefreshScopes(configuration, spa, withOpenid, 'email'));
+  assert.deepEqual([words(dropped.visible), dropped.openid], [['email', 'profile'], true]);
+  const without = granted(resolveScopes(configuration, spa, undefined)).all;
+  const added = granted(resolveRefreshScopes(configuration, spa, without, 'openid'));
+  assert.deepEqual([words(added.visible), added.openid], [['email', 'profile'], false]);
+});
+
+test('offline_access is for users with the role of its name (Keycloak 26)', () => {
+  const offline = granted(resolveScopes(configuration, spa, 'offline_access'));
+  const permitted = (username: string) => {
+    const effective = effectiveRoleIds(configuration, users.get(username)!);
+    return permittedScopes(configuration, offline, effective);
+  };
+  assert.equal(permitted('bob'), offline, 'has the role itself');
+  assert.equal(permitted('alice'), offline, 'has it by default-roles-acme');
+  const refused = permitted('carol-sha256');
+  assert.deepEqual(words(refused.visible), ['email', 'profile']);
+  assert.equal(permitted('carol-sha256'), refused, 'the same object for the same roles');
+});
+
+test('a client without full scope sees its own roles, its mapped ones and those of its scopes (facts §6.1)', () => {
+  const name = (id: string) => configuration.roles.get(id)!.name;
+  const narrow = { ...spa, fullScopeAllowed: false };
+  const alice = effectiveRoleIds(configuration, users.get('alice')!);
+  const scopes = granted(resolveScopes(configuration, narrow, undefined));
+  assert.deepEqual([...narrowRoles(configuration, narrow, scopes, alice)].map(name), []);
+  const manager = [...configuration.roles.values()].find((one) => one.name === 'manager')!;
+  const mapped = { ...narrow, scopeRoleIds: [manager.id] };
+  const mappedScopes = granted(resolveScopes(configuration, mapped, undefined));
+  assert.deepEqual([...narrowRoles(configuration, mapped, mappedScopes, alice)].map(name).sort(), [
+    'manager',
+    'orders:read',
+    'user',
+  ]);
+  const owner = { ...clients.get('orders-api')!, fullScopeAllowed: false };
+  const ownScopes = granted(resolveScopes(configuration, owner, undefined));
+  assert.deepEqual([...narrowRoles(configuration, owner, ownScopes, alice)].map(name).sort(), [
+    'orders:read',
+    'orders:write',
+  ]);
+  const withOffline = granted(resolveScopes(configuration, narrow, 'offline_access'));
+  assert.deepEqual([...narrowRoles(configuration, narrow, withOffline, alice)].map(name), ['offline_access']);
+});
