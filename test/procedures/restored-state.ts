@@ -1,9 +1,13 @@
-import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
+import { initPlatform, loadSettings } from '../../src/config/index.ts';
 import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/index.ts';
-import { makePlatform, PASSPHRASE, procedureOptions, type TestPlatform } from './platform.ts';
+import { startService } from '../../src/runtime/open.ts';
+import { EXPORTS, makePlatform, PASSPHRASE, procedureOptions, type TestPlatform } from './platform.ts';
 
 /** Which of two states a platform directory is in, thing by thing: `old` is before the restore, `new` the set's. */
 export interface State {
@@ -15,21 +19,41 @@ export interface State {
 export const OLD: State = { database: 'old', env: 'old', config: 'old' };
 export const NEW: State = { database: 'new', env: 'new', config: 'new' };
 
+/** Platforms are made once per realms and copied, for each takes a second of two cores. */
+const templates = new Map<string, Promise<{ dir: string; set: string }>>();
+
 /** A stopped platform with a set, changed since: one administrator more, another `.env`, another `config/`. */
 export async function changedSinceBackup(
   t: TestContext,
   realms: readonly string[] = [],
 ): Promise<{ platform: TestPlatform; set: BackupResult }> {
-  const platform = await makePlatform(t, realms);
-  await writeFile(join(platform.dir, 'config/state'), 'new');
-  await appendFile(join(platform.dir, '.env'), 'STATE=new\n');
-  await (await platform.serve()).close();
-  const set = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
-  await recoverAdmin(await platform.load(), { ...procedureOptions(), username: 'second' });
-  await writeFile(join(platform.dir, 'config/state'), 'old');
-  const env = await readFile(join(platform.dir, '.env'), 'utf8');
-  await writeFile(join(platform.dir, '.env'), env.replace('STATE=new', 'STATE=old'));
-  return { platform, set };
+  const key = realms.join(' ');
+  if (!templates.has(key)) templates.set(key, makeTemplate(realms));
+  const template = await templates.get(key)!;
+  const platform = await makePlatform(t);
+  await rm(platform.dir, { recursive: true });
+  await cp(template.dir, platform.dir, { recursive: true, preserveTimestamps: true });
+  const set = JSON.parse(template.set) as BackupResult;
+  return { platform, set: { ...set, dir: join(platform.dir, 'backups', set.name) } };
+}
+
+async function makeTemplate(realms: readonly string[]): Promise<{ dir: string; set: string }> {
+  const dir = join(mkdtempSync(join(tmpdir(), 'idkit-test-template-')), 'idkit');
+  process.once('exit', () => rmSync(join(dir, '..'), { recursive: true, force: true }));
+  initPlatform(dir, { env: {} });
+  for (const realm of realms) {
+    await cp(join(EXPORTS, `${realm}-realm.json`), join(dir, 'import', `${realm}-realm.json`));
+  }
+  const load = () => loadSettings({ dir, env: {}, flags: { 'listen.port': '0' } });
+  await writeFile(join(dir, 'config/state'), 'new');
+  await appendFile(join(dir, '.env'), 'STATE=new\n');
+  await (await startService(await load())).close();
+  const set = await backup(await load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+  await recoverAdmin(await load(), { ...procedureOptions(), username: 'second' });
+  await writeFile(join(dir, 'config/state'), 'old');
+  const env = await readFile(join(dir, '.env'), 'utf8');
+  await writeFile(join(dir, '.env'), env.replace('STATE=new', 'STATE=old'));
+  return { dir, set: JSON.stringify(set) };
 }
 
 export async function readState(dir: string): Promise<State> {

@@ -7,6 +7,7 @@ import { mirrorRoot } from '../mirror/mirror.ts';
 import { backupRoot, checkPlatform, mirrorTarget } from '../platform.ts';
 import { discardKeptState } from '../restore/kept-state.ts';
 import { beginRun } from '../runbook.ts';
+import { keepVerdict } from '../verify/judge-set.ts';
 import { archiveConfig } from './archive-config.ts';
 import { BACKUP_PARTS, type BackupOptions, type BackupResult } from './contract.ts';
 import { dumpDatabase } from './dump-database.ts';
@@ -46,8 +47,9 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   try {
     const contents = await makeContents(work);
     await run.step('checksums', () => writeManifest(work, contents));
-    await run.step('read-back', () => readBack(work));
+    const verdict = await run.step('read-back', () => readBack(work));
     const dir = await run.step('publish', () => writer.publish());
+    await keepVerdict(root, writer.name, verdict, options);
     await run.step('versions', () => keepVersions(work, dir, contents));
     const pruned = await run.step('prune', () => prune(work, contents), countSets);
     if (mirror !== undefined) await run.step('mirror', () => copyToMirror(work, mirror));

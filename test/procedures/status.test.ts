@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { status } from '../../src/procedures/index.ts';
+import { makePlatform, procedureOptions } from './platform.ts';
+import { changedSinceBackup } from './restored-state.ts';
+
+describe('status', () => {
+  it('tells of a running service: health, realms, users, signing keys and their ages', async (t) => {
+    const platform = await makePlatform(t, ['acme']);
+    const service = await platform.serve();
+    const report = await status(await platform.load(), procedureOptions());
+    assert.deepEqual([report.service.health, report.service.baseUrl], ['UP', service.address]);
+    assert.deepEqual(
+      report.realms.map(({ realm }) => realm),
+      ['acme', 'master'],
+    );
+    const master = report.realms.find(({ realm }) => realm === 'master');
+    assert.equal(master?.users, 1);
+    assert.ok(master.keys.some(({ algorithm, ageDays }) => algorithm === 'RS256' && ageDays === 0));
+    assert.equal(report.lastBackup, undefined);
+  });
+
+  it('tells of a stopped one with a set: last backup, last verify, where the master key comes from', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const report = await status(await platform.load(), procedureOptions());
+    assert.equal(report.service.health, 'stopped');
+    assert.equal(report.lastBackup?.name, set.name);
+    assert.equal(report.lastVerify?.verdict, 'good');
+    assert.deepEqual(report.masterKey, { set: true, source: '.env', rotationUnfinished: false });
+  });
+});
