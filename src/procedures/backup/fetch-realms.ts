@@ -1,7 +1,11 @@
 import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
+import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DumpSummary } from '../../runtime/index.ts';
+import { call } from '../smoke/call.ts';
+import { listenAddress } from '../smoke/service.ts';
+import type { BackupOptions } from './contract.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
 /** A realm as one of the two sources gave it. */
@@ -44,8 +48,8 @@ async function fetchFromSource(
   work: BackupWork,
   dump: DumpSummary | undefined,
 ): Promise<{ source: RealmFiles['source']; fetched: readonly FetchedRealm[] }> {
-  const { settings, options, runtime, run } = work;
-  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await runtime.baseUrl());
+  const { options, runtime, run } = work;
+  const address = await findAddress(work);
   if (address !== undefined) {
     try {
       return { source: 'api', fetched: await fetchOverHttp(work, address) };
@@ -58,13 +62,31 @@ async function fetchFromSource(
         );
       }
     }
-  } else if (settings.service === 'keycloak') {
-    throw new IdkitError('IDKIT_UNREACHABLE', 'Keycloak does not run, and realm files come from its API', {
-      hints: ['start it, or name its address with --base-url'],
-    });
   }
   if (dump === undefined) await runtime.dumpDatabase(async () => undefined, { signal: options.signal });
   return { source: 'snapshot', fetched: await runtime.readSnapshot() };
+}
+
+/**
+ * `--base-url`, else the running service's own record. Keycloak keeps no record, so there `listen` tells; for idkit no
+ * record means that nothing runs, and whatever else listens there must not be given the administrator's password.
+ */
+async function findAddress(work: BackupWork): Promise<string | undefined> {
+  const { settings, options, runtime } = work;
+  if (options.baseUrl !== undefined) return options.baseUrl.replace(/\/+$/, '');
+  const recorded = await runtime.baseUrl();
+  return recorded ?? (settings.service === 'keycloak' ? listenAddress(settings) : undefined);
+}
+
+/**
+ * A stopped Keycloak is found out before anything is dumped (contract §3, backup).
+ *
+ * @throws IDKIT_UNREACHABLE
+ */
+export async function checkKeycloakAnswers(settings: Settings, options: BackupOptions): Promise<void> {
+  if (settings.service !== 'keycloak') return;
+  const address = options.baseUrl?.replace(/\/+$/, '') ?? listenAddress(settings);
+  await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
 /** The snapshot stands in where idkit's own service refused the login or went away meanwhile. */

@@ -12,7 +12,7 @@ import { archiveConfig } from './archive-config.ts';
 import { BACKUP_PARTS, type BackupOptions, type BackupResult } from './contract.ts';
 import { dumpDatabase } from './dump-database.ts';
 import { encryptEnv, listSettingsFromElsewhere } from './encrypt-env.ts';
-import { fetchRealms } from './fetch-realms.ts';
+import { checkKeycloakAnswers, fetchRealms } from './fetch-realms.ts';
 import { keepVersions } from './keep-versions.ts';
 import { openSetInRoot } from './open-set.ts';
 import { readBack } from './read-back.ts';
@@ -35,7 +35,10 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const mirror = mirrorTarget(settings, options.mirror);
   const runtime = await openRuntime(settings);
 
-  const opened = await run.step('open', () => openSetInRoot(root, options));
+  const opened = await run.step('open', async () => {
+    await checkKeycloakAnswers(settings, options);
+    return openSetInRoot(root, options);
+  });
   if (opened.clockBehind) {
     run.finding(
       'CLOCK_BEHIND',

@@ -186,9 +186,25 @@ async function goThrough(staged: StagedRestore): Promise<Outcome> {
     const proof = await run.step('smoke', () => runSmoke(staged));
     const kept = await run.step('finish', () => finishRestore({ ...staged, journal }));
     return { outcome: 'restored', id: job.id, set: job.set.dir, ...proof, kept };
+  } catch (error) {
+    throw resumable(error, run.current);
   } finally {
     await next.runtime.stop();
   }
+}
+
+/** An interrupt once the restored state is proven to stand leaves it there, and says how to end it. */
+function resumable(error: unknown, step: RestoreStepId | undefined): unknown {
+  const late = step === 'applications' || step === 'smoke' || step === 'finish';
+  if (!late || !(error instanceof IdkitError)) return error;
+  return new IdkitError(error.code, `${error.message}; the restored state is in place`, {
+    cause: error,
+    hints: [
+      ...error.hints,
+      'idkit restore --resume runs the last checks again',
+      'idkit restore --abort brings back the state before it',
+    ],
+  });
 }
 
 /** Runs steps whose failure brings the old state back. */

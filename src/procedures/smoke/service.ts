@@ -40,7 +40,11 @@ export async function findService(settings: Settings, options: SmokeOptions): Pr
 export async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
   const recorded = await (await openRuntime(settings)).baseUrl();
-  if (recorded !== undefined) return recorded;
+  return recorded ?? listenAddress(settings);
+}
+
+/** Where `listen` of idkit.yaml puts the service, for this machine. */
+export function listenAddress(settings: Settings): string {
   const { host, port, tlsCert } = settings.listen;
   const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : bracket(host);
   return `${tlsCert === null ? 'http' : 'https'}://${address}:${port}`;
