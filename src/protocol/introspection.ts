@@ -128,7 +128,7 @@ async function describe(
     OWN_CLAIMS.filter((name) => claims[name] !== undefined).map((name) => [name, claims[name]]),
   );
   const isRefresh = claims['typ'] === 'Refresh' || claims['typ'] === 'Offline';
-  const audience = isRefresh ? [...[mapped['aud'] ?? []].flat(), claims['aud']] : claims['aud'];
+  const audience = isRefresh ? joinAudience(mapped['aud'], claims['aud']) : claims['aud'];
   return {
     ...mapped,
     ...own,
@@ -138,4 +138,9 @@ async function describe(
     token_type: claims['typ'],
     active: true,
   };
+}
+
+/** `aud` of a refresh token's answer: who an access token would be for, and the issuer (observed introspect). */
+function joinAudience(mapped: unknown, own: unknown): unknown {
+  return mapped === undefined ? own : [mapped, own].flat();
 }

@@ -64,7 +64,7 @@ export interface RealmInWorld {
 }
 
 let passwords: Passwords | undefined;
-let hashed: Promise<{ secretData: string; credentialData: string }> | undefined;
+const hashes = new Map<string, Promise<{ secretData: string; credentialData: string }>>();
 
 export async function openWorld(): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), 'idkit-protocol-'));
@@ -141,8 +141,7 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
       const user = fixtureUser(fixture, username, random, changes);
       await applied(store, [{ do: 'create', user }]);
       if (password !== null) {
-        const hash =
-          password === PASSWORD ? (hashed ??= hashPassword(ctx, password)) : hashPassword(ctx, password);
+        const hash = await hashOnce(ctx, password);
         const credential: Credential = {
           id: uuid(random),
           userId: user.id,
@@ -150,7 +149,7 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
           createdDate: ctx.clock.now(),
           secrets: {},
           priority: 10,
-          ...(await hash),
+          ...hash,
         };
         await applied(store, [{ do: 'create', credential }]);
       }
@@ -192,8 +191,13 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
   return realm;
 }
 
-function hashPassword(ctx: ProtocolContext, password: string) {
-  return ctx.passwords.hash(password, { algorithm: 'argon2' });
+/** Users with the same password share a hash: a fixture must be quick. */
+function hashOnce(ctx: ProtocolContext, password: string) {
+  const known = hashes.get(password);
+  if (known !== undefined) return known;
+  const hash = ctx.passwords.hash(password, { algorithm: 'argon2' });
+  hashes.set(password, hash);
+  return hash;
 }
 
 /** The claims of a token, not verified. */
