@@ -73,7 +73,7 @@ function fileSink(handle: FileHandle, entry: CheckedEntry): EntrySink {
     },
     async close() {
       try {
-        await handle.utimes(entry.mtime, entry.mtime);
+        await handle.utimes(time(entry), time(entry));
         await handle.sync();
       } finally {
         await handle.close();
@@ -88,8 +88,13 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   for (const entry of directories) {
     const path = join(dir, entry.path);
     await syncDirectory(path);
-    await utimes(path, entry.mtime, entry.mtime);
+    await utimes(path, time(entry), time(entry));
     if ((entry.mode & 0o700) !== 0o700) await chmod(path, entry.mode);
   }
   await syncDirectory(dir);
+}
+
+/** As a date: Node.js takes a negative number for "now". */
+function time(entry: CheckedEntry): Date {
+  return new Date(entry.mtime * 1000);
 }

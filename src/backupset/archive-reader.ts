@@ -68,7 +68,8 @@ async function checkTail(input: BlockInput): Promise<void> {
 }
 
 function isZero(bytes: Uint8Array): boolean {
-  return !bytes.some((byte) => byte !== 0);
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== 0) return false;
+  return true;
 }
 
 /** Headers that describe the entry after them: pax records and GNU's long names. */
@@ -156,6 +157,11 @@ class BlockInput {
   }
 
   async take(size: number): Promise<Buffer> {
+    if (this.#chunk.length >= size) {
+      const { buffer, byteOffset } = this.#chunk;
+      this.#chunk = this.#chunk.subarray(size);
+      return Buffer.from(buffer, byteOffset, size);
+    }
     const parts: Uint8Array[] = [];
     for (let left = size; left > 0; ) {
       const portion = await this.#portion(left);

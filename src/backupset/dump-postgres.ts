@@ -1,6 +1,6 @@
 import type { DumpReport } from './contract.ts';
 import { type CountedTable, RealmCounter } from './dump-counts.ts';
-import { endOfPsqlStatement } from './dump-psql.ts';
+import { endOfBlockComment, endOfPsqlStatement } from './dump-psql.ts';
 import { checkNoNul, skipSpace } from './dump-statement.ts';
 import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
 import { shown } from './faults.ts';
@@ -69,6 +69,8 @@ export class PostgresDump {
     if (start === text.length) return start === from ? INCOMPLETE : start;
     const byte = text[start]!;
     if (byte === 0x2d || byte === 0x5c) return this.#scanLine(text, start, byte);
+    if (byte === 0x2f && text.length - start < 2) return INCOMPLETE;
+    if (byte === 0x2f && text[start + 1] === 0x2a) return endOfBlockComment(text, start + 2);
     if (this.#ended) throw badDump('a statement follows its end line');
     const end = endOfPsqlStatement(text, start);
     if (end === INCOMPLETE) return INCOMPLETE;
@@ -98,7 +100,7 @@ export class PostgresDump {
   }
 
   #checkStatement(statement: string): void {
-    const words = withoutComments(statement);
+    const words = statement.replace(/\s+/g, ' ');
     if (!STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words))
       throw badDump(`a dump of one database never holds ${shown(words.slice(0, 60))}`);
     const setting = /^SET (?:LOCAL |SESSION )?(\w+)\s*(?:=|TO)\s*(.*)$/is.exec(words);
@@ -157,16 +159,6 @@ function nextSuspect(text: Buffer, line: number): number {
   if (suspect >= 0) return suspect + 1;
   const last = text.lastIndexOf(0x0a) + 1;
   return last > line ? last : 0;
-}
-
-function withoutComments(statement: string): string {
-  let words = statement.trimStart();
-  while (words.startsWith('/*')) {
-    const end = words.indexOf('*/');
-    if (end < 0) break;
-    words = words.slice(end + 2).trimStart();
-  }
-  return words.replace(/\s+/g, ' ');
 }
 
 function unquoted(name: string): string {

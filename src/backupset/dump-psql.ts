@@ -81,8 +81,8 @@ function endOfDollarQuoted(text: Buffer, start: number): number {
   return after(text, text.toString('latin1', start, at + 1), at + 1);
 }
 
-/** Block comments nest in Postgres. */
-function endOfBlockComment(text: Buffer, start: number): number {
+/** The place after a block comment, whose inside begins at `start`: they nest in Postgres. Or INCOMPLETE. */
+export function endOfBlockComment(text: Buffer, start: number): number {
   let depth = 1;
   for (let at = start; at + 1 < text.length; at++) {
     if (text[at] === 0x2f && text[at + 1] === 0x2a) {

@@ -145,10 +145,12 @@ function text(block: Buffer, start: number, length: number): string | undefined 
   return utf8(end < 0 ? field : field.subarray(0, end));
 }
 
+const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
 /** UTF-8 text; undefined for other bytes. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return DECODER.decode(bytes);
   } catch {
     return undefined;
   }
