@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Secret, systemRandom } from '../../src/core/index.ts';
 import {
   ensureAlgorithmKey,
+  ensureNamedKeys,
   freshKeyComponents,
   KEY_PROVIDER_TYPE,
   KEY_SECRET_NAMES,
@@ -185,4 +186,22 @@ test('making an RSA key leaves the event loop free', async () => {
   await make({ config: { keySize: ['4096'] } });
   const { user, system } = process.threadCpuUsage(before);
   assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
+});
+
+test('a realm gets a key for each algorithm that it, its refresh tokens or its clients name', async () => {
+  const [rs256] = await freshKeyComponents(context);
+  const clients = [
+    { attributes: { 'id.token.signed.response.alg': 'PS256', 'access.token.signed.response.alg': '' } },
+    { attributes: { 'access.token.signed.response.alg': 'EdDSA' } },
+  ];
+  const settings = { defaultSignatureAlgorithm: 'ES256' };
+  const added = await ensureNamedKeys({ ...context, components: [rs256!], settings, clients });
+  assert.deepEqual(added.map((one) => readKeyComponent(one)!.algorithm).sort(), [
+    'ES256',
+    'EdDSA',
+    'HS512',
+    'PS256',
+  ]);
+  const components = [rs256!, ...added];
+  assert.deepEqual(await ensureNamedKeys({ ...context, components, settings, clients }), []);
 });

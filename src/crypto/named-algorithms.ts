@@ -1,0 +1,41 @@
+import type { Client, Component, RealmSettings } from '../model/index.ts';
+import { ensureAlgorithmKey, type NewKeyComponent } from './new-realm-keys.ts';
+
+/** Attributes of a client that name the algorithm of one of its tokens. */
+const CLIENT_ATTRIBUTES = [
+  'access.token.signed.response.alg',
+  'id.token.signed.response.alg',
+  'user.info.response.signature.alg',
+] as const;
+
+/** Refresh tokens are signed with the realm's own secret (facts §6). */
+const REFRESH_TOKEN_ALGORITHM = 'HS512';
+
+/** Every signature algorithm that a realm and these clients sign with, each once. */
+export function listNamedAlgorithms(
+  settings: Pick<RealmSettings, 'defaultSignatureAlgorithm'>,
+  clients: readonly Pick<Client, 'attributes'>[],
+): readonly string[] {
+  const named = clients.flatMap(({ attributes }) => CLIENT_ATTRIBUTES.map((name) => attributes[name] ?? ''));
+  const all = new Set([settings.defaultSignatureAlgorithm, REFRESH_TOKEN_ALGORITHM, ...named]);
+  all.delete('');
+  return [...all];
+}
+
+/**
+ * The key components that a realm lacks for the algorithms that it and these clients name: to be stored in the same
+ * change as what names them, so that each key is published before the save is answered.
+ */
+export async function ensureNamedKeys(
+  context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {
+    components: readonly Component[];
+    settings: Pick<RealmSettings, 'defaultSignatureAlgorithm'>;
+    clients: readonly Pick<Client, 'attributes'>[];
+  },
+): Promise<readonly Component[]> {
+  const { settings, clients, ...rest } = context;
+  const made = await Promise.all(
+    listNamedAlgorithms(settings, clients).map((algorithm) => ensureAlgorithmKey({ ...rest, algorithm })),
+  );
+  return made.filter((component) => component !== undefined);
+}
