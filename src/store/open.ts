@@ -18,6 +18,10 @@ import { inspectFile } from './sqlite/file.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { prepareForWriting } from './sqlite/prepare-file.ts';
 
+export { checkSqlite } from './sqlite/check.ts';
+export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
+export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
+
 /** How to open a store. */
 export interface StoreOptions {
   /** The SQLite file, absolute. */

@@ -39,9 +39,11 @@ function applyChange(sql: Statements, change: RowChange, touched: Touched): void
   switch (change.do) {
     case 'create':
     case 'put':
-      return writeRecord(sql, change, touched);
+      writeRecord(sql, change, touched);
+      return;
     case 'remove':
-      return removeRecord(sql, change.table, change.id, touched);
+      removeRecord(sql, change.table, change.id, touched);
+      return;
     case 'assign':
     case 'unassign':
       mustExist(sql, 'account', change.userId);

@@ -1,0 +1,59 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { IdkitError, Secret } from '../../core/index.ts';
+import { openKeyring } from '../sealing/keyring.ts';
+import { checkMasterKeys } from '../sealing/proofs.ts';
+import type { CheckRequest, FromCheck } from './check.ts';
+import { toFault } from './faults.ts';
+import { quickCheck } from './file.ts';
+import { checkKind, migrate } from './prepare-file.ts';
+import { summarize } from './summary.ts';
+
+const { file, masterKey, masterKeyOld } = workerData as CheckRequest;
+let answer: FromCheck;
+const database = new DatabaseSync(file, { timeout: 10_000 });
+try {
+  database.exec('PRAGMA cache_size = -65536');
+  answer = { summary: check() };
+} catch (error) {
+  const fault = toFault(error, file);
+  answer = { fault: fault.code === 'IDKIT_DATABASE_DAMAGED' ? { ...fault, code: 'IDKIT_DAMAGED' } : fault };
+}
+database.close();
+parentPort!.postMessage(answer);
+
+function check() {
+  checkKind(database, file);
+  quickCheck(database, file);
+  const orphan = database.prepare('PRAGMA foreign_key_check').get();
+  if (orphan !== undefined)
+    throw damaged(`a row of ${orphan['table']} belongs to a row of ${orphan['parent']} that is missing`);
+  migrate(database);
+  checkSchema();
+  const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
+  const keys = checkMasterKeys(database, openKeyring(new Secret(masterKey), old));
+  if (keys === 'fresh') throw damaged('no master key belongs to it');
+  return summarize(database);
+}
+
+/** Tables, indexes and triggers are exactly those that this program makes: a dump may not bring its own. */
+function checkSchema(): void {
+  const expected = new DatabaseSync(':memory:');
+  migrate(expected);
+  const list = (of: DatabaseSync) =>
+    of
+      .prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name')
+      .all()
+      .map((row) => JSON.stringify(Object.values(row)));
+  const known = new Set(list(expected));
+  const found = list(database);
+  expected.close();
+  const foreign = found.find((entry) => !known.has(entry));
+  if (foreign !== undefined)
+    throw damaged(`its schema holds what idkit does not make: ${foreign.slice(0, 80)}`);
+  if (found.length !== known.size) throw damaged('a table or index of its schema is missing');
+}
+
+function damaged(why: string): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', `the loaded database is damaged: ${why}`);
+}

@@ -1,0 +1,74 @@
+import { Worker } from 'node:worker_threads';
+import { IdkitError, threadModule } from '../../../core/index.ts';
+import { type Fault, fromFault } from '../faults.ts';
+import { hasDatabase, hasLog, readLocation, tidyLog } from '../file.ts';
+import type { DatabaseSummary } from '../summary.ts';
+
+/** How a dump is watched and ended. */
+export interface DumpOptions {
+  signal?: AbortSignal;
+  /** Bytes of SQL written so far. */
+  onProgress?: (bytes: number) => void;
+}
+
+/** What a dump holds, counted in its own snapshot. */
+export type SqliteDump = DatabaseSummary;
+
+export type FromDump = { chunk: Uint8Array<ArrayBuffer> } | { summary: DatabaseSummary } | { fault: Fault };
+
+/**
+ * Writes one consistent snapshot as SQL text while others read and write. It is read in one transaction in its own
+ * thread, so no writer can make it start over; `write` is awaited chunk by chunk.
+ *
+ * @throws IDKIT_NOT_FOUND, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, the signal's reason, and what `write` throws
+ */
+export async function dumpSqlite(
+  file: string,
+  write: (chunk: Uint8Array) => Promise<void>,
+  options: DumpOptions = {},
+): Promise<SqliteDump> {
+  options.signal?.throwIfAborted();
+  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  const logged = hasLog(file);
+  const flow = new SharedArrayBuffer(4);
+  const worker = new Worker(threadModule(import.meta.url, './dump-thread'), {
+    workerData: { file, location: readLocation(file), flow },
+  });
+  try {
+    return await receive(worker, new Int32Array(flow), write, options);
+  } finally {
+    await worker.terminate();
+    if (!logged) tidyLog(file);
+  }
+}
+
+function receive(
+  worker: Worker,
+  flow: Int32Array,
+  write: (chunk: Uint8Array) => Promise<void>,
+  { signal, onProgress }: DumpOptions,
+): Promise<DatabaseSummary> {
+  return new Promise((resolve, reject) => {
+    let bytes = 0;
+    let written: Promise<void> = Promise.resolve();
+    const abort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    const take = async (chunk: Uint8Array) => {
+      if (signal?.aborted) return;
+      await write(chunk);
+      bytes += chunk.byteLength;
+      onProgress?.(bytes);
+      Atomics.sub(flow, 0, 1);
+      Atomics.notify(flow, 0);
+    };
+    worker.on('message', (message: FromDump) => {
+      if ('chunk' in message) {
+        written = written.then(() => take(message.chunk));
+        written.catch(reject);
+      } else if ('fault' in message) reject(fromFault(message.fault));
+      else written.then(() => resolve(message.summary), reject);
+    });
+    worker.on('error', reject);
+    worker.on('exit', () => reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended early')));
+  });
+}

@@ -1,0 +1,41 @@
+import { isUtf8 } from 'node:buffer';
+
+const QUOTE = 0x27;
+
+/**
+ * A statement whose text can be handed to SQLite as a string: text literals that are not UTF-8 become
+ * `CAST(X'…' AS TEXT)`, which stores the same bytes.
+ */
+export function withoutInvalidText(statement: Buffer): Buffer {
+  if (isUtf8(statement)) return statement;
+  const parts: Buffer[] = [];
+  let done = 0;
+  for (let at = statement.indexOf(QUOTE); at !== -1; at = statement.indexOf(QUOTE, done)) {
+    const end = endOfLiteral(statement, at);
+    if (end === -1) break;
+    const literal = statement.subarray(at, end);
+    parts.push(statement.subarray(done, at), isUtf8(literal) ? literal : hexCast(literal));
+    done = end;
+  }
+  parts.push(statement.subarray(done));
+  return Buffer.concat(parts);
+}
+
+/** Where a literal that opens at `at` ends (after its last quote), or -1 where it does not. */
+export function endOfLiteral(bytes: Buffer, at: number): number {
+  for (let end = bytes.indexOf(QUOTE, at + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 2)) {
+    if (bytes[end + 1] !== QUOTE) return end + 1;
+  }
+  return -1;
+}
+
+function hexCast(literal: Buffer): Buffer {
+  const bytes = Buffer.alloc(literal.length - 2);
+  let length = 0;
+  for (let i = 1; i < literal.length - 1; i++) {
+    const byte = literal[i]!;
+    bytes[length++] = byte;
+    if (byte === QUOTE) i++;
+  }
+  return Buffer.from(`CAST(X'${bytes.toString('hex', 0, length)}' AS TEXT)`);
+}

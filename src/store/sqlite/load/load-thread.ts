@@ -1,0 +1,85 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { IdkitError } from '../../../core/index.ts';
+import { END_LINE } from '../dump/write-dump.ts';
+import { type Fault, isStorageFault, toFault } from '../faults.ts';
+import { withoutInvalidText } from '../literals.ts';
+import { statementKind } from './check-statement.ts';
+import type { FromLoad, ToLoad } from './load.ts';
+import { StatementSplitter } from './split-statements.ts';
+
+const { file } = workerData as { file: string };
+const port = parentPort!;
+const say = (message: FromLoad) => port.postMessage(message);
+const splitter = new StatementSplitter();
+let database: DatabaseSync | undefined;
+let statements = 0;
+let ended = false;
+let failed = false;
+
+port.on('message', (message: ToLoad) => {
+  if (failed) return;
+  try {
+    if (database === undefined) database = openSideFile();
+    if ('chunk' in message) {
+      for (const statement of splitter.push(message.chunk)) run(database, statement);
+      say({ taken: message.chunk.byteLength });
+    } else {
+      finish(database);
+      say({ done: true });
+    }
+  } catch (error) {
+    failed = true;
+    const fault = faultOf(error);
+    if (database?.isOpen) database.close();
+    say({ fault });
+  }
+});
+
+/** A file that nobody else sees and that is thrown away after a crash needs no journal and no syncing yet. */
+function openSideFile(): DatabaseSync {
+  const side = new DatabaseSync(file, { enableForeignKeyConstraints: false });
+  side.exec(`
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    PRAGMA cache_size = -65536;
+    PRAGMA temp_store = MEMORY;
+  `);
+  return side;
+}
+
+function run(side: DatabaseSync, statement: Buffer): void {
+  statements++;
+  const kind = statementKind(statement);
+  if (kind === undefined || ended)
+    throw damaged(`statement ${statements} is not one that a dump holds: ${excerpt(statement)}`);
+  if (kind !== 'pragma' && kind !== 'begin' && !side.isTransaction)
+    throw damaged(`statement ${statements} stands outside of the transaction`);
+  side.exec(withoutInvalidText(statement).toString('utf8'));
+  if (kind === 'commit') ended = true;
+}
+
+function finish(side: DatabaseSync): void {
+  if (!ended || splitter.end().trim() !== END_LINE)
+    throw damaged(`the dump is cut off: its last line is not "${END_LINE}"`);
+  side.close();
+}
+
+function damaged(message: string, cause?: unknown): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', message, { cause });
+}
+
+/** What SQLite refuses is the dump's fault, except for faults of the disk. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof IdkitError || isStorageFault(error)) return toFault(error, file);
+  const fault = toFault(error, file);
+  if (fault.code !== undefined) return fault;
+  return { code: 'IDKIT_DAMAGED', message: `statement ${statements} of the dump fails: ${fault.message}` };
+}
+
+/** The start of a statement; never a row's values. */
+function excerpt(statement: Buffer): string {
+  const head = statement.toString('latin1', 0, 40).replace(/[^\x20-\x7e]/g, '?');
+  return /^INSERT/i.test(head) ? 'INSERT with more than literals' : head;
+}

@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { IdkitError, systemErrorCode, threadModule } from '../../../core/index.ts';
+import { type Fault, fromFault } from '../faults.ts';
+
+/** How a load is watched and ended. */
+export interface LoadOptions {
+  signal?: AbortSignal;
+  /** Bytes of SQL loaded so far. */
+  onProgress?: (bytes: number) => void;
+}
+
+export type ToLoad = { chunk: Uint8Array } | { end: true };
+export type FromLoad = { taken: number } | { done: true } | { fault: Fault };
+
+/** Bytes on their way to the thread at most. */
+const BYTES_AHEAD = 4 * 1024 * 1024;
+
+/**
+ * Loads the SQL text of a dump into a new file in its own thread and syncs it to disk. On any failure the file is
+ * removed.
+ *
+ * @throws IDKIT_DAMAGED for anything but the statements of a dump, or one that is cut off; IDKIT_NO_SPACE;
+ *   IDKIT_FAILED where the file exists; the signal's reason; what `sql` throws
+ */
+export async function loadSqlite(
+  file: string,
+  sql: AsyncIterable<Uint8Array>,
+  options: LoadOptions = {},
+): Promise<void> {
+  options.signal?.throwIfAborted();
+  if (existsSync(file)) throw new IdkitError('IDKIT_FAILED', `${file} exists already`);
+  await createPrivate(file);
+  const worker = new Worker(threadModule(import.meta.url, './load-thread'), { workerData: { file } });
+  try {
+    await send(worker, sql, options);
+    await worker.terminate();
+    await sync(file);
+    await sync(dirname(file));
+  } catch (error) {
+    await worker.terminate();
+    await rm(file, { force: true });
+    throw error;
+  }
+}
+
+async function createPrivate(file: string): Promise<void> {
+  try {
+    await (await open(file, 'wx', 0o600)).close();
+  } catch (cause) {
+    const full = systemErrorCode(cause) === 'ENOSPC';
+    throw new IdkitError(
+      full ? 'IDKIT_NO_SPACE' : 'IDKIT_DIRECTORY_NOT_WRITABLE',
+      `${file} cannot be created`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+async function send(
+  worker: Worker,
+  sql: AsyncIterable<Uint8Array>,
+  { signal, onProgress }: LoadOptions,
+): Promise<void> {
+  let ahead = 0;
+  let loaded = 0;
+  let wake = () => {};
+  let finished = false;
+  let failure: unknown;
+  const fail = (error: unknown) => {
+    failure ??= error;
+    wake();
+  };
+  worker.on('message', (message: FromLoad) => {
+    if ('fault' in message) return fail(fromFault(message.fault));
+    if ('done' in message) finished = true;
+    else {
+      ahead -= message.taken;
+      loaded += message.taken;
+      onProgress?.(loaded);
+    }
+    wake();
+  });
+  worker.on('error', fail);
+  worker.on('exit', () => fail(new IdkitError('IDKIT_FAILED', 'the load thread ended early')));
+  const abort = () => fail(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const until = async (ready: () => boolean) => {
+    while (failure === undefined && !ready())
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    if (failure !== undefined) throw failure;
+  };
+  try {
+    for await (const chunk of sql) {
+      ahead += chunk.byteLength;
+      worker.postMessage({ chunk } satisfies ToLoad);
+      await until(() => ahead < BYTES_AHEAD);
+    }
+    worker.postMessage({ end: true } satisfies ToLoad);
+    await until(() => finished);
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
