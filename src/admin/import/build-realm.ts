@@ -1,4 +1,5 @@
 import { uuid } from '../../core/index.ts';
+import { ensureNamedKeys } from '../../crypto/index.ts';
 import type {
   Client,
   ClientScope,
@@ -78,7 +79,15 @@ export async function buildRealm(given: Json, name: string, context: AdminContex
     names,
     context,
   });
-  const components = await buildComponents(representation, { id, name }, context);
+  const brought = await buildComponents(representation, { id, name }, context);
+  const added = await ensureNamedKeys({
+    ...context,
+    realm: { id, name },
+    components: brought,
+    settings: settings.rest,
+    clients,
+  });
+  const components = [...brought, ...added];
   const ids = new Unique('component id');
   for (const [index, component] of components.entries()) ids.add(component.id, `$.components (${index})`);
   return {
