@@ -35,14 +35,14 @@ async function answerKeys(services: Services, request: FastifyRequest, reply: Fa
 
 async function answerDiscovery(services: Services, request: FastifyRequest, reply: FastifyReply) {
   const configuration = await getRealm(services.protocol, realmOf(request));
-  reply.header('cache-control', 'no-cache, must-revalidate, no-transform, no-store');
+  reply.header('cache-control', 'must-revalidate, no-cache, no-store, no-transform');
   return allowAnyOrigin(request, reply).send(discoveryDocument(services.protocol, configuration));
 }
 
 async function answerUserInfo(services: Services, request: FastifyRequest, reply: FastifyReply) {
   const work = userInfo(services.protocol, protocolRequest(request));
   const answer = await nameRealm(request, work);
-  reply.header('cache-control', 'no-store, no-cache');
+  reply.header('cache-control', 'no-cache, no-store');
   return sendAnswer(reply, answer);
 }
 

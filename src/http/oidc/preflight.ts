@@ -1,7 +1,7 @@
 import type { Route } from '../route.ts';
 
 const ALLOWED_HEADERS =
-  'Origin, Accept, X-Requested-With, Content-Type, Access-Control-Request-Method, Access-Control-Request-Headers, DPoP, Authorization';
+  'Accept, Access-Control-Request-Headers, Access-Control-Request-Method, Authorization, Content-Type, DPoP, Origin, X-Requested-With';
 
 /**
  * The OPTIONS row of a URL: any origin may ask which methods it may use (facts §1, observed cors). Without an

@@ -22,7 +22,7 @@ export const tokenRoutes: readonly Route[] = [
       return sendAnswer(reply, await requestTokens(services.protocol, protocolRequest(request)));
     },
   },
-  preflight(`${base}/token`, 'POST, OPTIONS'),
+  preflight(`${base}/token`, 'OPTIONS, POST'),
   {
     method: 'POST',
     url: `${base}/revoke`,
@@ -30,7 +30,7 @@ export const tokenRoutes: readonly Route[] = [
       return sendEmpty(reply, 200, await revokeToken(services.protocol, protocolRequest(request)));
     },
   },
-  preflight(`${base}/revoke`, 'POST, OPTIONS'),
+  preflight(`${base}/revoke`, 'OPTIONS, POST'),
   {
     method: 'POST',
     url: `${base}/token/introspect`,

@@ -22,6 +22,8 @@ interface MapperType {
   accessByDefault?: true;
   /** Changes the roles that other mappers read, whatever its flags say. */
   always?: true;
+  /** Never in user info, where Keycloak's mapper is none of those that write there. */
+  notInUserInfo?: true;
 }
 
 /** Every mapper type that idkit knows, under Keycloak 26's ids. */
@@ -31,8 +33,8 @@ const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-audience-resolve-mapper': { compile: audienceResolve, order: 30, accessByDefault: true },
   'oidc-audience-mapper': { compile: audience, order: 31 },
   'oidc-sub-mapper': { compile: subject, order: 35, accessByDefault: true },
-  'oidc-acr-mapper': { compile: acr, order: 36 },
-  'oidc-amr-mapper': { compile: amr, order: 36 },
+  'oidc-acr-mapper': { compile: acr, order: 36, notInUserInfo: true },
+  'oidc-amr-mapper': { compile: amr, order: 36, notInUserInfo: true },
   'oidc-allowed-origins-mapper': { compile: allowedOrigins, order: 37, accessByDefault: true },
   'oidc-usermodel-realm-role-mapper': { compile: realmRoles, order: 40 },
   'oidc-usermodel-client-role-mapper': { compile: clientRoles, order: 40 },
@@ -55,6 +57,7 @@ export function compileMappers(
     .flatMap((mapper) => {
       const type = TYPES[mapper.protocolMapper];
       if (type === undefined || mapper.protocol !== 'openid-connect') return [];
+      if (target === 'userinfo' && type.notInUserInfo === true) return [];
       if (type.always !== true && !writesInto(mapper, target, type.accessByDefault === true)) return [];
       return [{ order: type.order, step: type.compile(mapper) }];
     })

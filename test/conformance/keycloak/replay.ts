@@ -116,8 +116,10 @@ function headerOf(answered: Answered, name: string): string | undefined {
 
 function unexpectedHeaders(step: Step, answered: Answered): string[] {
   const cors = [...answered.headers.keys()].filter((name) => name.startsWith('access-control-'));
+  // The recording names no content type where there is no body.
+  const type = answered.body === null ? [] : ['content-type'];
   const origin = Object.keys(step.request.headers ?? {}).some((name) => name.toLowerCase() === 'origin');
-  return ['content-type', 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>
+  return [...type, 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>
     answered.headers.has(name),
   );
 }
@@ -158,9 +160,10 @@ function encodePath(path: string): string {
   return path.replace(/[^\w\-.~!$&'()*+,;=:@/%?#[\]]/g, (character) => encodeURIComponent(character));
 }
 
-function encodeForm(form: Record<string, unknown>): string {
+/** A form is an object, or a list of pairs where a field is sent twice. */
+function encodeForm(form: Record<string, unknown> | [string, unknown][]): string {
   const fields = new URLSearchParams();
-  for (const [name, value] of Object.entries(form)) {
+  for (const [name, value] of Array.isArray(form) ? form : Object.entries(form)) {
     for (const each of [value].flat()) fields.append(name, String(each));
   }
   return fields.toString();
