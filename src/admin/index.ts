@@ -9,3 +9,4 @@ export { realmRepresentation } from './export/realm-representation.ts';
 export { type FreshRealmOptions, freshRealm } from './fresh/fresh-realm.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
+export { recoverAdministrator } from './recover-administrator.ts';

@@ -21,6 +21,7 @@ import { prepareForWriting } from './sqlite/prepare-file.ts';
 export { checkSqlite } from './sqlite/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
+export { summarizeSqlite } from './sqlite/read-summary.ts';
 
 /** How to open a store. */
 export interface StoreOptions {

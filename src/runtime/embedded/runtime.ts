@@ -1,0 +1,137 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { realmRepresentation } from '../../admin/index.ts';
+import { checkMasterKey, readLockHolder, type Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import {
+  checkSqlite,
+  dumpSqlite,
+  loadSqlite,
+  openStore,
+  rotateMasterKey,
+  summarizeSqlite,
+} from '../../store/open.ts';
+import type { Runtime } from '../contract.ts';
+import type { RunningService } from '../service.ts';
+import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
+import { discard, swapBack, swapFiles, swapIn } from './database-swap.ts';
+import { recoverInStore } from './recover.ts';
+import { whileStopped } from './while-stopped.ts';
+
+/** Milliseconds between two looks at `/health/ready`. */
+const BETWEEN_LOOKS = 50;
+
+/**
+ * The embedded platform: the service and its SQLite file in one directory. `start` runs the service inside this
+ * process: one that outlived a killed restore would hold the lock that the next one needs.
+ */
+export function openEmbedded(settings: Settings): Runtime {
+  const file = databaseFile(settings);
+  let running: RunningService | undefined;
+
+  const baseUrl = async (): Promise<string | undefined> => {
+    if (running !== undefined) return running.address;
+    return (await readLockHolder(lockFile(file)))?.baseUrl;
+  };
+
+  return {
+    describe: () => ({
+      runtime: 'embedded',
+      service: 'idkit',
+      serviceVersion: ownVersion(),
+      database: 'sqlite',
+      databaseLocation: file,
+    }),
+    baseUrl,
+
+    async start() {
+      if (running !== undefined) return;
+      const { startServer } = await import('./server.ts');
+      const listen = { host: '127.0.0.1', port: 0, managementPort: null, tlsCert: null, tlsKey: null };
+      running = await startServer({ ...settings, listen }, { importDirectory: false });
+    },
+    async stop() {
+      const service = running;
+      running = undefined;
+      await service?.close();
+    },
+    async waitUntilReady(timeoutSeconds) {
+      const until = performance.now() + timeoutSeconds * 1000;
+      for (;;) {
+        const address = await baseUrl();
+        if (address !== undefined && (await isReady(address, until))) return;
+        if (performance.now() >= until)
+          throw new IdkitError(
+            'IDKIT_UNREACHABLE',
+            `${address ?? 'the service'} was not ready within ${timeoutSeconds} s`,
+          );
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS));
+      }
+    },
+
+    async dumpDatabase(write, options) {
+      return { kind: 'sqlite', ...(await dumpSqlite(file, write, options)) };
+    },
+    async readSnapshot() {
+      const masterKey = checkMasterKey(settings.masterKey);
+      const { masterKeyOld } = settings;
+      const store = await openStore({ file, masterKey, masterKeyOld, mode: 'read' });
+      try {
+        const read: { realm: string; representation: unknown }[] = [];
+        for (const realm of await store.listRealmNames()) {
+          const configuration = await store.findRealm(realm);
+          if (configuration !== undefined)
+            read.push({ realm, representation: realmRepresentation(configuration) });
+        }
+        return read;
+      } finally {
+        await store.close();
+      }
+    },
+
+    async loadDatabase(sql, { id, signal, onProgress }) {
+      const files = swapFiles(file, id);
+      await makeDataDirectory(file);
+      await discard(files, { old: false });
+      await loadSqlite(files.side, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
+      const { realms, schemaVersion } = summarizeSqlite(files.side);
+      return { realms, schemaVersion, location: files.side };
+    },
+    async checkLoaded(id, masterKey) {
+      const { side } = swapFiles(file, id);
+      const { realms, schemaVersion } = await checkSqlite(side, masterKey, settings.masterKeyOld);
+      return { realms, schemaVersion, location: side };
+    },
+    swapDatabase: (id) => whileStopped(file, 'restore', () => swapIn(swapFiles(file, id))),
+    async unswapDatabase(id) {
+      const files = swapFiles(file, id);
+      if (!existsSync(files.old) && !existsSync(files.noOld) && !existsSync(`${files.old}-wal`)) return;
+      await whileStopped(file, 'restore', () => swapBack(files));
+    },
+    discardDatabase: (id, options) => discard(swapFiles(file, id), options),
+
+    recoverAdministrator: (username) =>
+      whileStopped(file, 'recover-admin', () => recoverInStore(settings, file, username)),
+    async changeMasterKey(from, to) {
+      // A platform that never served has nothing sealed.
+      if (!existsSync(file)) return { records: 0 };
+      return whileStopped(file, 'master-key rotate', () => rotateMasterKey(file, from, to));
+    },
+  };
+}
+
+async function isReady(address: string, until: number): Promise<boolean> {
+  try {
+    const milliseconds = Math.max(1, Math.min(5_000, until - performance.now()));
+    const answer = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(milliseconds) });
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+/** The version in package.json, which lies as far above the sources as above what is built from them. */
+function ownVersion(): string {
+  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
