@@ -43,7 +43,7 @@ const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-full-name-mapper': { compile: fullName, order: 50 },
   'oidc-address-mapper': { compile: address, order: 50 },
   'oidc-group-membership-mapper': { compile: groupMembership, order: 50 },
-  'oidc-usersessionmodel-note-mapper': { compile: sessionNote, order: 50 },
+  'oidc-usersessionmodel-note-mapper': { compile: sessionNote, order: 50, notInUserInfo: true },
   'oidc-hardcoded-claim-mapper': { compile: hardcodedClaim, order: 50 },
   'oidc-nonce-backwards-compatible-mapper': { compile: nonce, order: 50, accessByDefault: true },
 };

@@ -342,3 +342,16 @@ test('the id of an access token tells its origin (observed: identifiers)', () =>
   assert.equal(id('offline', 'password'), 'ofrtro');
   assert.equal(id('transient', 'client_credentials'), 'trrtcc');
 });
+
+test('the level of the login and notes of the session never reach user info (observed: userinfo service-account)', () => {
+  const id = { 'id.token.claim': 'true' };
+  const note = mapper('oidc-usersessionmodel-note-mapper', {
+    ...id,
+    'user.session.note': 'client_id',
+    'claim.name': 'client_id',
+  });
+  const mappers = [mapper('oidc-acr-mapper', id), note];
+  const notes = { client_id: 'job' };
+  assert.deepEqual(mapped(mappers, { target: 'userinfo', notes }), {});
+  assert.deepEqual(mapped(mappers, { target: 'id', notes }), { acr: 'silver', client_id: 'job' });
+});
