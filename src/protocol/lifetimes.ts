@@ -59,8 +59,8 @@ export function refreshTokenExpiry(
 }
 
 /**
- * Second at which an access token issued now stops working (facts §4.1, "access token exp"). Without a session,
- * as for a service account, only the lifespan counts.
+ * Second at which an access token issued now stops working (facts §4.1, "access token exp"). A service account
+ * has a session for this moment alone, so its tokens end with the greatest age of a session too.
  */
 export function accessTokenExpiry(
   settings: RealmSettings,
@@ -68,13 +68,18 @@ export function accessTokenExpiry(
   within: { session: SessionTimes; family: FamilyTimes } | undefined,
   now: number,
 ): number {
+  const session = within?.session ?? {
+    offline: false,
+    startedAt: now,
+    lastAccessAt: now,
+    rememberMe: false,
+  };
+  const family = within?.family ?? { startedAt: now, lastRefreshAt: now };
+  const { maxEnd } = clientSessionEnds(settings, client, session, family);
   const own = wholeNumber(client.attributes['access.token.lifespan']);
   const lifespan = own !== undefined && own !== 0 ? own : settings.accessTokenLifespan;
-  const maxEnd = within
-    ? clientSessionEnds(settings, client, within.session, within.family).maxEnd
-    : now + sessionLimits(settings, { offline: false, rememberMe: false }).max;
-  if (lifespan < 0) return Number.isFinite(maxEnd) ? maxEnd : now + DEFAULTS.offlineMax;
-  return within ? Math.min(now + lifespan, maxEnd) : now + lifespan;
+  if (lifespan >= 0) return Math.min(now + lifespan, maxEnd);
+  return Number.isFinite(maxEnd) ? maxEnd : now + DEFAULTS.offlineMax;
 }
 
 /** Whether a session lives at the second `now`: neither its idle time nor its age has been reached. */

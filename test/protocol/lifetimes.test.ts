@@ -166,8 +166,10 @@ describe('end of an access token (facts §4.1)', () => {
     assert.ok(Number.isFinite(accessTokenExpiry(settings, own, endless, start)));
   });
 
-  it('needs no session: a service account has its lifespan alone', () => {
-    const settings = realmSettings({ accessTokenLifespan: 300, ssoSessionMaxLifespan: 10 });
+  it('ends with the greatest age of a session for a service account too (observed: exports)', () => {
+    const settings = realmSettings({ accessTokenLifespan: 300, ssoSessionMaxLifespan: 28_800 });
     assert.equal(accessTokenExpiry(settings, client(), undefined, start), start + 300);
+    const long = client({ 'access.token.lifespan': '315360000' });
+    assert.equal(accessTokenExpiry(settings, long, undefined, start), start + 28_800);
   });
 });
