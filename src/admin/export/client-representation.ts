@@ -12,7 +12,7 @@ export function clientRepresentation(
     ids.flatMap((id) => configuration.clientScopes.get(id)?.name ?? []);
   const secrets = { ...client.secrets };
   // A public client keeps its secret for the day that it is made confidential, and does not show it.
-  if (client.publicClient || client.bearerOnly) delete secrets['/secret'];
+  if (client.publicClient) delete secrets['/secret'];
   const representation: Json = {
     ...defined({
       id: client.id,

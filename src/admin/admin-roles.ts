@@ -1,0 +1,23 @@
+import type { Client, Role } from '../model/index.ts';
+import type { RealmConfiguration } from '../store/index.ts';
+import { ADMIN_ROLES, MASTER } from './fresh/built-in-clients.ts';
+import type { RealmCall } from './realm-call.ts';
+
+const NAMES: ReadonlySet<string> = new Set<string>([...ADMIN_ROLES, 'realm-admin']);
+
+/** The client that a role belongs to, or undefined for one of the realm. */
+export async function clientOfRole(
+  { context, configuration }: RealmCall,
+  role: Role,
+): Promise<Client | undefined> {
+  if (role.clientUuid === undefined) return undefined;
+  return await context.store.findClientByUuid(configuration.realm.id, role.clientUuid);
+}
+
+/** Whether a role is an administrative one (facts §7.1). */
+export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: Client | undefined): boolean {
+  const inMaster = realm.name === MASTER;
+  if (client === undefined) return inMaster && (role.name === 'admin' || role.name === 'create-realm');
+  if (inMaster) return client.clientId.endsWith('-realm') && NAMES.has(role.name);
+  return client.clientId === 'realm-management';
+}

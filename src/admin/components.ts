@@ -1,0 +1,108 @@
+import { KEY_PROVIDER_TYPE, newKeyComponent } from '../crypto/index.ts';
+import type { Component } from '../model/index.ts';
+import { componentRepresentation } from './export/client-representation.ts';
+import { buildComponent } from './import/build-components.ts';
+import { MASK } from './import/secrets.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { AdminRefusal, badRequest, notFound } from './refusal.ts';
+import { type Json, text } from './representations/json.ts';
+
+/** The realm's components by the query, secrets masked (facts §7.2, §8.5). */
+export function listComponents(
+  call: RealmCall,
+  query: { parent?: string; type?: string; name?: string },
+): Json[] {
+  call.rights.check('viewRealm');
+  return call.configuration.components
+    .filter(
+      (component) =>
+        (query.parent === undefined || component.parentId === query.parent) &&
+        (query.type === undefined || component.providerType === query.type) &&
+        (query.name === undefined || component.name === query.name),
+    )
+    .map((component) => componentRepresentation(component, 'masked'));
+}
+
+function getComponent(call: RealmCall, id: string): Component {
+  const component = call.configuration.components.find((one) => one.id === id);
+  if (component === undefined) throw notFound('Could not find component');
+  return component;
+}
+
+/** One component, secrets masked. */
+export function showComponent(call: RealmCall, id: string): Json {
+  call.rights.check('viewRealm');
+  return componentRepresentation(getComponent(call, id), 'masked');
+}
+
+/** Makes a key provider with its key; answers its id. Other providers are not built yet. */
+export async function createComponent(call: RealmCall, given: Json): Promise<string> {
+  call.rights.check('manageRealm');
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  if (given['providerId'] === undefined) throw badRequest('Invalid provider type or no such provider');
+  const built = buildComponent({ providerType: KEY_PROVIDER_TYPE, ...given }, realm.id, context, '$');
+  const component = await completed(call, built);
+  await applyChanges(call, [{ do: 'create', component }], {
+    operation: 'CREATE',
+    resource: 'COMPONENT',
+    path: `components/${component.id}`,
+    representation: componentRepresentation(component, 'masked'),
+  });
+  return component.id;
+}
+
+async function completed(call: RealmCall, component: Component): Promise<Component> {
+  if (component.providerType !== KEY_PROVIDER_TYPE)
+    throw new AdminRefusal('not-built', {
+      errorMessage: `components of type ${component.providerType} are not built yet`,
+    });
+  const { clock, random } = call.context;
+  const { realm } = call.configuration;
+  const made = await newKeyComponent({
+    ...component,
+    realm: { id: realm.id, name: realm.name },
+    clock,
+    random,
+  });
+  if (made.outcome === 'invalid') throw badRequest(made.message);
+  return { ...made.component, parentId: component.parentId };
+}
+
+/** Changes a component: what is not given, and every secret sent masked, stays. */
+export async function updateComponent(call: RealmCall, id: string, given: Json): Promise<void> {
+  call.rights.check('manageRealm');
+  const before = getComponent(call, id);
+  const built = buildComponent(
+    {
+      ...(componentRepresentation(before, 'masked') as Json),
+      ...given,
+      id,
+      config: { ...before.config, ...((given['config'] ?? {}) as Json) },
+    },
+    before.realmId,
+    call.context,
+    '$',
+  );
+  const changed = Object.entries(built.secrets).filter(([, secret]) => secret.reveal() !== MASK);
+  const secrets = { ...before.secrets, ...Object.fromEntries(changed) };
+  const name = text(given['name']) ?? before.name;
+  const component = await completed(call, { ...built, name, secrets });
+  await applyChanges(call, [{ do: 'put', component }], {
+    operation: 'UPDATE',
+    resource: 'COMPONENT',
+    path: `components/${id}`,
+    representation: componentRepresentation(component, 'masked'),
+  });
+}
+
+/** Removes a component; with a key provider its key. */
+export async function deleteComponent(call: RealmCall, id: string): Promise<void> {
+  call.rights.check('manageRealm');
+  const component = getComponent(call, id);
+  await applyChanges(call, [{ do: 'remove', what: 'component', id: component.id }], {
+    operation: 'DELETE',
+    resource: 'COMPONENT',
+    path: `components/${id}`,
+  });
+}

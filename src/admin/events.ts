@@ -1,0 +1,100 @@
+import type { AdminEvent, UserEvent } from '../model/index.ts';
+import type { AdminEventQuery, EventQuery } from '../store/index.ts';
+import { EVENT_TYPES } from './event-types.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { badInput, badRequest } from './refusal.ts';
+import { defined, type Json, strings } from './representations/json.ts';
+
+/** Stored events, newest first. @throws AdminRefusal 400 for a type that does not exist */
+export async function listEvents(call: RealmCall, query: Omit<EventQuery, 'realmId'>): Promise<Json[]> {
+  call.rights.check('viewEvents');
+  for (const type of query.types ?? [])
+    if (!EVENT_TYPES.includes(type)) throw badRequest(`Unknown event type: ${type.slice(0, 100)}`);
+  const events = await call.context.store.listEvents({ ...query, realmId: call.configuration.realm.id });
+  return events.map(represent);
+}
+
+function represent(event: UserEvent): Json {
+  const { id, time, type, realmId, clientId, userId, sessionId, ipAddress, error, details } = event;
+  return defined({ id, time, type, realmId, clientId, userId, sessionId, ipAddress, error, details });
+}
+
+/** Removes all stored events. */
+export async function clearEvents(call: RealmCall): Promise<void> {
+  call.rights.check('manageEvents');
+  await call.context.store.clearEvents(call.configuration.realm.id);
+}
+
+/** Stored admin events, newest first. */
+export async function listAdminEvents(
+  call: RealmCall,
+  query: Omit<AdminEventQuery, 'realmId'>,
+): Promise<Json[]> {
+  call.rights.check('viewEvents');
+  const realmId = call.configuration.realm.id;
+  const events = await call.context.store.listAdminEvents({ ...query, realmId });
+  return events.map(representAdmin);
+}
+
+function representAdmin(event: AdminEvent): Json {
+  const { id, time, realmId, operationType, resourceType, resourcePath, representation, error } = event;
+  const authDetails = {
+    realmId: event.authRealmId,
+    clientId: event.authClientId,
+    userId: event.authUserId,
+    ipAddress: event.authIpAddress,
+  };
+  return defined({
+    id,
+    time,
+    realmId,
+    authDetails,
+    operationType,
+    resourceType,
+    resourcePath,
+    representation,
+    error,
+  });
+}
+
+/** Removes all stored admin events. */
+export async function clearAdminEvents(call: RealmCall): Promise<void> {
+  call.rights.check('manageEvents');
+  await call.context.store.clearAdminEvents(call.configuration.realm.id);
+}
+
+/** How the realm keeps events. No types named means every type. */
+export function showEventsConfig(call: RealmCall): Json {
+  call.rights.check('viewEvents');
+  const { settings } = call.configuration.realm;
+  const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes } = settings;
+  return {
+    eventsEnabled,
+    ...(eventsExpiration === 0 ? {} : { eventsExpiration }),
+    eventsListeners,
+    enabledEventTypes: enabledEventTypes.length === 0 ? EVENT_TYPES : enabledEventTypes,
+    adminEventsEnabled: settings.adminEventsEnabled,
+    adminEventsDetailsEnabled: settings.adminEventsDetailsEnabled,
+  };
+}
+
+const LISTENERS = new Set(['jboss-logging', 'email']);
+
+/** Changes how the realm keeps events. @throws AdminRefusal for a listener or type that does not exist */
+export async function updateEventsConfig(call: RealmCall, given: Json): Promise<void> {
+  call.rights.check('manageEvents');
+  const { realm } = call.configuration;
+  for (const listener of strings(given['eventsListeners']))
+    if (!LISTENERS.has(listener)) throw badInput('Unknown event listener');
+  for (const type of strings(given['enabledEventTypes']))
+    if (!EVENT_TYPES.includes(type)) throw badInput(`Unknown event type: ${type.slice(0, 100)}`);
+  const expiration = given['eventsExpiration'];
+  if (typeof expiration === 'number' && expiration < 0)
+    throw badInput('eventsExpiration must not be negative');
+  await applyChanges(call, [{ do: 'put', realm: { ...realm, settings: { ...realm.settings, ...given } } }], {
+    operation: 'UPDATE',
+    resource: 'REALM',
+    path: 'events/config',
+    representation: given,
+  });
+}

@@ -1,0 +1,132 @@
+import { hashPolicy } from '../crypto/index.ts';
+import {
+  type Credential,
+  checkPassword,
+  parsePasswordPolicy,
+  passwordFault,
+  type User,
+} from '../model/index.ts';
+import { credentialRepresentation } from './export/user-representation.ts';
+import { buildCredentials } from './import/build-user.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { badInput, notFound } from './refusal.ts';
+import { type Json, text } from './representations/json.ts';
+import { getUser } from './users.ts';
+
+/** Old hashes that the policy's history is checked against. */
+const HISTORY = 'password-history';
+
+/** @throws AdminRefusal 400 with the first thing that the policy does not allow (facts §7.2, §11) */
+export function checkNewPassword(
+  policy: string | undefined,
+  password: string,
+  user: Pick<User, 'username' | 'email'>,
+): void {
+  const candidate = {
+    password,
+    username: user.username,
+    ...(user.email === undefined ? {} : { email: user.email }),
+  };
+  const fault = checkPassword(parsePasswordPolicy(policy), candidate)[0];
+  if (fault !== undefined) throw badInput(fault.key, fault.message);
+}
+
+/**
+ * Sets a user's password and ends all sessions of the user (contract §5). `temporary` asks for a new one at the next
+ * login.
+ *
+ * @throws AdminRefusal where there is none, or the policy does not allow it
+ */
+export async function resetPassword(call: RealmCall, userId: string, given: Json): Promise<void> {
+  const user = await getUser(call, userId);
+  call.rights.check('manageUsers');
+  const { context, configuration } = call;
+  const { passwordPolicy } = configuration.realm.settings;
+  const value = text(given['value']);
+  if (value === undefined) throw badInput('No password provided');
+  if (value === '') throw badInput('Empty password not allowed');
+  checkNewPassword(passwordPolicy, value, user);
+  const there = await context.store.listCredentials(userId);
+  await checkHistory(call, value, there);
+  const old = there.filter(({ type }) => type === 'password');
+  const credential = { type: 'password', value, userLabel: given['userLabel'] };
+  const made = await buildCredentials([credential], userId, { context, passwordPolicy, path: '$' });
+  const temporary = given['temporary'] === true;
+  const others = user.requiredActions.filter((action) => action !== 'UPDATE_PASSWORD');
+  const requiredActions = temporary ? [...others, 'UPDATE_PASSWORD'] : others;
+  const remember = parsePasswordPolicy(passwordPolicy).passwordHistory !== undefined;
+  await applyChanges(
+    call,
+    [
+      { do: 'put', user: { ...user, requiredActions } },
+      ...old.map((one) =>
+        remember
+          ? { do: 'put' as const, credential: { ...one, type: HISTORY } }
+          : { do: 'remove' as const, what: 'credential' as const, id: one.id },
+      ),
+      ...made.map((one) => ({ do: 'create' as const, credential: one })),
+      { do: 'endSessions', userId, offlineToo: true },
+    ],
+    { operation: 'ACTION', resource: 'USER', path: `users/${userId}/reset-password` },
+  );
+}
+
+/** @throws AdminRefusal where the password is one of the last that the policy remembers */
+async function checkHistory(call: RealmCall, password: string, there: readonly Credential[]): Promise<void> {
+  const { passwordPolicy } = call.configuration.realm.settings;
+  const { passwordHistory } = parsePasswordPolicy(passwordPolicy);
+  if (passwordHistory === undefined) return;
+  const newest = there
+    .filter(({ type }) => type === 'password' || type === HISTORY)
+    .sort((one, other) => other.createdDate - one.createdDate)
+    .slice(0, passwordHistory);
+  for (const stored of newest) {
+    const { outcome } = await call.context.passwords.verify(password, stored, hashPolicy(passwordPolicy));
+    if (outcome === 'match') {
+      const fault = passwordFault('History', passwordHistory);
+      throw badInput(fault.key, fault.message);
+    }
+  }
+}
+
+/** The credentials of a user, without what is secret. */
+export async function listCredentials(call: RealmCall, userId: string): Promise<readonly Json[]> {
+  await getUser(call, userId);
+  call.rights.check('viewUsers');
+  const credentials = await call.context.store.listCredentials(userId);
+  return credentials.filter(({ type }) => type !== HISTORY).map(credentialRepresentation);
+}
+
+async function getCredential(call: RealmCall, userId: string, id: string): Promise<Credential> {
+  await getUser(call, userId);
+  call.rights.check('manageUsers');
+  const credentials = await call.context.store.listCredentials(userId);
+  const credential = credentials.find((one) => one.id === id);
+  if (credential === undefined) throw notFound('Credential not found');
+  return credential;
+}
+
+/** Takes a credential away. */
+export async function deleteCredential(call: RealmCall, userId: string, id: string): Promise<void> {
+  await getCredential(call, userId, id);
+  await applyChanges(call, [{ do: 'remove', what: 'credential', id }], {
+    operation: 'ACTION',
+    resource: 'USER',
+    path: `users/${userId}/credentials/${id}`,
+  });
+}
+
+/** Names a credential. */
+export async function labelCredential(
+  call: RealmCall,
+  userId: string,
+  id: string,
+  userLabel: string,
+): Promise<void> {
+  const credential = await getCredential(call, userId, id);
+  await applyChanges(call, [{ do: 'put', credential: { ...credential, userLabel } }], {
+    operation: 'UPDATE',
+    resource: 'USER',
+    path: `users/${userId}/credentials/${id}/userLabel`,
+  });
+}

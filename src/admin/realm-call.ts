@@ -1,0 +1,74 @@
+import { uuid } from '../core/index.ts';
+import type { AdminEvent } from '../model/index.ts';
+import type { Change, Conflict, RealmConfiguration } from '../store/index.ts';
+import type { AdminContext, Caller } from './context.ts';
+import { type AdminRefusal, duplicateResource, notFound } from './refusal.ts';
+import type { Json } from './representations/json.ts';
+import type { Rights } from './rights.ts';
+
+/** An administrator at work in one realm. */
+export interface RealmCall {
+  context: AdminContext;
+  caller: Caller;
+  rights: Rights;
+  configuration: RealmConfiguration;
+}
+
+/** What an admin event says about a change (facts §8.4). */
+export interface Recorded {
+  operation: AdminEvent['operationType'];
+  resource: string;
+  path: string;
+  representation?: Json | readonly unknown[];
+}
+
+const SECRET_FIELDS = new Set(['credentials', 'secret', 'value', 'secretData', 'registrationAccessToken']);
+
+/** The admin event of a change; none where the realm keeps none. */
+export function adminEvent(call: RealmCall, recorded: Recorded): Change[] {
+  const { realm } = call.configuration;
+  if (!realm.settings.adminEventsEnabled) return [];
+  const { caller, context } = call;
+  const details = realm.settings.adminEventsDetailsEnabled && recorded.representation !== undefined;
+  return [
+    {
+      do: 'record',
+      adminEvent: {
+        id: uuid(context.random),
+        time: context.clock.now(),
+        realmId: realm.id,
+        authRealmId: caller.realmId,
+        authClientId: caller.clientUuid,
+        authUserId: caller.userId,
+        authIpAddress: caller.ipAddress,
+        operationType: recorded.operation,
+        resourceType: recorded.resource,
+        resourcePath: recorded.path,
+        ...(details ? { representation: JSON.stringify(recorded.representation, withoutSecrets) } : {}),
+      },
+    },
+  ];
+}
+
+function withoutSecrets(key: string, value: unknown): unknown {
+  return SECRET_FIELDS.has(key) ? undefined : value;
+}
+
+/**
+ * Stores the changes with their admin event, all or nothing.
+ *
+ * @param refuse the answer to a name or id that is taken; absent: Keycloak's "Duplicate resource error"
+ * @throws AdminRefusal
+ */
+export async function applyChanges(
+  call: RealmCall,
+  changes: readonly Change[],
+  recorded?: Recorded,
+  refuse: (taken: Conflict) => AdminRefusal = duplicateResource,
+): Promise<void> {
+  const events = recorded === undefined ? [] : adminEvent(call, recorded);
+  const applied = await call.context.store.apply([...changes, ...events]);
+  if (applied.outcome === 'conflict') throw refuse(applied);
+  // Someone else removed it since it was read.
+  if (applied.outcome === 'missing') throw notFound();
+}

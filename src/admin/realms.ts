@@ -1,0 +1,208 @@
+import { ensureAlgorithmKey } from '../crypto/index.ts';
+import type { Client, Component, Realm } from '../model/index.ts';
+import type { Change, RealmConfiguration } from '../store/index.ts';
+import type { AdminContext, Caller } from './context.ts';
+import { realmRepresentation, reducedRealmRepresentation } from './export/realm-representation.ts';
+import { MASTER, managementClientId } from './fresh/built-in-clients.ts';
+import { buildSettings } from './import/build-realm.ts';
+import { createRealm, RealmConflict } from './import/import-realm.ts';
+import { findAdminRole, inTurn } from './import/master-access.ts';
+import { checkRealmName, checkSettings, RealmNameFault } from './import/realm-settings.ts';
+import { MASK } from './import/secrets.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { badInput, badRequest, conflict, forbidden } from './refusal.ts';
+import { checkRepresentation } from './representations/check.ts';
+import { RepresentationFault } from './representations/fault.ts';
+import type { Json } from './representations/json.ts';
+import { findRights, holdsMasterRole } from './rights.ts';
+
+/** Realms that the caller has any administrative role in. @throws AdminRefusal 403 where there is none */
+export async function listRealms(context: AdminContext, caller: Caller, brief: boolean): Promise<Json[]> {
+  const names = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
+  const listed: Json[] = [];
+  for (const name of names) {
+    const configuration = await context.store.findRealm(name);
+    if (configuration === undefined) continue;
+    const rights = await findRights(context, caller, configuration);
+    if (!rights.any) continue;
+    if (!rights.has('viewRealm')) listed.push({ realm: name });
+    else listed.push(brief ? briefRealm(configuration) : realmRepresentation(configuration));
+  }
+  if (listed.length === 0) throw forbidden();
+  return listed;
+}
+
+function briefRealm({ realm }: RealmConfiguration): Json {
+  const { displayName, enabled } = realm.settings;
+  return { id: realm.id, realm: realm.name, ...(displayName === undefined ? {} : { displayName }), enabled };
+}
+
+/** A realm, whole or reduced, by what the caller may see. */
+export function showRealm({ rights, configuration }: RealmCall): Json {
+  if (rights.has('viewRealm')) return realmRepresentation(configuration);
+  if (rights.any) return reducedRealmRepresentation(configuration);
+  throw forbidden();
+}
+
+/** Makes a realm from its representation; answers its name. The body's value is read only for who may. */
+export async function addRealm(context: AdminContext, caller: Caller, body: () => unknown): Promise<string> {
+  if (!(await holdsMasterRole(context, caller, 'create-realm'))) throw forbidden();
+  const given = readRealm(body);
+  const name = given['realm'];
+  if (name === undefined || name === '') throw badRequest('Realm name cannot be empty');
+  try {
+    checkRealmName(name);
+    if ((await context.store.findRealm(name as string)) !== undefined)
+      throw conflict(`Realm ${name} already exists`);
+    await createRealm(context, given);
+    return name as string;
+  } catch (error) {
+    if (error instanceof RealmConflict)
+      throw error.conflict.on === 'realm.name'
+        ? conflict(`Realm ${name} already exists`)
+        : conflict('Duplicate resource error');
+    if (error instanceof RealmNameFault)
+      throw error.character === undefined ? badRequest(error.what) : badInput(error.what);
+    if (error instanceof RepresentationFault) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Every body that is none reads alike here (observed admin-realms). */
+function readRealm(body: () => unknown): Json {
+  try {
+    return checkRepresentation('RealmRepresentation', body());
+  } catch {
+    throw badRequest('unable to read contents from stream');
+  }
+}
+
+/** Changes the settings that are given; the rest stays. A realm may be renamed, master not. */
+export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
+  call.rights.check('manageRealm');
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  const name = given['realm'] === undefined ? realm.name : renamed(call, given['realm']);
+  const next = mergeSettings(realm, checkSettings(given));
+  const changes: Change[] = [
+    { do: 'put', realm: { ...next, name } },
+    ...(await algorithmKeys(context, next, configuration.components)),
+    ...(name === realm.name ? [] : await renameManagement(context, realm.name, name)),
+  ];
+  await applyChanges(
+    call,
+    changes,
+    { operation: 'UPDATE', resource: 'REALM', path: '', representation: given },
+    () => conflict('Realm with same name exists'),
+  );
+}
+
+function renamed({ configuration }: RealmCall, wanted: unknown): string {
+  const { name } = configuration.realm;
+  if (wanted === name) return name;
+  if (name === MASTER) throw badRequest("Can't rename master realm");
+  try {
+    return checkRealmName(wanted);
+  } catch (error) {
+    if (error instanceof RealmNameFault)
+      throw error.character === undefined ? badRequest(error.what) : badInput(error.what);
+    throw error;
+  }
+}
+
+async function renameManagement(context: AdminContext, from: string, to: string): Promise<Change[]> {
+  const master = await context.store.findRealm(MASTER);
+  if (master === undefined) return [];
+  const client = await context.store.findClient(master.realm.id, managementClientId(from, MASTER));
+  if (client === undefined) return [];
+  const put: Client = { ...client, clientId: managementClientId(to, MASTER), name: `${to} Realm` };
+  return [{ do: 'put', client: put }];
+}
+
+/** A realm with the given fields of its representation; masked secrets stay as they are. */
+function mergeSettings(realm: Realm, given: Json): Realm {
+  const { rest, secrets } = buildSettings({ ...withoutNames(given) });
+  const { kept, ...settings } = rest;
+  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => given[name] !== undefined));
+  const replaced = Object.keys(kept);
+  const keptSecrets = Object.fromEntries(
+    Object.entries(realm.secrets).filter(([pointer]) => {
+      const field = pointer.split('/')[1]!;
+      return !replaced.includes(field) || secrets[pointer]?.reveal() === MASK;
+    }),
+  );
+  const newSecrets = Object.fromEntries(
+    Object.entries(secrets).filter(([, secret]) => secret.reveal() !== MASK),
+  );
+  return {
+    ...realm,
+    settings: { ...realm.settings, ...own, kept: { ...realm.settings.kept, ...kept } },
+    secrets: { ...keptSecrets, ...newSecrets },
+  };
+}
+
+/** Records that a realm's representation may carry and a PUT does not change (facts §7.2). */
+const NOT_CHANGED = [
+  'identityProviders',
+  'identityProviderMappers',
+  'authenticationFlows',
+  'authenticatorConfig',
+];
+
+function withoutNames(given: Json): Json {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CHANGED.includes(name)));
+}
+
+/** The key that the realm's algorithm lacks, so that it is published before it signs. */
+export async function algorithmKeys(
+  context: AdminContext,
+  realm: Pick<Realm, 'id' | 'name' | 'settings'>,
+  components: readonly Component[],
+  algorithm = realm.settings.defaultSignatureAlgorithm,
+): Promise<Change[]> {
+  const { clock, random } = context;
+  const component = await ensureAlgorithmKey({
+    realm: { id: realm.id, name: realm.name },
+    components,
+    algorithm,
+    clock,
+    random,
+  });
+  return component === undefined ? [] : [{ do: 'create', component }];
+}
+
+/** Removes a realm with everything of it, and the client of its administration in master. */
+export async function deleteRealm(call: RealmCall): Promise<void> {
+  call.rights.check('manageRealm');
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  if (realm.name === MASTER) throw badRequest("Can't remove master realm");
+  await inTurn(context, async () => {
+    const master = await context.store.findRealm(MASTER);
+    const client =
+      master && (await context.store.findClient(master.realm.id, managementClientId(realm.name, MASTER)));
+    const applied = await context.store.apply([
+      { do: 'remove', what: 'realm', id: realm.id },
+      ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
+      ...(master === undefined || client === undefined ? [] : withoutRolesOf(master, client.id)),
+    ]);
+    if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
+  });
+}
+
+/** Master's role `admin` without the roles of a client. */
+function withoutRolesOf(master: RealmConfiguration, clientUuid: string): Change[] {
+  const admin = findAdminRole(master);
+  if (admin === undefined) return [];
+  const compositeIds = admin.compositeIds.filter((id) => master.roles.get(id)?.clientUuid !== clientUuid);
+  return [{ do: 'put', role: { ...admin, compositeIds } }];
+}
+
+/** Ends all online sessions of the realm (facts §7.2). */
+export async function logoutAll(call: RealmCall): Promise<Json> {
+  call.rights.check('manageUsers');
+  const { context, configuration } = call;
+  await context.store.endRealmSessions(configuration.realm.id);
+  await applyChanges(call, [], { operation: 'ACTION', resource: 'REALM', path: 'logout-all' });
+  return {};
+}

@@ -1,0 +1,222 @@
+import { expandRoleIds, type Role } from '../model/index.ts';
+import { clientOfRole, isAdminRole } from './admin-roles.ts';
+import { roleRepresentation } from './export/realm-representation.ts';
+import { briefUserRepresentation } from './export/user-representation.ts';
+import { buildRole } from './import/build-roles.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { badInput, badRequest, conflict, duplicateResource, forbidden, notFound } from './refusal.ts';
+import { type Json, text } from './representations/json.ts';
+
+/** Whose roles: the realm's, or those of one client. */
+export type RoleOwner = { clientUuid: string } | 'realm';
+
+/** Checks what an administrator may do with the roles of an owner. @throws AdminRefusal 403 */
+export function checkRoleRight(call: RealmCall, owner: RoleOwner, what: 'list' | 'view' | 'manage'): void {
+  if (owner === 'realm')
+    call.rights.check(what === 'list' ? 'listRoles' : what === 'view' ? 'viewRealm' : 'manageRealm');
+  else
+    call.rights.check(what === 'list' ? 'queryClients' : what === 'view' ? 'viewClients' : 'manageClients');
+}
+
+function ownerUuid(owner: RoleOwner): string | undefined {
+  return owner === 'realm' ? undefined : owner.clientUuid;
+}
+
+function ownerOf(role: Role): RoleOwner {
+  return role.clientUuid === undefined ? 'realm' : { clientUuid: role.clientUuid };
+}
+
+/** Roles of an owner; sorted by name. */
+export function rolesOf({ configuration }: RealmCall, owner: RoleOwner): Role[] {
+  const uuid = ownerUuid(owner);
+  return [...configuration.roles.values().filter((role) => role.clientUuid === uuid)].sort((one, other) =>
+    one.name < other.name ? -1 : 1,
+  );
+}
+
+/** What `GET …/roles` may be asked for. */
+export interface RoleQuery {
+  search?: string;
+  first?: number;
+  max?: number;
+  full?: boolean;
+}
+
+/** The roles of an owner by the query. */
+export function listRoles(call: RealmCall, owner: RoleOwner, query: RoleQuery): Json[] {
+  checkRoleRight(call, owner, 'list');
+  const search = query.search?.toLowerCase() ?? '';
+  const matching = rolesOf(call, owner).filter((role) =>
+    `${role.name} ${role.description ?? ''}`.toLowerCase().includes(search),
+  );
+  const first = query.first ?? 0;
+  const page = matching.slice(first, query.max === undefined ? undefined : first + query.max);
+  return page.map((role) => roleRepresentation(role, query.full ? 'full' : undefined));
+}
+
+/** The role of a path by name. @throws AdminRefusal */
+export function getRole(call: RealmCall, owner: RoleOwner, name: string, what: 'view' | 'manage'): Role {
+  checkRoleRight(call, owner, what);
+  const role = rolesOf(call, owner).find((one) => one.name === name);
+  if (role === undefined) throw notFound('Could not find role');
+  return role;
+}
+
+/** The role of `/roles-by-id/{id}`. @throws AdminRefusal */
+export function getRoleById(call: RealmCall, id: string, what: 'view' | 'manage'): Role {
+  const role = call.configuration.roles.get(id);
+  if (role === undefined) {
+    if (!call.rights.any) throw forbidden();
+    throw notFound('Could not find role with id');
+  }
+  checkRoleRight(call, ownerOf(role), what);
+  return role;
+}
+
+/** Path of a role in admin events and `Location`, below the realm. */
+export function rolePath(role: Role): string {
+  const name = encodeURIComponent(role.name);
+  return role.clientUuid === undefined ? `roles/${name}` : `clients/${role.clientUuid}/roles/${name}`;
+}
+
+/** Makes a role. */
+export async function createRole(call: RealmCall, owner: RoleOwner, given: Json): Promise<Role> {
+  checkRoleRight(call, owner, 'manage');
+  const { context, configuration } = call;
+  if (given['name'] === undefined || given['name'] === '') throw badInput('role has no name');
+  const role = buildRole(given, {
+    realmId: configuration.realm.id,
+    clientUuid: ownerUuid(owner),
+    context,
+    path: '$',
+  });
+  const compositeIds = compositesByName(call, given['composites'] as Json | undefined);
+  await checkGrants(call, compositeIds);
+  await applyChanges(
+    call,
+    [{ do: 'create', role: { ...role, compositeIds } }],
+    {
+      operation: 'CREATE',
+      resource: owner === 'realm' ? 'REALM_ROLE' : 'CLIENT_ROLE',
+      path: rolePath(role),
+      representation: given,
+    },
+    () => conflict(`Role with name ${role.name} already exists`),
+  );
+  return role;
+}
+
+function compositesByName(call: RealmCall, composites: Json | undefined): string[] {
+  const wanted = new Set((composites?.['realm'] ?? []) as readonly string[]);
+  return rolesOf(call, 'realm')
+    .filter((role) => wanted.has(role.name))
+    .map(({ id }) => id);
+}
+
+/** Changes a role; what is not given stays. */
+export async function updateRole(call: RealmCall, role: Role, given: Json): Promise<void> {
+  const name = text(given['name']) || role.name;
+  if (role.id === call.configuration.realm.defaultRoleId && name !== role.name)
+    throw badRequest(`${role.name} is default role of the realm and cannot be renamed.`);
+  const next: Role = {
+    ...role,
+    name,
+    ...(given['description'] === undefined ? {} : { description: text(given['description'])! }),
+    ...(given['attributes'] === undefined ? {} : { attributes: given['attributes'] as Role['attributes'] }),
+  };
+  await applyChanges(
+    call,
+    [{ do: 'put', role: next }],
+    {
+      operation: 'UPDATE',
+      resource: role.clientUuid === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE',
+      path: rolePath(role),
+      representation: given,
+    },
+    duplicateResource,
+  );
+}
+
+/** Removes a role; the realm's default one stays. */
+export async function deleteRole(call: RealmCall, role: Role): Promise<void> {
+  if (role.id === call.configuration.realm.defaultRoleId)
+    throw badRequest(`${role.name} is default role of the realm and cannot be removed.`);
+  await applyChanges(call, [{ do: 'remove', what: 'role', id: role.id }], {
+    operation: 'DELETE',
+    resource: role.clientUuid === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE',
+    path: rolePath(role),
+    representation: roleRepresentation(role),
+  });
+}
+
+/** Roles named by id, or by name among `owner`'s. @throws AdminRefusal 404 */
+export function namedRoles(
+  call: RealmCall,
+  given: readonly Json[],
+  missing: string,
+  owner?: RoleOwner,
+): Role[] {
+  return given.map((one) => {
+    const id = text(one['id']);
+    const role =
+      (id === undefined ? undefined : call.configuration.roles.get(id)) ??
+      (owner === undefined || id !== undefined
+        ? undefined
+        : rolesOf(call, owner).find(({ name }) => name === one['name']));
+    const foreign = role !== undefined && owner !== undefined && role.clientUuid !== ownerUuid(owner);
+    if (role === undefined || foreign) throw notFound(missing);
+    return role;
+  });
+}
+
+/**
+ * Whoever gives a role gives all that it includes: an administrative one only who may (facts §7.1, [26.5]).
+ *
+ * @throws AdminRefusal 403
+ */
+export async function checkGrants(call: RealmCall, roleIds: readonly string[]): Promise<void> {
+  if (call.rights.grantsAdminRoles) return;
+  for (const id of expandRoleIds(call.configuration, roleIds)) {
+    const role = call.configuration.roles.get(id)!;
+    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
+  }
+}
+
+/** The roles that a role includes directly: all, the realm's, or those of a client. */
+export function listComposites(call: RealmCall, role: Role, of?: RoleOwner): Json[] {
+  return role.compositeIds.flatMap((id) => {
+    const included = call.configuration.roles.get(id);
+    if (included === undefined) return [];
+    return of !== undefined && included.clientUuid !== ownerUuid(of) ? [] : [roleRepresentation(included)];
+  });
+}
+
+/** Adds roles to a role, or takes them out. */
+export async function changeComposites(
+  call: RealmCall,
+  role: Role,
+  given: readonly Json[],
+  how: 'add' | 'remove',
+): Promise<void> {
+  const ids = namedRoles(call, given, 'Could not find composite role').map(({ id }) => id);
+  if (how === 'add') await checkGrants(call, ids);
+  const others = role.compositeIds.filter((id) => !ids.includes(id));
+  const compositeIds = how === 'add' ? [...new Set([...role.compositeIds, ...ids])] : others;
+  await applyChanges(call, [{ do: 'put', role: { ...role, compositeIds } }], {
+    operation: how === 'add' ? 'CREATE' : 'DELETE',
+    resource: role.clientUuid === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE',
+    path: `${rolePath(role)}/composites`,
+    representation: given,
+  });
+}
+
+/** Users that have the role directly. */
+export async function listRoleUsers(
+  call: RealmCall,
+  role: Role,
+  first: number,
+  max: number,
+): Promise<Json[]> {
+  const users = await call.context.store.listUsersWithRole(role.id, first, max);
+  return users.filter((user) => user.serviceAccountClientUuid === undefined).map(briefUserRepresentation);
+}

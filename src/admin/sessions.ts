@@ -1,0 +1,125 @@
+import type { SessionWithClients } from '../store/index.ts';
+import { viewClient } from './clients.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { notFound } from './refusal.ts';
+import type { Json } from './representations/json.ts';
+import { getUser } from './users.ts';
+
+async function represent(call: RealmCall, found: SessionWithClients): Promise<Json> {
+  const { session, username, clientUuids } = found;
+  const clients: [string, string][] = [];
+  for (const uuid of clientUuids) {
+    const client = await call.context.store.findClientByUuid(session.realmId, uuid);
+    if (client !== undefined) clients.push([uuid, client.clientId]);
+  }
+  return {
+    id: session.id,
+    username,
+    userId: session.userId,
+    ipAddress: session.ipAddress,
+    start: session.startedAt * 1000,
+    lastAccess: session.lastAccessAt * 1000,
+    rememberMe: session.rememberMe,
+    clients: Object.fromEntries(clients),
+    transientUser: false,
+  };
+}
+
+/** Whether a session that is stored still lives (facts §4): idle time and maximum of the realm. */
+function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
+  const { settings } = configuration.realm;
+  const now = Math.floor(context.clock.now() / 1000);
+  const remembered = session.rememberMe;
+  const idle = session.offline
+    ? settings.offlineSessionIdleTimeout
+    : (remembered && settings.ssoSessionIdleTimeoutRememberMe) || settings.ssoSessionIdleTimeout;
+  const longest = session.offline
+    ? settings.offlineSessionMaxLifespanEnabled
+      ? settings.offlineSessionMaxLifespan
+      : Number.POSITIVE_INFINITY
+    : (remembered && settings.ssoSessionMaxLifespanRememberMe) || settings.ssoSessionMaxLifespan;
+  return now < session.lastAccessAt + idle && now < session.startedAt + longest;
+}
+
+async function listed(call: RealmCall, found: readonly SessionWithClients[]): Promise<Json[]> {
+  const sessions: Json[] = [];
+  for (const one of found) if (isLive(call, one)) sessions.push(await represent(call, one));
+  return sessions;
+}
+
+/** The sessions of a user; offline ones only those of one client. */
+export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Json[]> {
+  await getUser(call, userId);
+  call.rights.check('viewUsers');
+  const found = await call.context.store.listUserSessions(userId, offlineOf !== undefined);
+  const wanted = offlineOf === undefined ? found : found.filter((one) => one.clientUuids.includes(offlineOf));
+  return await listed(call, wanted);
+}
+
+/** The sessions of a client. */
+export async function listClientSessions(
+  call: RealmCall,
+  clientUuid: string,
+  query: { offline: boolean; first: number; max: number },
+): Promise<Json[]> {
+  await viewClient(call, clientUuid);
+  const found = await call.context.store.listClientSessions({ clientUuid, ...query });
+  return await listed(call, found);
+}
+
+/** `{"count": n}` of a client's sessions. */
+export async function countClientSessions(
+  call: RealmCall,
+  clientUuid: string,
+  offline: boolean,
+): Promise<Json> {
+  await viewClient(call, clientUuid);
+  const counts = await call.context.store.countClientSessions(call.configuration.realm.id);
+  const own = counts.find((one) => one.clientUuid === clientUuid);
+  return { count: (offline ? own?.offline : own?.online) ?? 0 };
+}
+
+/** Sessions by client, numbers as text (facts §7.2). */
+export async function sessionStats(call: RealmCall): Promise<Json[]> {
+  call.rights.check('viewRealm');
+  const { store } = call.context;
+  const { realm } = call.configuration;
+  const stats: Json[] = [];
+  for (const { clientUuid, online, offline } of await store.countClientSessions(realm.id)) {
+    const client = await store.findClientByUuid(realm.id, clientUuid);
+    if (client !== undefined && online + offline > 0)
+      stats.push({
+        id: clientUuid,
+        clientId: client.clientId,
+        active: String(online),
+        offline: String(offline),
+      });
+  }
+  return stats;
+}
+
+/** Ends a user's online sessions; tokens issued until now are stale (facts §7.2). */
+export async function logoutUser(call: RealmCall, userId: string): Promise<void> {
+  const user = await getUser(call, userId);
+  call.rights.check('manageUsers');
+  const notBefore = Math.floor(call.context.clock.now() / 1000);
+  await applyChanges(
+    call,
+    [
+      { do: 'put', user: { ...user, notBefore } },
+      { do: 'endSessions', userId, offlineToo: false },
+    ],
+    { operation: 'ACTION', resource: 'USER', path: `users/${userId}/logout` },
+  );
+}
+
+/** Ends one session. @throws AdminRefusal 404 in Keycloak's spelling */
+export async function deleteSession(call: RealmCall, id: string, offline: boolean): Promise<void> {
+  call.rights.check('manageUsers');
+  const { store } = call.context;
+  const session = await store.findSession(id, offline);
+  if (session === undefined || session.realmId !== call.configuration.realm.id)
+    throw notFound('Sesssion not found');
+  await store.endSession(id, offline);
+  await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });
+}

@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AdminContext } from '../../src/admin/index.ts';
+import { Secret, systemClock, systemRandom } from '../../src/core/index.ts';
+import { openPasswords } from '../../src/crypto/index.ts';
+import { openStore } from '../../src/store/open.ts';
+
+const key = new Secret(Buffer.alloc(32, 7).toString('base64'));
+
+/** A store in a directory of its own, with what administration works with. */
+export interface Place extends AsyncDisposable {
+  context: AdminContext;
+}
+
+export async function openPlace(): Promise<Place> {
+  const directory = mkdtempSync(join(tmpdir(), 'idkit-admin-'));
+  const store = await openStore({ file: join(directory, 'idkit.db'), masterKey: key });
+  const passwords = openPasswords();
+  const context: AdminContext = {
+    store,
+    clock: systemClock,
+    random: systemRandom,
+    passwords,
+    baseUrl: 'http://localhost:8080',
+  };
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      await passwords.close();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A file of the real exports, parsed. */
+export function readExport(name: string): Record<string, unknown> {
+  const url = new URL(`../fixtures/keycloak/exports/${name}`, import.meta.url);
+  return JSON.parse(readFileSync(url, 'utf8')) as Record<string, unknown>;
+}
+
+/** `admin` and its password, `smoke-secret`. */
+export const BOOTSTRAP = {
+  username: 'admin',
+  password: new Secret('Admin-password-1'),
+  smokeClientSecret: new Secret('smoke-secret'),
+};
