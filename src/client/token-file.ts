@@ -85,7 +85,8 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     }
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0);
     if (age > STALE_LOCK_MILLISECONDS) rmSync(lock, { force: true });
-    else await sleep(50, undefined, signal === undefined ? {} : { signal });
+    else await sleep(50);
+    signal?.throwIfAborted();
   }
 }
 

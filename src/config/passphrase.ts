@@ -88,9 +88,10 @@ function runCommand(command: string, signal: AbortSignal | undefined): Promise<s
     });
     const chunks: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.on('error', (error) =>
-      reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} did not run`, { cause: error })),
-    );
+    child.on('error', (error) => {
+      if (signal?.aborted) reject(signal.reason);
+      else reject(new IdkitError('IDKIT_SETTING', `the command of ${COMMAND} did not run`, { cause: error }));
+    });
     child.on('close', (code, killedBy) => {
       if (code === 0) resolve(firstLine(Buffer.concat(chunks)));
       else {

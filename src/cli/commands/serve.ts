@@ -124,12 +124,13 @@ async function showBanner(
     );
   }
   const dir = context.globals.dir === undefined ? '' : ` --dir ${context.globals.dir}`;
+  const idkit = context.env['npm_command'] === 'exec' ? 'npx idkit' : 'idkit';
   lines.push(
     '',
     'Try, in a second terminal:',
-    `  idkit smoke${dir}`,
-    `  idkit admin realm list${dir}`,
-    `  idkit backup${dir}`,
+    `  ${idkit} smoke${dir}`,
+    `  ${idkit} admin realm list${dir}`,
+    `  ${idkit} backup${dir}`,
     '',
     paint.faint('Ctrl-C stops it.'),
     '',

@@ -31,11 +31,12 @@ export async function openSpinner(terminal: Terminal, options: { color: boolean 
       spinner.text = `${title}  ${renderProgress(state, performance.now() - began)}`;
     },
     stop() {
-      spinner.stop();
+      // A spinner at rest would still move the cursor.
+      if (spinner.isSpinning) spinner.stop();
     },
     writeAbove(line) {
       const running = spinner.isSpinning;
-      spinner.stop();
+      if (running) spinner.stop();
       terminal.stderr.write(`${line}\n`);
       if (running) spinner.start();
     },

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { PassThrough, Writable } from 'node:stream';
+import { test } from 'node:test';
+import { exitCodeOf, toIdkitError } from '../../src/cli/exit.ts';
+import { openOutput } from '../../src/cli/output/open-output.ts';
+import type { Output } from '../../src/cli/output/output.ts';
+import { renderTable } from '../../src/cli/output/render-table.ts';
+import { renderAge, renderBytes, renderMilliseconds } from '../../src/cli/output/render-units.ts';
+import { renderProgress } from '../../src/cli/output/spinner.ts';
+import { openTerminal, readFirstLine, type Terminal } from '../../src/cli/terminal.ts';
+import { ERROR_CATALOGUE, type ErrorCode, IdkitError } from '../../src/core/index.ts';
+
+const FLAGS = { json: false, quiet: false, verbose: false, color: true, progress: true, yes: false };
+
+function makeTerminal(isTerminal: boolean): { terminal: Terminal; out(): string; err(): string } {
+  const texts = { out: '', err: '' };
+  const collect = (name: 'out' | 'err') =>
+    new Writable({
+      write(chunk, _, done) {
+        texts[name] += String(chunk);
+        done();
+      },
+    });
+  const stderr = Object.assign(collect('err'), {
+    isTTY: isTerminal,
+    columns: 80,
+    cursorTo() {},
+    clearLine() {},
+    moveCursor() {},
+  });
+  const terminal = { stdin: new PassThrough(), stdout: collect('out'), stderr, canAsk: false };
+  return { terminal, out: () => texts.out, err: () => texts.err };
+}
+
+/** A run of two steps, a note and a finding. */
+function tellStory({ reporter }: Output): void {
+  reporter.stepStarted({ id: 'dump', title: 'Dump the database' });
+  reporter.stepProgress({ id: 'dump', done: 5, total: 10, unit: 'bytes' });
+  reporter.stepFinished({ id: 'dump', milliseconds: 1234, summary: '10 B' });
+  reporter.note('worth knowing');
+  reporter.finding({ code: 'MIRROR_FAILED', message: 'the mirror\ndid not answer' });
+  reporter.stepStarted({ id: 'publish', title: 'Publish' });
+  reporter.stepFailed({ id: 'publish', milliseconds: 5 });
+}
+
+const END = {
+  command: 'backup',
+  exitCode: 3 as const,
+  outcome: {
+    data: { dir: '/x' },
+    text: '/x',
+    findings: [{ code: 'MIRROR_FAILED', message: 'the mirror\ndid not answer' }],
+  },
+};
+
+test('off a terminal each finished step is one plain line on stderr, the result stands on stdout (contract §3)', async () => {
+  const { terminal, out, err } = makeTerminal(false);
+  const output = await openOutput(terminal, FLAGS, {});
+  tellStory(output);
+  output.finish(END);
+  assert.equal(
+    err(),
+    'done Dump the database (1.2 s): 10 B\nnote: worth knowing\nfinding: MIRROR_FAILED: the mirror did not answer\nfailed Publish (0.0 s)\n',
+  );
+  assert.equal(out(), '/x\n');
+});
+
+test('--quiet silences progress and notes; results, findings and errors stay (contract §3)', async () => {
+  const { terminal, out, err } = makeTerminal(false);
+  const output = await openOutput(terminal, { ...FLAGS, quiet: true }, {});
+  tellStory(output);
+  output.finish({ ...END, error: new IdkitError('IDKIT_FAILED', 'it failed', { hints: ['try again'] }) });
+  assert.equal(
+    err(),
+    'finding: MIRROR_FAILED: the mirror did not answer\nerror IDKIT_FAILED: it failed\nhint: try again\n',
+  );
+  assert.equal(out(), '/x\n');
+});
+
+test('--json is one object a line on stdout, and the last is the one result (contract §3)', async () => {
+  const { terminal, out, err } = makeTerminal(true);
+  const output = await openOutput(terminal, { ...FLAGS, json: true }, {});
+  tellStory(output);
+  output.finish(END);
+  const lines = out()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.deepEqual(
+    lines.map(({ type, state }) => [type, state]),
+    [
+      ['step', 'started'],
+      ['step', 'running'],
+      ['step', 'finished'],
+      ['note', undefined],
+      ['finding', undefined],
+      ['step', 'started'],
+      ['step', 'failed'],
+      ['result', undefined],
+    ],
+  );
+  assert.deepEqual(lines.at(-1), {
+    type: 'result',
+    command: 'backup',
+    ok: false,
+    exitCode: 3,
+    dir: '/x',
+    findings: [{ code: 'MIRROR_FAILED', message: 'the mirror\ndid not answer' }],
+  });
+  assert.equal(err(), '');
+});
+
+test('a terminal shows a moving line in colours, and none of both when they are not wanted', async () => {
+  const show = async (flags: Partial<typeof FLAGS>, env: NodeJS.ProcessEnv) => {
+    const { terminal, err } = makeTerminal(true);
+    const output = await openOutput(terminal, { ...FLAGS, ...flags }, env);
+    tellStory(output);
+    output.finish(END);
+    return err();
+  };
+  const color = /\u001b\[3[123]m/;
+  assert.match(await show({}, {}), color);
+  assert.doesNotMatch(await show({}, { NO_COLOR: '1' }), color);
+  assert.doesNotMatch(await show({ color: false }, {}), color);
+  const dumb = await show({}, { TERM: 'dumb' });
+  assert.ok(!dumb.includes('\u001b'), 'nothing moves on a dumb terminal');
+  assert.ok(!(await show({ progress: false, color: false }, {})).includes('\u001b'));
+});
+
+test('progress tells percent, bytes, rate and time left', () => {
+  assert.equal(
+    renderProgress({ done: 5_000_000, total: 20_000_000, unit: 'bytes' }, 1000),
+    '25 %  5.0 MB of 20.0 MB  5.0 MB/s  3.0 s left',
+  );
+  assert.equal(renderProgress({ done: 3, total: 10, unit: 'items' }, 50), '30 %  3 of 10');
+  assert.equal(renderProgress({ done: 1000, unit: 'bytes' }, 1000), '1.0 kB  1.0 kB/s');
+});
+
+test('sizes, durations and ages are short', () => {
+  assert.deepEqual([0, 999, 1000, 123_456, 1_234_567_890].map(renderBytes), [
+    '0 B',
+    '999 B',
+    '1.0 kB',
+    '123 kB',
+    '1.2 GB',
+  ]);
+  assert.deepEqual([0, 1500, 59_400, 187_000, 7_500_000].map(renderMilliseconds), [
+    '0.0 s',
+    '1.5 s',
+    '59 s',
+    '3 min 7 s',
+    '2 h 5 min',
+  ]);
+  assert.deepEqual([5, 300, 7200, 200_000, -7200].map(renderAge), [
+    '5 s',
+    '5 min',
+    '2 h',
+    '2 d',
+    '2 h ahead',
+  ]);
+});
+
+test('a table takes control characters out of foreign values', () => {
+  assert.equal(
+    renderTable(
+      ['A', 'B'],
+      [
+        ['x\u001b[31m\n', true],
+        ['long value', null],
+      ],
+    ),
+    'A           B\nx           yes\nlong value',
+  );
+});
+
+test('a stack is shown with --verbose or for a bug, and nowhere else (contract §3)', async () => {
+  const show = async (error: IdkitError, verbose: boolean) => {
+    const { terminal, err } = makeTerminal(false);
+    const output = await openOutput(terminal, { ...FLAGS, verbose }, {});
+    output.finish({ command: 'x', exitCode: error.exitCode, outcome: {}, error });
+    return err();
+  };
+  const failed = new IdkitError('IDKIT_FAILED', 'it failed', { cause: new Error('deep down') });
+  assert.doesNotMatch(await show(failed, false), / {4}at /);
+  assert.match(await show(failed, true), /deep down\n {4}at /);
+  assert.match(await show(new IdkitError('IDKIT_BUG', 'no'), false), / {4}at /);
+});
+
+test('every error of the catalogue has the exit code of the contract, and findings are 3', () => {
+  for (const [code, { exit }] of Object.entries(ERROR_CATALOGUE)) {
+    assert.equal(exitCodeOf({ failure: new IdkitError(code as ErrorCode, 'x') }), exit, code);
+  }
+  const findings = [{ code: 'X', message: 'y' }];
+  assert.equal(exitCodeOf({ findings }), 3);
+  assert.equal(exitCodeOf({ findings, failure: new IdkitError('IDKIT_DAMAGED', 'x') }), 13);
+  assert.equal(exitCodeOf({}), 0);
+});
+
+test('what is thrown becomes what an operator can act on; the unknown is a bug (70)', () => {
+  const quiet = new AbortController();
+  const code = (error: unknown, controller = quiet) => toIdkitError(error, controller.signal).code;
+  assert.equal(code(Object.assign(new Error('x'), { code: 'ENOSPC' })), 'IDKIT_NO_SPACE');
+  assert.equal(code(Object.assign(new Error('x'), { code: 'EDQUOT' })), 'IDKIT_NO_SPACE');
+  assert.equal(code(Object.assign(new Error('x'), { code: 'EACCES' })), 'IDKIT_DIRECTORY_NOT_WRITABLE');
+  assert.equal(code(new TypeError('x')), 'IDKIT_BUG');
+  assert.equal(code('a text'), 'IDKIT_BUG');
+  assert.equal(code(undefined), 'IDKIT_BUG');
+  const interrupted = new AbortController();
+  interrupted.abort(new IdkitError('IDKIT_TERMINATED', 'ended by SIGTERM'));
+  assert.equal(code(new Error('The operation was aborted'), interrupted), 'IDKIT_TERMINATED');
+  assert.equal(code(new IdkitError('IDKIT_DAMAGED', 'x'), interrupted), 'IDKIT_DAMAGED');
+});
+
+test('stdin gives its first line, and an empty one is refused', async () => {
+  const read = async (text: string) => {
+    const { terminal } = makeTerminal(false);
+    (terminal.stdin as PassThrough).end(text);
+    return readFirstLine(terminal, 'a token');
+  };
+  assert.equal(await read('one\r\ntwo\n'), 'one');
+  assert.equal(await read('one'), 'one');
+  await assert.rejects(read(''), {
+    code: 'IDKIT_USAGE',
+    message: 'a token is expected on stdin, and it is empty',
+  });
+  await assert.rejects(read('x'.repeat(2_000_000)), { code: 'IDKIT_USAGE', message: /too long/ });
+});
+
+test('a reader that goes away ends the output, never the work', () => {
+  const { terminal } = makeTerminal(false);
+  openTerminal(terminal);
+  assert.doesNotThrow(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
+  assert.throws(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EIO' })), /x/);
+});

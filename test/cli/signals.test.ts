@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { initPlatform } from '../../src/config/index.ts';
+import { BIN } from '../journey/idkit.ts';
+import { makeDirectory, run } from './run.ts';
+
+/** Starts a backup that waits for its passphrase, sends signals once it does, and tells how it ended. */
+function interrupt(
+  dir: string,
+  signals: readonly NodeJS.Signals[],
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [BIN, 'backup', '--dir', dir, '--json'], {
+      env: { ...process.env, IDKIT_BACKUP_PASSPHRASE_COMMAND: 'echo waiting >&2; exec sleep 30' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const text = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => {
+      text.stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      text.stderr += chunk;
+      if (String(chunk).includes('waiting')) for (const signal of signals) child.kill(signal);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, ...text }));
+  });
+}
+
+test('Ctrl-C ends a command with 130 and SIGTERM with 143, told in the result (contract §3)', async (t) => {
+  const dir = join(makeDirectory(t), 'idkit');
+  initPlatform(dir, { env: {} });
+  const cases: [signal: NodeJS.Signals, code: number, error: string][] = [
+    ['SIGINT', 130, 'IDKIT_INTERRUPTED'],
+    ['SIGTERM', 143, 'IDKIT_TERMINATED'],
+  ];
+  for (const [signal, code, error] of cases) {
+    const ended = await interrupt(dir, [signal]);
+    assert.equal(ended.code, code);
+    const result = JSON.parse(ended.stdout.trim().split('\n').at(-1)!) as {
+      exitCode: number;
+      error: { code: string };
+    };
+    assert.equal(result.exitCode, code);
+    assert.equal(result.error.code, error);
+    assert.match(ended.stderr, new RegExp(`error ${error}: `));
+  }
+});
+
+test('--timeout breaks a command off as unreachable (15)', async (t) => {
+  const dir = join(makeDirectory(t), 'idkit');
+  initPlatform(dir, { env: {} });
+  const { code, stderr } = await run(['backup', '--dir', dir, '--timeout', '0.2'], {
+    env: { IDKIT_BACKUP_PASSPHRASE_COMMAND: 'exec sleep 30', PATH: process.env['PATH'] },
+  });
+  assert.equal(code, 15);
+  assert.match(stderr, /IDKIT_UNREACHABLE: not done within the 0\.2 s that --timeout allows/);
+});

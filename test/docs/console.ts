@@ -1,0 +1,112 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { TestContext } from 'node:test';
+import { BIN, startIdkit } from '../journey/idkit.ts';
+
+// README's console blocks, run as a reader would: one shell, one after the other, beside a `serve` that runs until
+// the text says to stop it.
+
+/** One `$ command` of a console block and what README shows below it. */
+export interface Example {
+  command: string;
+  output: string;
+}
+
+/** What is not run as it stands, and why. Everything else in a console block is run and compared. */
+export const NOT_RUN: Readonly<Record<string, string>> = {
+  'npm ci && npx idkit serve':
+    'runs in the foreground; the test starts the same serve itself, on a free port',
+};
+
+/** Commands that must find `serve` stopped. */
+const NEEDS_STOPPED = /^npx idkit restore/;
+
+/** Every example of a Markdown text, in order. */
+export function findExamples(markdown: string): readonly Example[] {
+  const blocks = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => {
+        const [command = '', ...rest] = text.split('\n');
+        return { command, output: rest.join('\n').trimEnd() };
+      }),
+  );
+}
+
+/** Runs every example that can be run, in a new directory; gives its output as README would show it. */
+export async function runExamples(
+  t: TestContext,
+  dir: string,
+  examples: readonly Example[],
+): Promise<readonly (Example & { actual: string })[]> {
+  const service = await startIdkit(t, { cwd: dir });
+  const shell = openShell(dir);
+  t.after(() => shell.close());
+  const ran: (Example & { actual: string })[] = [];
+  for (const example of examples) {
+    if (example.command in NOT_RUN) continue;
+    if (NEEDS_STOPPED.test(example.command)) await service.stop();
+    const command = example.command.replaceAll('http://127.0.0.1:8080', service.address);
+    const text = await shell.run(command);
+    const actual = text
+      .replaceAll(service.address, 'http://127.0.0.1:8080')
+      .replaceAll(dir, '/home/you')
+      .trimEnd();
+    ran.push({ ...example, actual });
+  }
+  return ran;
+}
+
+/** Values that differ from run to run: times, durations, sizes, identifiers. */
+export function mask(text: string): string {
+  return text
+    .replace(/\b\d{8}_\d{6}\b/g, '<set>')
+    .replace(/\b\d+(\.\d+)? (kB|MB|GB|B)\b/g, '<size>')
+    .replace(/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<time>')
+    .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>')
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>')
+    .replace(/\bkid [\w-]+/g, 'kid <id>')
+    .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
+    .replace(/ {2,}/g, '  ');
+}
+
+interface Shell {
+  /** Both outputs of one command, in order. */
+  run(command: string): Promise<string>;
+  close(): void;
+}
+
+/** A bash that keeps its variables from one command to the next. */
+function openShell(dir: string): Shell {
+  const own = Object.entries(process.env).filter(([name]) => !/^(IDKIT_|NODE_TEST|npm_)/.test(name));
+  const child: ChildProcess = spawn('bash', ['--noprofile', '--norc'], {
+    cwd: dir,
+    env: Object.fromEntries(own),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let text = '';
+  let wake = (): void => {};
+  child.stdout!.on('data', (chunk) => {
+    text += chunk;
+    wake();
+  });
+  child.stdin!.write(`exec 2>&1\nnpx() { shift; '${process.execPath}' '${BIN}' "$@" </dev/null; }\n`);
+  return {
+    async run(command) {
+      const mark = `--end-of-command-${text.length}--`;
+      const from = text.length;
+      child.stdin!.write(`${command}\necho '${mark}'\n`);
+      while (!text.includes(mark, from)) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const end = text.indexOf(mark, from);
+      return text.slice(from, end).replace(/^\n/, '');
+    },
+    close: () => {
+      child.kill();
+    },
+  };
+}

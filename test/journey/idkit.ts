@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseEnvFile } from '../../src/config/index.ts';
+
+/** The program of this checkout. */
+export const BIN = fileURLToPath(new URL('../../bin/idkit.js', import.meta.url));
+
+/** How a run ended. */
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+  /** The last line of stdout as JSON. */
+  result(): Record<string, unknown>;
+}
+
+interface RunOptions {
+  bin?: string;
+  cwd: string;
+  env?: NodeJS.ProcessEnv;
+  stdin?: string;
+}
+
+/** Runs idkit as a user does: a process of its own, no terminal, none of this process's IDKIT_… variables. */
+export function runIdkit(argv: readonly string[], options: RunOptions): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [options.bin ?? BIN, ...argv], {
+      cwd: options.cwd,
+      env: cleanEnvironment(options.env),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const text = { stdout: '', stderr: '' };
+    child.stdout.on('data', (chunk) => {
+      text.stdout += chunk;
+    });
+    child.stderr.on('data', (chunk) => {
+      text.stderr += chunk;
+    });
+    child.on('error', reject);
+    child.stdin.on('error', () => {});
+    child.stdin.end(options.stdin ?? '');
+    child.on('close', (code) =>
+      resolve({
+        code,
+        ...text,
+        result: () => JSON.parse(text.stdout.trim().split('\n').at(-1)!) as Record<string, unknown>,
+      }),
+    );
+  });
+}
+
+/** A running `idkit serve`. */
+export interface Service {
+  address: string;
+  /** The log's lines so far. */
+  log(): readonly Record<string, unknown>[];
+  stderr(): string;
+  /** Resolves once stderr matches. */
+  told(pattern: RegExp): Promise<void>;
+  run(argv: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdin?: string }): Promise<Ended>;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `idkit serve --port 0` off a terminal and waits for the address in its log. Ends with the test. */
+export async function startIdkit(
+  t: TestContext,
+  options: { bin?: string; cwd: string; env?: NodeJS.ProcessEnv; argv?: readonly string[] },
+): Promise<Service> {
+  const child = spawn(
+    process.execPath,
+    [options.bin ?? BIN, 'serve', '--port', '0', ...(options.argv ?? [])],
+    { cwd: options.cwd, env: cleanEnvironment(options.env), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const text = { stdout: '', stderr: '' };
+  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  child.stderr.on('data', (chunk) => {
+    text.stderr += chunk;
+  });
+  const address = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      text.stdout += chunk;
+      const [, found] = /"address":"([^"]+)"/.exec(text.stdout) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    void closed.then((code) => reject(new Error(`serve ended with ${code}: ${text.stderr}`)));
+  });
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+    return closed;
+  };
+  t.after(stop);
+  return {
+    address,
+    log: () =>
+      text.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    stderr: () => text.stderr,
+    async told(pattern) {
+      for (let tries = 0; tries < 500 && !pattern.test(text.stderr); tries++) await sleep(10);
+      assert.match(text.stderr, pattern);
+    },
+    run: (argv, more = {}) =>
+      runIdkit(argv, {
+        cwd: options.cwd,
+        ...(options.bin === undefined ? {} : { bin: options.bin }),
+        ...(more.stdin === undefined ? {} : { stdin: more.stdin }),
+        env: { ...options.env, ...more.env },
+      }),
+    stop,
+  };
+}
+
+function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(IDKIT_|NODE_TEST|npm_)/.test(name));
+  return { ...Object.fromEntries(own), ...more };
+}
+
+/** A new empty directory that goes with the test. */
+export function makePlace(t: TestContext): string {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-journey-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** The values of a platform directory's `.env`. */
+export function readSecrets(cwd: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(parseEnvFile(readFileSync(join(cwd, 'idkit', '.env'), 'utf8')));
+}
+
+/** Posts a form to an endpoint of a realm. */
+export async function post(
+  address: string,
+  realm: string,
+  endpoint: string,
+  form: Record<string, string>,
+): Promise<{ status: number; body: Record<string, unknown> }> {
+  const answer = await fetch(`${address}/realms/${realm}/protocol/openid-connect/${endpoint}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  });
+  const text = await answer.text();
+  return { status: answer.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
+
+// The whole cycle as a newcomer goes through it, each command a process of its own.
+
+const PASSPHRASE = 'correct horse battery staple';
+
+test('from an empty place to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
+  const cwd = makePlace(t);
+  const first = await startIdkit(t, { cwd });
+  const secrets = readSecrets(cwd);
+
+  await t.test(
+    'serve makes the platform directory, and no secret reaches log or stderr (contract §1)',
+    () => {
+      assert.equal(statSync(join(cwd, 'idkit', '.env')).mode & 0o777, 0o600);
+      const told = JSON.stringify(first.log()) + first.stderr();
+      for (const name of ['IDKIT_MASTER_KEY', 'IDKIT_ADMIN_PASSWORD', 'IDKIT_SMOKE_CLIENT_SECRET']) {
+        assert.ok(secrets[name]!.length > 10);
+        assert.ok(!told.includes(secrets[name]!), `${name} is not told`);
+      }
+    },
+  );
+
+  const machine = await post(first.address, 'master', 'token', {
+    grant_type: 'client_credentials',
+    client_id: 'idkit-smoke',
+    client_secret: secrets['IDKIT_SMOKE_CLIENT_SECRET']!,
+  });
+  const login = await post(first.address, 'master', 'token', {
+    grant_type: 'password',
+    client_id: 'admin-cli',
+    username: 'admin',
+    password: secrets['IDKIT_ADMIN_PASSWORD']!,
+  });
+  const renewed = await post(first.address, 'master', 'token', {
+    grant_type: 'refresh_token',
+    client_id: 'admin-cli',
+    refresh_token: String(login.body['refresh_token']),
+  });
+
+  await t.test('tokens by client credentials, by password and by refresh', () => {
+    assert.equal(machine.status, 200);
+    assert.equal('refresh_token' in machine.body, false);
+    assert.equal(login.status, 200);
+    assert.equal(renewed.status, 200);
+    assert.notEqual(renewed.body['refresh_token'], login.body['refresh_token']);
+  });
+
+  await t.test('a second serve exits 11 and names the first (issue §2)', async () => {
+    const second = await runIdkit(['serve', '--port', '0'], { cwd });
+    assert.equal(second.code, 11, second.stderr);
+    assert.match(second.stderr, /^error IDKIT_LOCKED: /m);
+  });
+
+  const env = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE };
+  const backup = await first.run(['backup'], { env });
+  const set = backup.stdout.trim().split('\n').at(-1)!;
+
+  await t.test('backup ends with the path of the new set on stdout', () => {
+    assert.equal(backup.code, 0, backup.stderr);
+    assert.match(set, /\/idkit\/backups\/\d{8}_\d{6}$/);
+    for (const file of [
+      'keycloak-db.sql.gz',
+      'realm-master.json',
+      'config.tar.gz',
+      'env.gpg',
+      'manifest.json',
+      'checksums.sha256',
+    ]) {
+      assert.ok(existsSync(join(set, file)), file);
+    }
+  });
+
+  await t.test(
+    'backup without a passphrase does nothing and names the three ways (contract §2)',
+    async () => {
+      const before = readdirSync(join(cwd, 'idkit', 'backups'));
+      const refused = await first.run(['backup']);
+      assert.equal(refused.code, 2);
+      assert.equal(refused.stderr.match(/^hint: /gm)?.length, 3);
+      assert.deepEqual(readdirSync(join(cwd, 'idkit', 'backups')), before);
+    },
+  );
+
+  await t.test('verify, backups list, status and smoke find it well', async () => {
+    for (const argv of [
+      ['verify', '--max-age', '1h'],
+      ['verify', set],
+      ['backups', 'list'],
+      ['status'],
+      ['smoke', '--deep'],
+    ]) {
+      const ended = await first.run([...argv, '--json'], { env });
+      assert.equal(ended.code, 0, `${argv.join(' ')}: ${ended.stderr}`);
+      const { ok, exitCode, type } = ended.result();
+      assert.deepEqual({ ok, exitCode, type }, { ok: true, exitCode: 0, type: 'result' });
+    }
+    assert.match((await first.run(['smoke'])).stdout, /0 failed/);
+  });
+
+  await t.test('restore refuses while serve runs (11), and touches nothing', async () => {
+    const refused = await first.run(['restore', '--from', set, '--yes'], { env });
+    assert.equal(refused.code, 11, refused.stderr);
+    assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);
+  });
+
+  await t.test('drill restores it elsewhere while serve goes on', async () => {
+    const drilled = await first.run(['drill', '--json'], { env });
+    assert.equal(drilled.code, 0, drilled.stderr);
+    assert.equal(drilled.result()['outcome'], 'passed');
+    assert.equal((await fetch(`${first.address}/health/ready`)).status, 200);
+  });
+
+  const userCreate = await first.run(['admin', 'realm', 'create', 'later']);
+  assert.equal(userCreate.code, 0, userCreate.stderr);
+  assert.equal(await first.stop(), 0, 'SIGTERM is the normal end of serve');
+
+  await t.test(
+    'restore brings back the state of the set, with the checklist (specification, "Restore procedure")',
+    async () => {
+      const restored = await runIdkit(['restore', '--from', set, '--yes', '--json'], { cwd, env });
+      assert.equal(restored.code, 0, restored.stderr);
+      const { checklist, outcome } = restored.result() as {
+        checklist: { outcome: string }[];
+        outcome: string;
+      };
+      assert.equal(outcome, 'restored');
+      assert.equal(checklist.length, 8);
+      assert.ok(checklist.every((row) => row.outcome !== 'failed'));
+    },
+  );
+
+  await t.test(
+    'after it, tokens from before the backup still work, and what came later is gone',
+    async (inner) => {
+      const again = await startIdkit(inner, { cwd });
+      const realms = (await again.run(['admin', 'realm', 'list', '--json'])).result() as {
+        realms: { realm: string }[];
+      };
+      assert.deepEqual(
+        realms.realms.map(({ realm }) => realm),
+        ['master'],
+      );
+      const late = await post(again.address, 'master', 'token', {
+        grant_type: 'refresh_token',
+        client_id: 'admin-cli',
+        refresh_token: String(renewed.body['refresh_token']),
+      });
+      assert.equal(late.status, 200, JSON.stringify(late.body));
+      const info = await post(again.address, 'master', 'token/introspect', {
+        token: String(machine.body['access_token']),
+        client_id: 'idkit-smoke',
+        client_secret: secrets['IDKIT_SMOKE_CLIENT_SECRET']!,
+      });
+      assert.equal(info.status, 200);
+      assert.equal(await again.stop(), 0);
+    },
+  );
+
+  await t.test('a second start changes nothing', () => {
+    assert.deepEqual(readSecrets(cwd), secrets);
+  });
+
+  await t.test('a new master key, and an administrator made anew, with serve stopped', async (inner) => {
+    const rotated = await runIdkit(['master-key', 'rotate', '--json'], { cwd });
+    assert.equal(rotated.code, 0, rotated.stderr);
+    assert.notEqual(readSecrets(cwd)['IDKIT_MASTER_KEY'], secrets['IDKIT_MASTER_KEY']);
+    assert.equal('IDKIT_MASTER_KEY_OLD' in readSecrets(cwd), false);
+    const recovered = await runIdkit(['recover-admin', '--json'], { cwd });
+    assert.equal(recovered.code, 0, recovered.stderr);
+    const { password } = recovered.result() as { password: string };
+    assert.equal(readSecrets(cwd)['IDKIT_ADMIN_PASSWORD'], password);
+    const again = await startIdkit(inner, { cwd });
+    assert.equal((await again.run(['smoke'])).code, 0);
+    assert.ok(!readFileSync(join(cwd, 'idkit', 'idkit.yaml'), 'utf8').includes(password));
+  });
+});

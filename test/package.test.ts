@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startIdkit } from './journey/idkit.ts';
+
+// What `npm pack` makes, installed into an empty folder and started there.
+
+const run = promisify(execFile);
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const work = mkdtempSync(join(tmpdir(), 'idkit-package-'));
+const home = join(work, 'home');
+let files: readonly string[] = [];
+let installed = '';
+let unreachable: string | undefined;
+
+/** npm with nothing of this project's environment in it. */
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  const { stdout } = await run('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });
+  return stdout;
+}
+
+before(async () => {
+  const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', work], root)) as
+    | { filename: string; files: { path: string }[] }[]
+    | Record<string, { filename: string; files: { path: string }[] }>;
+  const [entry] = Object.values(packed);
+  files = entry!.files.map((file) => file.path);
+  mkdirSync(home);
+  writeFileSync(join(home, 'package.json'), '{"name":"empty","private":true}');
+  try {
+    const tarball = join(work, entry!.filename);
+    await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], home);
+    installed = join(home, 'node_modules', 'idkit');
+  } catch (error) {
+    // Without a registry the dependencies cannot be had; where everything is required that is a failure.
+    if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw error;
+    unreachable = 'needs the npm registry';
+  }
+});
+
+after(() => rmSync(work, { recursive: true, force: true }));
+
+test('the package holds the compiled program, its types and nothing else', () => {
+  assert.ok(files.includes('dist/cli/main.js') && files.includes('dist/cli/main.d.ts'));
+  const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
+  assert.deepEqual(foreign, []);
+  assert.deepEqual(
+    files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
+    [],
+  );
+});
+
+test('an install brings no Node.js of its own', (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const names = readdirSync(join(home, 'node_modules'));
+  assert.deepEqual(
+    names.filter((name) => name.startsWith('node-linux')),
+    [],
+  );
+  const own = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  const bytes = own.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+  assert.ok(bytes < 5_000_000, `${bytes} bytes`);
+  assert.equal(existsSync(join(installed, '.node')), false);
+});
+
+test('the installed program starts, serves and answers', async (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const bin = join(home, 'node_modules', '.bin', 'idkit');
+  const { stdout } = await run(process.execPath, [bin, '--version']);
+  assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
+  const service = await startIdkit(t, { bin, cwd: home });
+  const health = await fetch(`${service.address}/health/ready`);
+  assert.equal(health.status, 200);
+  assert.equal(((await health.json()) as { status: string }).status, 'UP');
+  const smoke = await service.run(['smoke', '--json']);
+  assert.equal(smoke.code, 0, smoke.stderr);
+  assert.equal(await service.stop(), 0);
+});
+
+test('a Node.js that is too old gets one clear line and exit 14', async (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  // The bin reads the version from `process`, so an old one can be told to it before it starts.
+  const preload = join(work, 'old.cjs');
+  writeFileSync(preload, "Object.defineProperty(process.versions, 'node', { value: '18.20.0' });");
+  const bin = join(installed, 'bin', 'idkit.js');
+  const ended = await run(process.execPath, ['--require', preload, bin, '--version']).then(
+    () => assert.fail('it ends with a fault'),
+    (error: { code: number; stdout: string; stderr: string }) => error,
+  );
+  assert.equal(ended.code, 14);
+  assert.equal(ended.stdout, '');
+  assert.equal(ended.stderr, 'error IDKIT_VERSION: idkit needs Node.js 24 or newer, and this is 18.20.0\n');
+});
