@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, lstat, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -44,6 +45,30 @@ export async function makePlatform(t: TestContext, realms: readonly string[] = [
       return service;
     },
   };
+}
+
+/** Does work on a file system of its own of `size` (as mount takes it); skips where none can be mounted. */
+export async function onSmallDisk(
+  t: TestContext,
+  size: string,
+  work: (dir: string) => Promise<void>,
+): Promise<void> {
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-disk-'));
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', dir], { stdio: 'ignore' });
+  } catch {
+    await rm(dir, { recursive: true });
+    if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1')
+      throw new Error('a small file system cannot be mounted');
+    t.skip('needs the right to mount a small file system');
+    return;
+  }
+  try {
+    await work(dir);
+  } finally {
+    execFileSync('umount', ['-l', dir]);
+    await rm(dir, { recursive: true });
+  }
 }
 
 /** What a procedure told, beside its result. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -14,6 +13,7 @@ import {
   fingerprint,
   makeDirectory,
   makePlatform,
+  onSmallDisk,
   PASSPHRASE,
   procedureOptions,
 } from './platform.ts';
@@ -328,23 +328,16 @@ describe('restore with red late checks (contract §3)', () => {
 describe('restore on a full disk', () => {
   it('refuses where the side database has no room (19), the old state intact', async (t) => {
     const { set } = await changedSinceBackup(t, ['acme']);
-    const mount = await makeDirectory(t, 'full');
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=512k', 'tmpfs', mount], { stdio: 'ignore' });
-    } catch {
-      if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') assert.fail('a small file system cannot be mounted');
-      t.skip('needs the right to mount a small file system');
-      return;
-    }
-    t.after(() => execFileSync('umount', ['-l', mount]));
-    const dir = join(mount, 'idkit');
-    await mkdir(dir);
-    initPlatform(dir, { env: {} });
-    const before = await fingerprint(dir, isLock);
-    await assert.rejects(
-      restore(await loadSettings({ dir, env: {} }), options({ from: set.dir })),
-      code('IDKIT_NO_SPACE'),
-    );
-    assert.deepEqual(await fingerprint(dir, isLock), before);
+    await onSmallDisk(t, '512k', async (mount) => {
+      const dir = join(mount, 'idkit');
+      await mkdir(dir);
+      initPlatform(dir, { env: {} });
+      const before = await fingerprint(dir, isLock);
+      await assert.rejects(
+        restore(await loadSettings({ dir, env: {} }), options({ from: set.dir })),
+        code('IDKIT_NO_SPACE'),
+      );
+      assert.deepEqual(await fingerprint(dir, isLock), before);
+    });
   });
 });

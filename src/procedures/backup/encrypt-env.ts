@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { encryptEnvironment, SET_FILES } from '../../backupset/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
-import { type Secret, systemErrorCode } from '../../core/index.ts';
+import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import type { BackupWork } from './work.ts';
 
 /** Encrypts `.env`; its plain text never touches the backup root. Says whether there was one. */
@@ -27,6 +28,27 @@ export function listSettingsFromElsewhere(settings: Settings): readonly string[]
     const source = settings.sources[name];
     return source !== undefined && source !== '.env' && source !== 'default';
   });
+}
+
+/**
+ * The master key in force opens the store; without it the set's secrets stay shut after a restore.
+ *
+ * @returns the fault, undefined where it fits
+ */
+export async function findMasterKeyFault(runtime: Runtime): Promise<string | undefined> {
+  try {
+    await runtime.readSnapshot();
+    return undefined;
+  } catch (error) {
+    if (isMasterKeyFault(error)) return error.message;
+    throw error;
+  }
+}
+
+const KEY_FAULTS = ['IDKIT_MASTER_KEY_WRONG', 'IDKIT_MASTER_KEY_MISSING', 'IDKIT_MASTER_KEY_INVALID'];
+
+function isMasterKeyFault(error: unknown): error is IdkitError {
+  return error instanceof IdkitError && KEY_FAULTS.includes(error.code);
 }
 
 async function findFile(file: string): Promise<Buffer | undefined> {

@@ -11,7 +11,7 @@ import { keepVerdict } from '../verify/judge-set.ts';
 import { archiveConfig } from './archive-config.ts';
 import { BACKUP_PARTS, type BackupOptions, type BackupResult } from './contract.ts';
 import { dumpDatabase } from './dump-database.ts';
-import { encryptEnv, listSettingsFromElsewhere } from './encrypt-env.ts';
+import { encryptEnv, findMasterKeyFault, listSettingsFromElsewhere } from './encrypt-env.ts';
 import { checkKeycloakAnswers, fetchRealms } from './fetch-realms.ts';
 import { keepVersions } from './keep-versions.ts';
 import { openSetInRoot } from './open-set.ts';
@@ -84,7 +84,14 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
       ({ realms }) => `${realms.length} realms`,
     );
   }
-  if (parts.includes('realms')) {
+  const keyFault = await findKeyFault(work);
+  if (keyFault !== undefined) {
+    run.finding(
+      'MASTER_KEY_UNFIT',
+      `the master key does not open the database, so a set made now restores only with the right one: ${keyFault}`,
+    );
+  }
+  if (parts.includes('realms') && (keyFault === undefined || (await work.runtime.baseUrl()) !== undefined)) {
     contents.realms = await run.step(
       'realms',
       () => fetchRealms(work, contents.dump),
@@ -110,6 +117,13 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
     }
   }
   return contents;
+}
+
+/** Looked at where a set is to be restored with the key some day; Keycloak has none of idkit's. */
+async function findKeyFault({ parts, settings, runtime }: BackupWork): Promise<string | undefined> {
+  if (settings.service === 'keycloak' || !(parts.includes('env') || parts.includes('realms')))
+    return undefined;
+  return findMasterKeyFault(runtime);
 }
 
 function chooseParts(options: BackupOptions): readonly SetPart[] {

@@ -68,7 +68,14 @@ export async function finishRestore(staged: StagedRestore): Promise<readonly str
   const config = keptAside(places, 'config');
   const stays = await holdsMoreThanBackup(config, job.options.signal);
   const undoable = { dir: settings.dir, dataDir, journal, runtime: next.runtime };
-  await discardOldState(undoable, stays ? ['config'] : []);
+  try {
+    await discardOldState(undoable, stays ? ['config'] : []);
+  } catch (error) {
+    checkInterrupted(job.options.signal);
+    const why = error instanceof Error ? error.message : String(error);
+    run.finding('CLEANUP_FAILED', `what was kept aside could not be removed: ${why}`);
+    return asides;
+  }
   if (!stays) return [];
   job.options.reporter.note(`${config} stays: it holds files that no backup holds`);
   return [config];
