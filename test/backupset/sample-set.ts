@@ -86,6 +86,14 @@ export interface SampleOptions {
   extra?: Record<string, string>;
 }
 
+let encrypted: Promise<Uint8Array> | undefined;
+
+/** Made once: the passphrase's hash takes a tenth of a second. */
+function encryptedEnvironment(): Promise<Uint8Array> {
+  encrypted ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);
+  return encrypted;
+}
+
 /** A set as backup makes it, not yet published. */
 export async function makeSet(root: string, options: SampleOptions = {}): Promise<SetWriter> {
   const name = options.name ?? SET_NAME;
@@ -100,8 +108,7 @@ export async function makeSet(root: string, options: SampleOptions = {}): Promis
   if (has('realms'))
     for (const [realm, file] of files) await writer.putFile(file, `${JSON.stringify({ realm }, null, 2)}\n`);
   if (has('config')) await putConfig(root, writer);
-  if (has('env'))
-    await writer.putFile('env.gpg', await encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE));
+  if (has('env')) await writer.putFile('env.gpg', await encryptedEnvironment());
   for (const [file, content] of Object.entries(options.extra ?? {})) await writer.putFile(file, content);
   const manifest: Manifest = {
     formatVersion: 1,

@@ -25,8 +25,9 @@ async function published(t: TestContext, options?: SampleOptions): Promise<strin
   return (await makeSet(await temporaryDirectory(t), options)).publish();
 }
 
-async function judge(dir: string, passphrase: Secret | undefined = PASSPHRASE): Promise<Verdict> {
-  return verifySet(await openSet(dir), passphrase === undefined ? {} : { passphrase });
+/** `null`: without a passphrase. */
+async function judge(dir: string, passphrase: Secret | null = PASSPHRASE): Promise<Verdict> {
+  return verifySet(await openSet(dir), passphrase === null ? {} : { passphrase });
 }
 
 /** Writes the checksums anew over whatever lies there, as an attacker or a careless hand would. */
@@ -108,7 +109,7 @@ for (const [what, source] of [
         const bent = Buffer.from(whole);
         bent[at]! ^= 1 << (round % 8);
         await writeFile(join(dir, file), bent);
-        const verdict = await judge(dir, undefined);
+        const verdict = await judge(dir, null);
         // A bit of the list itself bends one line of it: the file of that line no longer fits.
         damagedIn(verdict, file === 'checksums.sha256' ? /./ : file);
       }
@@ -128,7 +129,7 @@ test('the same damage under recomputed checksums is still damage (fault matrix 5
     const dir = await published(t);
     await writeFile(join(dir, file), bend(await readFile(join(dir, file))));
     await relist(dir);
-    damagedIn(await judge(dir), file);
+    damagedIn(await judge(dir, null), file);
   }
 });
 
@@ -157,7 +158,7 @@ test('a file that is missing, unlisted or irregular is damage (contract §3, ver
   for (const [file, change] of changes) {
     const dir = await published(t);
     await change(dir);
-    damagedIn(await judge(dir), file);
+    damagedIn(await judge(dir, null), file);
   }
 });
 
@@ -166,7 +167,7 @@ test('a file removed together with its line is damage (disaster-recovery §4.1)'
     const dir = await published(t);
     await rm(join(dir, file));
     await relist(dir);
-    damagedIn(await judge(dir), file);
+    damagedIn(await judge(dir, null), file);
   }
   const dir = join(await temporaryDirectory(t), SET_NAME);
   await cp(REAL, dir, { recursive: true });
@@ -200,7 +201,7 @@ test('manifest and dump must agree on realms, users, schema and kind', async (t)
     (manifest) => ({ ...manifest, database: { ...manifest.database!, kind: 'postgres' } }),
   ];
   for (const manifest of edits)
-    damagedIn(await judge(await published(t, { manifest: manifest! })), 'keycloak-db.sql.gz');
+    damagedIn(await judge(await published(t, { manifest: manifest! }), null), 'keycloak-db.sql.gz');
   const swapped = await published(t, {
     manifest: (manifest) => ({
       ...manifest,
