@@ -5,8 +5,11 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureBackup } from './backup.ts';
 import { type Measured, measureGrants, measureReadiness } from './grants.ts';
+import { measureGroupCommit } from './group-commit.ts';
 import { buildPackage } from './package.ts';
+import { measureScale } from './scale.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
 
@@ -21,6 +24,9 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   grants: () => measureGrants(entry, effort),
   readiness: () => measureReadiness(entry, effort),
   start: () => measureStart(entry, effort),
+  group: () => measureGroupCommit(entry, effort),
+  scale: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
+  backup: () => measureBackup(entry, { ...effort, rounds: quick ? 1 : 3 }, quick ? 100e6 : 500e6),
 };
 
 const rows: Measured[] = [];
