@@ -198,7 +198,7 @@ function searchWords(search: string | undefined): { pattern: string; exact: bool
     if (word.length >= 2 && word.startsWith('"') && word.endsWith('"'))
       return { pattern: word.slice(1, -1), exact: true };
     const pattern = escapeLike(word).replaceAll('*', '%');
-    return { pattern: pattern.endsWith('%') ? pattern : `${pattern}%`, exact: false };
+    return { pattern: word.endsWith('*') ? pattern : `${pattern}%`, exact: false };
   });
 }
 

@@ -50,6 +50,7 @@ function receive(
 ): Promise<DatabaseSummary> {
   return new Promise((resolve, reject) => {
     let bytes = 0;
+    let ended = false;
     let written: Promise<void> = Promise.resolve();
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
@@ -66,9 +67,15 @@ function receive(
         written = written.then(() => take(message.chunk));
         written.catch(reject);
       } else if ('fault' in message) reject(fromFault(message.fault));
-      else written.then(() => resolve(message.summary), reject);
+      else {
+        ended = true;
+        written.then(() => resolve(message.summary), reject);
+      }
     });
     worker.on('error', reject);
-    worker.on('exit', () => reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended early')));
+    worker.on('exit', () => {
+      // The thread ends by itself after its last message, perhaps before the last chunk is written.
+      if (!ended) reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended early'));
+    });
   });
 }

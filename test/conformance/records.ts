@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { Secret } from '../../src/core/index.ts';
+import type {
+  Client,
+  ClientScope,
+  Component,
+  Credential,
+  Group,
+  Realm,
+  RealmSettings,
+  Role,
+  TokenFamily,
+  User,
+  UserSession,
+} from '../../src/model/index.ts';
+
+/** SHA-256 of a text, as the store keeps of refresh tokens. */
+export function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+export function aRealm(more: Partial<Realm>): Realm {
+  const settings = {
+    enabled: true,
+    duplicateEmailsAllowed: false,
+    ssoSessionIdleTimeout: 1800,
+    ssoSessionMaxLifespan: 36_000,
+    ssoSessionIdleTimeoutRememberMe: 0,
+    ssoSessionMaxLifespanRememberMe: 0,
+    clientSessionIdleTimeout: 0,
+    clientSessionMaxLifespan: 0,
+    offlineSessionIdleTimeout: 2_592_000,
+    offlineSessionMaxLifespanEnabled: false,
+    offlineSessionMaxLifespan: 5_184_000,
+    clientOfflineSessionIdleTimeout: 0,
+    clientOfflineSessionMaxLifespan: 0,
+    eventsExpiration: 0,
+    attributes: {},
+    kept: {},
+  } as unknown as RealmSettings;
+  return {
+    id: 'realm-1',
+    name: 'acme',
+    defaultRoleId: 'role-1',
+    settings,
+    secrets: { '/smtpServer/password': new Secret('smtp-password') },
+    ...more,
+  };
+}
+
+export function aClient(more: Partial<Client>): Client {
+  return {
+    id: 'client-1',
+    realmId: 'realm-1',
+    clientId: 'app',
+    surrogateAuthRequired: false,
+    enabled: true,
+    alwaysDisplayInConsole: false,
+    clientAuthenticatorType: 'client-secret',
+    redirectUris: [],
+    webOrigins: [],
+    notBefore: 0,
+    bearerOnly: false,
+    consentRequired: false,
+    standardFlowEnabled: true,
+    implicitFlowEnabled: false,
+    directAccessGrantsEnabled: true,
+    serviceAccountsEnabled: false,
+    publicClient: false,
+    frontchannelLogout: false,
+    protocol: 'openid-connect',
+    attributes: {},
+    authenticationFlowBindingOverrides: {},
+    fullScopeAllowed: true,
+    nodeReRegistrationTimeout: -1,
+    protocolMappers: [],
+    defaultClientScopeIds: [],
+    optionalClientScopeIds: [],
+    scopeRoleIds: [],
+    kept: {},
+    secrets: { '/secret': new Secret('client-secret') },
+    ...more,
+  };
+}
+
+export function aClientScope(more: Partial<ClientScope>): ClientScope {
+  return {
+    id: 'scope-1',
+    realmId: 'realm-1',
+    name: 'profile',
+    protocol: 'openid-connect',
+    attributes: {},
+    protocolMappers: [],
+    scopeRoleIds: [],
+    realmDefault: 'default',
+    ...more,
+  };
+}
+
+export function aRole(more: Partial<Role>): Role {
+  return { id: 'role-1', realmId: 'realm-1', name: 'reader', attributes: {}, compositeIds: [], ...more };
+}
+
+export function aGroup(more: Partial<Group>): Group {
+  return {
+    id: 'group-1',
+    realmId: 'realm-1',
+    name: 'staff',
+    attributes: {},
+    roleIds: [],
+    isDefault: false,
+    ...more,
+  };
+}
+
+export function aComponent(more: Partial<Component>): Component {
+  return {
+    id: 'component-1',
+    realmId: 'realm-1',
+    name: 'rsa',
+    providerId: 'rsa-generated',
+    providerType: 'org.keycloak.keys.KeyProvider',
+    parentId: 'realm-1',
+    config: { priority: ['100'] },
+    secrets: { '/config/privateKey/0': new Secret('private-key') },
+    ...more,
+  };
+}
+
+export function aUser(more: Partial<User>): User {
+  return {
+    id: 'user-1',
+    realmId: 'realm-1',
+    username: 'alice',
+    emailVerified: false,
+    enabled: true,
+    createdTimestamp: 1_800_000_000_000,
+    attributes: {},
+    requiredActions: [],
+    notBefore: 0,
+    roleIds: [],
+    groupIds: [],
+    kept: {},
+    ...more,
+  };
+}
+
+export function aCredential(more: Partial<Credential>): Credential {
+  return {
+    id: 'credential-1',
+    userId: 'user-1',
+    type: 'password',
+    createdDate: 1_800_000_000_000,
+    credentialData: '{"hashIterations":5,"algorithm":"argon2"}',
+    secretData: '{"value":"hash","salt":"salt"}',
+    secrets: {},
+    priority: 10,
+    ...more,
+  };
+}
+
+export const START = 1_800_000_000;
+
+export function aSession(more: Partial<UserSession>): UserSession {
+  return {
+    id: 'session-1',
+    offline: false,
+    realmId: 'realm-1',
+    userId: 'user-1',
+    startedAt: START,
+    lastAccessAt: START,
+    ipAddress: '192.0.2.1',
+    rememberMe: false,
+    notes: { acr: '1' },
+    ...more,
+  };
+}
+
+export function aFamily(more: Partial<TokenFamily>): TokenFamily {
+  return {
+    id: 'family-1',
+    sessionId: 'session-1',
+    offline: false,
+    realmId: 'realm-1',
+    clientUuid: 'client-1',
+    userId: 'user-1',
+    currentHash: hash('first'),
+    parentUses: 0,
+    scope: 'openid profile',
+    startedAt: START,
+    lastRefreshAt: START,
+    notes: { nonce: 'n' },
+    ...more,
+  };
+}

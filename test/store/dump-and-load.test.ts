@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
+import { END_LINE, writeDump } from '../../src/store/sqlite/dump/write-dump.ts';
+import { APPLICATION_ID } from '../../src/store/sqlite/migrations/index.ts';
+import { aClient, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { newDirectory, newMasterKey, newStore } from './files.ts';
+
+async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<ReturnType<typeof dumpSqlite>> }> {
+  const chunks: Uint8Array[] = [];
+  const summary = await dumpSqlite(file, async (chunk) => {
+    chunks.push(chunk);
+  });
+  return { sql: Buffer.concat(chunks), summary };
+}
+
+/** A dump of a database that is not idkit's. */
+function dumpDirectly(file: string): Buffer {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const chunks: Uint8Array[] = [];
+  writeDump(database, (chunk) => chunks.push(chunk));
+  database.close();
+  return Buffer.concat(chunks);
+}
+
+async function* inPieces(sql: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
+}
+
+/** Every table's rows with type and bytes of each value, and the row numbers. */
+function contents(file: string): unknown {
+  const database = new DatabaseSync(file, { readOnly: true });
+  const tables = database.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'table'`).all();
+  const rows = tables.map(({ name, sql }) => {
+    const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(name!);
+    const parts = columns.map(({ name: c }) => `typeof("${c}"), hex("${c}"), quote("${c}")`);
+    const rowid = /WITHOUT ROWID/i.test(String(sql)) ? '0' : '_rowid_';
+    return [
+      name,
+      database
+        .prepare(
+          `SELECT ${rowid}, ${parts.join()} FROM "${String(name).replaceAll('"', '""')}" ORDER BY 1, 3`,
+        )
+        .all(),
+    ];
+  });
+  const pragmas = ['user_version', 'application_id'].map((name) => database.prepare(`PRAGMA ${name}`).get());
+  database.close();
+  return { rows, pragmas };
+}
+
+/** Values that dump tools are known to lose (disaster-recovery study §5.2). */
+function makeOddDatabase(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(`
+    CREATE TABLE "odd ""table" (a TEXT, "b c" BLOB, r REAL, n, "group" INTEGER, g TEXT GENERATED ALWAYS AS (a || '!') STORED);
+    CREATE TABLE keyed (id INTEGER PRIMARY KEY, v TEXT);
+    CREATE TABLE plain (k TEXT PRIMARY KEY, v) WITHOUT ROWID;
+    CREATE TABLE log (v TEXT);
+    CREATE INDEX plain_v ON plain (v);
+    CREATE TRIGGER plain_log AFTER INSERT ON plain BEGIN INSERT INTO log VALUES (CASE WHEN new.v THEN 'x;y' ELSE 'z' END); END;
+    CREATE VIEW seen AS SELECT k FROM plain;
+    PRAGMA user_version = 1;
+    PRAGMA application_id = ${APPLICATION_ID};
+    INSERT INTO "odd ""table" (_rowid_, a, "b c", r, n, "group") VALUES
+      (5, 'nul' || char(0) || 'after', x'00ff', 1e999, 9223372036854775807, 1),
+      (99, 'line' || char(13) || char(10) || 'end' || char(13), x'', -1e999, -9223372036854775808, 2),
+      (100, CAST(x'ff41fe27' AS TEXT), NULL, 5e-324, 0.1, NULL),
+      (101, '; -- not a comment' || char(10) || '.quit', x'27', 1.7976931348623157e308, '1', 4),
+      (102, 'it''s ünï 🔑', 'text in blob', 0.30000000000000004, 2.0, 5),
+      (103, '-- idkit dump complete', NULL, -0.0, -0.0, 6);
+    INSERT INTO keyed VALUES (-7, 'a'), (9007199254740993, 'b');
+    INSERT INTO plain VALUES ('k', 1);
+  `);
+  const real = database.prepare(`INSERT INTO "odd ""table" (r, n) VALUES (?, ?)`);
+  let seed = 42;
+  for (let i = 0; i < 500; i++) {
+    const bytes = Buffer.alloc(8);
+    for (let b = 0; b < 8; b++) {
+      seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+      bytes[b] = seed >> 16;
+    }
+    const value = bytes.readDoubleLE();
+    if (!Number.isNaN(value)) real.run(value, -value);
+  }
+  database.close();
+}
+
+test('a dump loaded again holds every value bit by bit, row numbers and pragmas too', async (t) => {
+  const directory = await newDirectory(t);
+  const file = join(directory, 'odd.db');
+  makeOddDatabase(file);
+  const sql = dumpDirectly(file);
+  const lines = sql.toString('latin1').trimEnd().split('\n');
+  assert.equal(lines.at(-1), END_LINE);
+  assert.equal(lines[0], 'PRAGMA foreign_keys=OFF;');
+  for (const size of [1, 7, 64, sql.length]) {
+    const copy = join(directory, `copy-${size}.db`);
+    await loadSqlite(copy, inPieces(sql, size));
+    assert.deepEqual(contents(copy), contents(file));
+  }
+});
+
+test('the sqlite3 program alone loads a dump (contract §4)', async (t) => {
+  if (!hasProgram(t, 'sqlite3')) return;
+  const directory = await newDirectory(t);
+  const file = join(directory, 'odd.db');
+  makeOddDatabase(file);
+  const sql = dumpDirectly(file);
+  const copy = join(directory, 'copy.db');
+  const run = spawnSync('sqlite3', ['-bail', copy], { input: sql });
+  assert.equal(run.status, 0, run.stderr.toString());
+  assert.deepEqual(contents(copy), contents(file));
+});
+
+test('a dump says what its own snapshot holds, service accounts not counted', async (t) => {
+  const { store, file } = await newStore(t);
+  await fill(store);
+  const { summary, sql } = await dump(file);
+  assert.deepEqual(summary.realms, [{ realm: 'acme', users: 2 }]);
+  assert.equal(summary.schemaVersion, 1);
+  assert.ok(summary.databaseBytes > 4096);
+  assert.match(summary.version, /^3\./);
+  assert.ok(sql.includes('"token_family"'));
+});
+
+test('a dump goes on to its end while 500 writes a second arrive, and is of one moment', async (t) => {
+  const { store, file } = await newStore(t);
+  await fill(store);
+  const many = Array.from({ length: 3000 }, (_, i) => ({
+    do: 'create' as const,
+    user: aUser({ id: `many-${i}`, username: `many-${i}` }),
+  }));
+  await store.apply(many);
+  let writing = true;
+  let writes = 0;
+  const writer = (async () => {
+    for (; writing; writes++) {
+      await store.apply([
+        { do: 'create', user: aUser({ id: `w-${writes}`, username: `w-${writes}` }) },
+        { do: 'create', user: aUser({ id: `x-${writes}`, username: `x-${writes}` }) },
+      ]);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  })();
+  const { sql, summary } = await dump(file);
+  writing = false;
+  await writer;
+  const inDump = (prefix: string) => sql.toString().split(`('${prefix}-`).length - 1;
+  assert.equal(inDump('w'), inDump('x'));
+  assert.equal(summary.realms[0]!.users, 2 + 3000 + inDump('w') + inDump('x'));
+});
+
+test('a loaded dump passes its check with its own master key only', async (t) => {
+  const { store, file, masterKey, directory } = await newStore(t);
+  await fill(store);
+  const { sql, summary } = await dump(file);
+  const side = join(directory, 'side.db');
+  await loadSqlite(side, inPieces(sql, 1000));
+  await assert.rejects(checkSqlite(side, newMasterKey()), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  const checked = await checkSqlite(side, masterKey);
+  assert.deepEqual(checked.realms, summary.realms);
+  const loaded = await openStore({ file: side, masterKey, mode: 'read' });
+  assert.equal((await loaded.findClient('realm-1', 'app'))!.secrets['/secret']!.reveal(), 'client-secret');
+  assert.equal((await loaded.findFamily('family-1'))?.family.scope, 'openid profile');
+  await loaded.close();
+});
+
+test('anything but the statements of a dump is refused and leaves no file (contract §3)', async (t) => {
+  const directory = await newDirectory(t);
+  const good = `PRAGMA foreign_keys=OFF;\nBEGIN;\nCREATE TABLE t (a);\nINSERT INTO t(a) VALUES\n(1);\nCOMMIT;\n${END_LINE}\n`;
+  const wrap = (statement: string) => good.replace('INSERT INTO t(a) VALUES\n(1);', statement);
+  const bad: Record<string, string> = {
+    'no end line': good.replace(`${END_LINE}\n`, ''),
+    'a cut statement': good.slice(0, 70),
+    'nothing at all': '',
+    'something after the end': `${good}SELECT 1;`,
+    'a statement after COMMIT': good.replace(END_LINE, `CREATE TABLE u (a);\n${END_LINE}`),
+    ATTACH: wrap(`ATTACH '/tmp/x' AS x;`),
+    DELETE: wrap('DELETE FROM t;'),
+    'a function': wrap(`INSERT INTO t(a) VALUES (writefile('x','y'));`),
+    'a query': wrap('INSERT INTO t(a) VALUES ((SELECT 1));'),
+    'INSERT from a query': wrap('INSERT INTO t(a) SELECT 1;'),
+    'a table from a query': wrap('CREATE TABLE u AS SELECT 1;'),
+    'a virtual table': wrap('CREATE VIRTUAL TABLE u USING fts5(a);'),
+    'a temporary table': wrap('CREATE TEMP TABLE u (a);'),
+    'another pragma': wrap('PRAGMA writable_schema=ON;'),
+    'a dot command': wrap('.shell true\n;'),
+    'a missing table': wrap('INSERT INTO u(a) VALUES (1);'),
+    'a NUL byte': wrap(`INSERT INTO t(a) VALUES ('a\0b');`),
+    'no BEGIN': good.replace('BEGIN;\n', ''),
+    'a Postgres dump': '--\n-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\n',
+  };
+  for (const [what, sql] of Object.entries(bad)) {
+    const side = join(directory, 'side.db');
+    await assert.rejects(loadSqlite(side, inPieces(Buffer.from(sql), 16)), { code: 'IDKIT_DAMAGED' }, what);
+    assert.equal(existsSync(side), false, what);
+  }
+  await loadSqlite(join(directory, 'good.db'), inPieces(Buffer.from(good), 16));
+});
+
+test('a dump that brings a trigger of its own is damaged', async (t) => {
+  const { store, file, masterKey, directory } = await newStore(t);
+  await fill(store);
+  const { sql } = await dump(file);
+  const trigger = 'CREATE TRIGGER spy AFTER INSERT ON claim BEGIN DELETE FROM realm; END;\n';
+  const side = join(directory, 'side.db');
+  await loadSqlite(
+    side,
+    inPieces(
+      Buffer.from(sql.toString().replace('PRAGMA application_id', `${trigger}PRAGMA application_id`)),
+      4096,
+    ),
+  );
+  await assert.rejects(checkSqlite(side, masterKey), { code: 'IDKIT_DAMAGED', message: /spy/ });
+});
+
+test('an aborted dump and an aborted load end with the reason', async (t) => {
+  const { store, file, directory } = await newStore(t);
+  await fill(store);
+  const reason = new Error('enough');
+  const controller = new AbortController();
+  const aborted = dumpSqlite(
+    file,
+    async () => {
+      controller.abort(reason);
+    },
+    { signal: controller.signal },
+  );
+  await assert.rejects(aborted, reason);
+  const { sql } = await dump(file);
+  const second = new AbortController();
+  const side = join(directory, 'side.db');
+  const endless = async function* () {
+    yield sql.subarray(0, 100);
+    second.abort(reason);
+    yield sql.subarray(100);
+  };
+  await assert.rejects(loadSqlite(side, endless(), { signal: second.signal }), reason);
+  assert.equal(existsSync(side), false);
+});
+
+async function fill(store: Awaited<ReturnType<typeof openStore>>): Promise<void> {
+  const applied = await store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', client: aClient({}) },
+    { do: 'create', user: aUser({}) },
+    { do: 'create', user: aUser({ id: 'user-2', username: 'bob', email: 'bob@example.org' }) },
+    {
+      do: 'create',
+      user: aUser({ id: 'user-3', username: 'service-account-app', serviceAccountClientUuid: 'client-1' }),
+    },
+  ]);
+  assert.equal(applied.outcome, 'applied');
+  await store.startSession(aSession({}), aFamily({}));
+}
+
+function hasProgram(t: TestContext, name: string): boolean {
+  if (spawnSync(name, ['--version']).status === 0) return true;
+  if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') assert.fail(`${name} is missing`);
+  t.skip(`needs ${name}`);
+  return false;
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { Secret } from '../../src/core/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { openStore } from '../../src/store/open.ts';
+
+/** A master key of its own. */
+export function newMasterKey(): Secret {
+  return new Secret(randomBytes(32).toString('base64'));
+}
+
+/** A directory that goes with the test. */
+export async function newDirectory(t: TestContext): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'idkit-store-'));
+  t.after(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** A new store in a file of its own, closed with the test. */
+export async function newStore(
+  t: TestContext,
+): Promise<{ store: Store; file: string; masterKey: Secret; directory: string }> {
+  const directory = await newDirectory(t);
+  const file = join(directory, 'idkit.db');
+  const masterKey = newMasterKey();
+  const store = await openStore({ file, masterKey });
+  t.after(() => store.close());
+  return { store, file, masterKey, directory };
+}
