@@ -39,3 +39,4 @@ export * from './role-mappings.ts';
 export * from './roles.ts';
 export * from './sessions.ts';
 export { countUsers, createUser, deleteUser, getUser, listUsers, showUser, updateUser } from './users.ts';
+export { recoverAdministrator } from './recover-administrator.ts';
