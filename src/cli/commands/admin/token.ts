@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { revokeToken } from '../../../client/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { ask, readFirstLine } from '../../terminal.ts';
@@ -38,6 +37,7 @@ async function revoke(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { admin, baseUrl } = await connect(context, flags);
   const client = await getClient(admin, realm, clientId);
   const secret = client['publicClient'] === true ? undefined : await getSecret(admin, realm, client['id']);
+  const { revokeToken } = await import('../../../client/index.ts');
   await revokeToken({
     baseUrl,
     realm,
