@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { createMessage, encrypt } from 'openpgp';
+import { decryptEnvironment, encryptEnvironment } from '../../src/backupset/index.ts';
+import { Secret } from '../../src/core/index.ts';
+import { hasProgram, run } from './system-program.ts';
+
+const ENVIRONMENT = 'IDKIT_MASTER_KEY=abc\r\nQUOTED="ü\\n"\n\n# last line without end';
+const PASSPHRASE = new Secret('pässwörd with spaces');
+
+interface Gpg {
+  dir: string;
+  (args: readonly string[], input?: Uint8Array | string): ReturnType<typeof run>;
+}
+
+/** The machine's gpg with a home of its own. */
+async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
+  if (!hasProgram(t, 'gpg')) return undefined;
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-gpg-'));
+  t.after(async () => {
+    spawnSync('gpgconf', ['--homedir', dir, '--kill', 'all']);
+    await rm(dir, { recursive: true, force: true });
+  });
+  await writeFile(join(dir, 'passphrase'), `${PASSPHRASE.reveal()}\n`);
+  const gpg = (args: readonly string[], input?: Uint8Array | string) =>
+    run(
+      'gpg',
+      [
+        '--homedir',
+        dir,
+        '--batch',
+        '--no-tty',
+        '--pinentry-mode',
+        'loopback',
+        '--passphrase-file',
+        join(dir, 'passphrase'),
+        ...args,
+      ],
+      input === undefined ? {} : { input },
+    );
+  return Object.assign(gpg, { dir });
+}
+
+test('`gpg --decrypt` opens what idkit encrypts, byte for byte (contract §4, env.gpg)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  for (const content of [ENVIRONMENT, '', 'x'.repeat(100_000)]) {
+    const file = join(gpg.dir, 'env.gpg');
+    await writeFile(file, await encryptEnvironment(Buffer.from(content), PASSPHRASE));
+    const opened = gpg(['--decrypt', file]);
+    assert.equal(opened.status, 0, opened.errors);
+    assert.equal(opened.text, content);
+  }
+});
+
+test('gpg names exactly one passphrase, AES-256 and the modification check', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const listed = gpg(['--list-packets'], await encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE));
+  assert.equal(listed.status, 0, listed.errors);
+  assert.equal(
+    listed.text.match(/:symkey enc packet: version 4, cipher 9, (aead 0,\s*)?s2k 3, hash 8/g)?.length,
+    1,
+    listed.text,
+  );
+  assert.match(listed.text, /mdc_method: 2/);
+});
+
+test('a wrong passphrase opens nothing, in gpg either', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const message = await encryptEnvironment(Buffer.from(ENVIRONMENT), new Secret('another'));
+  assert.equal(gpg(['--decrypt'], message).status, 2);
+});
+
+const OPTIONS: readonly (readonly string[])[] = [
+  [],
+  ['--armor'],
+  ['--compress-algo', 'none'],
+  ['--compress-algo', 'zlib'],
+  ['--compress-algo', 'bzip2'],
+  ['--cipher-algo', 'AES128'],
+  ['--cipher-algo', '3DES', '--allow-old-cipher-algos'],
+  ['--cipher-algo', 'CAST5', '--allow-old-cipher-algos'],
+  ['--cipher-algo', 'TWOFISH'],
+  ['--s2k-digest-algo', 'SHA512'],
+  ['--s2k-mode', '1'],
+];
+
+test('what `gpg --symmetric` makes is opened, whatever its options (contract §4, env.gpg)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  for (const options of OPTIONS) {
+    let made = gpg([...options, '--symmetric'], ENVIRONMENT);
+    // Only newer versions know this option, and only they need it.
+    if (made.status !== 0 && options.includes('--allow-old-cipher-algos'))
+      made = gpg([...options.slice(0, 2), '--symmetric'], ENVIRONMENT);
+    assert.equal(made.status, 0, made.errors);
+    const opened = await decryptEnvironment(made.stdout, PASSPHRASE);
+    assert.equal(opened.outcome, 'opened', options.join(' '));
+    assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), ENVIRONMENT);
+  }
+});
+
+test('a wrong passphrase for what gpg made is told as such', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const made = gpg(['--symmetric'], ENVIRONMENT);
+  assert.equal((await decryptEnvironment(made.stdout, new Secret('wrong'))).outcome, 'wrong passphrase');
+});
+
+test('a large environment, for which gpg writes partial lengths, is opened', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const content = 'KEY=value\n'.repeat(50_000);
+  const made = gpg(['--compress-algo', 'none', '--symmetric'], content);
+  const opened = await decryptEnvironment(made.stdout, PASSPHRASE);
+  assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), content);
+  for (const end of [made.stdout.length - 1, made.stdout.length - 300, 10_000, 20])
+    assert.equal(
+      (await decryptEnvironment(made.stdout.subarray(0, end), PASSPHRASE)).outcome,
+      'damaged',
+      String(end),
+    );
+});
+
+test('Camellia is told apart from a wrong passphrase, with the command that opens it (contract §3, verify)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const made = gpg(['--cipher-algo', 'CAMELLIA256', '--symmetric'], ENVIRONMENT);
+  assert.equal(made.status, 0, made.errors);
+  assert.deepEqual(await decryptEnvironment(made.stdout, PASSPHRASE), {
+    outcome: 'unsupported cipher',
+    cipher: 'Camellia-256',
+    command: 'gpg --decrypt --output .env env.gpg',
+  });
+});
+
+test('a message without integrity protection is damage (contract §3, verify)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const made = gpg(['--rfc2440', '--symmetric'], ENVIRONMENT);
+  assert.equal(made.status, 0, made.errors);
+  // Later versions of gpg protect whatever they are asked for; then there is nothing to refuse.
+  const bare =
+    /encrypted data packet/.test(gpg(['--list-packets'], made.stdout).text) &&
+    made.stdout.includes(Buffer.of(0xc9));
+  const { outcome } = await decryptEnvironment(made.stdout, PASSPHRASE);
+  assert.equal(outcome, bare ? 'damaged' : 'opened');
+});
+
+test('of a message with two passphrases idkit opens either, where gpg opens the first', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const message = await encrypt({
+    message: await createMessage({ binary: Buffer.from(ENVIRONMENT) }),
+    passwords: [PASSPHRASE.reveal(), 'the second'],
+    format: 'binary',
+  });
+  assert.equal(gpg(['--decrypt'], message).status, 0);
+  for (const word of [PASSPHRASE, new Secret('the second')])
+    assert.equal((await decryptEnvironment(message, word)).outcome, 'opened');
+});
+
+test('the env.gpg of a set that ordinary tools made opens in both', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined) return;
+  const file = new URL('../fixtures/keycloak/exports/20261101_020000/env.gpg', import.meta.url);
+  await writeFile(join(gpg.dir, 'passphrase'), 'backup-Passphrase-1\n');
+  const opened = await decryptEnvironment(await readFile(file), new Secret('backup-Passphrase-1'));
+  assert.ok(opened.outcome === 'opened');
+  assert.equal(gpg(['--decrypt', file.pathname]).text, Buffer.from(opened.bytes).toString());
+});
