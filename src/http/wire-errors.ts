@@ -1,4 +1,5 @@
 import { Refusal, type RefusalCase } from '../protocol/index.ts';
+import { renderAdminError } from './admin/render-error.ts';
 
 /** How one case of a refusal looks on the wire. */
 export interface WireError {
@@ -255,7 +256,7 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
 export function renderRefusal(
   error: unknown,
 ): { status: number; headers: Record<string, string>; body: unknown } | undefined {
-  if (!(error instanceof Refusal)) return undefined;
+  if (!(error instanceof Refusal)) return renderAdminError(error);
   const row = WIRE_ERRORS[error.case];
   const description = error.description ?? row.description;
   const headers: Record<string, string> = { ...row.headers, ...corsHeaders(error.allowOrigin) };

@@ -1,0 +1,33 @@
+import type { FastifyRequest } from 'fastify';
+import { type Caller, unauthorized } from '../../admin/index.ts';
+import { findIssuerRealm, verifyAccessToken } from '../../protocol/index.ts';
+import type { Services } from '../route.ts';
+
+const proved = new WeakMap<FastifyRequest, Promise<Caller>>();
+
+/** Who calls, by the Bearer token; looked at once per request. @throws AdminRefusal 401 (facts §7.1) */
+export function authenticate(services: Services, request: FastifyRequest): Promise<Caller> {
+  let caller = proved.get(request);
+  if (caller === undefined) {
+    caller = prove(services, request);
+    proved.set(request, caller);
+  }
+  return caller;
+}
+
+async function prove({ protocol }: Services, request: FastifyRequest): Promise<Caller> {
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) throw unauthorized();
+  const realm = await findIssuerRealm(protocol, token);
+  if (realm === undefined || !realm.realm.settings.enabled) throw unauthorized();
+  const verified = await verifyAccessToken(protocol, realm, token);
+  if (verified.outcome !== 'active') throw unauthorized();
+  return {
+    realmId: realm.realm.id,
+    realmName: realm.realm.name,
+    userId: verified.user.id,
+    clientId: verified.client.clientId,
+    clientUuid: verified.client.id,
+    ipAddress: request.ip,
+  };
+}

@@ -1,0 +1,120 @@
+import {
+  badInput,
+  clearAdminEvents,
+  clearEvents,
+  createComponent,
+  deleteComponent,
+  listAdminEvents,
+  listComponents,
+  listEvents,
+  showComponent,
+  showEventsConfig,
+  updateComponent,
+  updateEventsConfig,
+} from '../../admin/index.ts';
+import type { Route } from '../route.ts';
+import { Created, inRealm, type Query } from './define.ts';
+import { readRepresentation } from './read-json.ts';
+
+/** Events, keys and components (facts §7.2). */
+export const eventRoutes: readonly Route[] = [
+  inRealm('GET', '/events', ({ query, ...call }) =>
+    listEvents(call, {
+      ...list(query, { types: 'type' }),
+      ...texts(query, { clientId: 'client', userId: 'user', ipAddress: 'ipAddress' }),
+      ...dates(query),
+      ...query.page(100),
+    }),
+  ),
+  inRealm('DELETE', '/events', (call) => clearEvents(call)),
+  inRealm('GET', '/events/config', (call) => showEventsConfig(call)),
+  inRealm('PUT', '/events/config', async (call) => {
+    call.rights.check('manageEvents');
+    await updateEventsConfig(call, readRepresentation(call.request, 'RealmEventsConfigRepresentation'));
+  }),
+  inRealm('GET', '/admin-events', ({ query, ...call }) =>
+    listAdminEvents(call, {
+      ...list(query, { operationTypes: 'operationTypes', resourceTypes: 'resourceTypes' }),
+      ...texts(query, {
+        resourcePath: 'resourcePath',
+        authRealmId: 'authRealm',
+        authClientId: 'authClient',
+        authUserId: 'authUser',
+        authIpAddress: 'authIpAddress',
+      }),
+      ...dates(query),
+      ...query.page(100),
+    }),
+  ),
+  inRealm('DELETE', '/admin-events', (call) => clearAdminEvents(call)),
+  inRealm('GET', '/keys', (call) => {
+    call.rights.check('viewRealm');
+    const keys = call.services.protocol.keys.list(call.configuration);
+    const active: Record<string, string> = {};
+    for (const key of keys) if (key.status === 'ACTIVE') active[key.algorithm] ??= key.kid;
+    return {
+      active,
+      keys: keys.map(({ priority, ...key }) => ({ ...key, providerPriority: priority })),
+    };
+  }),
+  inRealm('GET', '/components', (call) =>
+    listComponents(call, texts(call.query, { parent: 'parent', type: 'type', name: 'name' })),
+  ),
+  inRealm('POST', '/components', async (call) => {
+    call.rights.check('manageRealm');
+    const id = await createComponent(call, readRepresentation(call.request, 'ComponentRepresentation'));
+    return new Created(`components/${id}`);
+  }),
+  inRealm('GET', '/components/:id', (call) => showComponent(call, call.param('id'))),
+  inRealm('PUT', '/components/:id', async (call) => {
+    call.rights.check('manageRealm');
+    await updateComponent(
+      call,
+      call.param('id'),
+      readRepresentation(call.request, 'ComponentRepresentation'),
+    );
+  }),
+  inRealm('DELETE', '/components/:id', (call) => deleteComponent(call, call.param('id'))),
+];
+
+function texts<K extends string>(
+  query: Query,
+  names: Readonly<Record<K, string>>,
+): Partial<Record<K, string>> {
+  return Object.fromEntries(
+    Object.entries<string>(names).flatMap(([name, parameter]) =>
+      query.text(parameter) ? [[name, query.text(parameter)]] : [],
+    ),
+  ) as Partial<Record<K, string>>;
+}
+
+function list<K extends string>(
+  query: Query,
+  names: Readonly<Record<K, string>>,
+): Partial<Record<K, readonly string[]>> {
+  return Object.fromEntries(
+    Object.entries<string>(names).flatMap(([name, parameter]) => {
+      const values = query.all(parameter).filter((value) => value !== '');
+      return values.length === 0 ? [] : [[name, values]];
+    }),
+  ) as unknown as Partial<Record<K, readonly string[]>>;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+
+/** `dateFrom` and `dateTo`: a day, of which the last is meant to its end, or milliseconds. */
+function dates(query: Query): { from?: number; to?: number } {
+  const from = date(query, 'dateFrom', 0);
+  const to = date(query, 'dateTo', DAY - 1);
+  return { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
+}
+
+function date(query: Query, name: string, rest: number): number | undefined {
+  const value = query.text(name);
+  if (value === undefined || value === '') return undefined;
+  if (/^\d{1,15}$/.test(value)) return Number(value);
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(day))
+    throw badInput(`Invalid value for '${name}', expected format is yyyy-MM-dd or an Epoch timestamp`);
+  return day + rest;
+}
