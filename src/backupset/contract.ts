@@ -167,7 +167,7 @@ export interface SetProblem {
   /** The file that it is about; the set's directory name where it is about none. */
   file: string;
   code: Extract<ErrorCode, 'IDKIT_DAMAGED' | 'IDKIT_CREDENTIALS' | 'IDKIT_VERSION'>;
-  /** A whole sentence that names the file. */
+  /** What is wrong with the file, which it does not name again. */
   message: string;
   hints: readonly string[];
 }

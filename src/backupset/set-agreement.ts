@@ -1,6 +1,6 @@
 import type { DumpReport, Manifest, SetPart, SetProblem } from './contract.ts';
 import { SET_FILES } from './contract.ts';
-import { damaged, shown } from './faults.ts';
+import { shown } from './faults.ts';
 import { isRealmFileOf } from './names.ts';
 import type { Findings } from './set-content.ts';
 
@@ -16,8 +16,7 @@ export function judgeAgreement(
   const problems: SetProblem[] = [];
   const bad = new Set(known.map((problem) => problem.file));
   const report = (file: string, why: string) => {
-    if (!bad.has(file))
-      problems.push({ file, code: 'IDKIT_DAMAGED', message: damaged(file, why).message, hints: [] });
+    if (!bad.has(file)) problems.push({ file, code: 'IDKIT_DAMAGED', message: why, hints: [] });
   };
   const { manifest } = findings;
   if (manifest === undefined) judgeWithoutManifest(findings, listed, report);

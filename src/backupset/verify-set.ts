@@ -115,9 +115,15 @@ function problemOf(file: string, error: unknown): SetProblem {
   if (error instanceof IdkitError) {
     const { code, message } = error;
     if (code === 'IDKIT_DAMAGED' || code === 'IDKIT_CREDENTIALS' || code === 'IDKIT_VERSION')
-      return { file, code, message, hints: error.hints };
+      return { file, code, message: withoutFile(message, file), hints: error.hints };
   }
   throw error;
+}
+
+/** The file is a field of the problem. */
+function withoutFile(message: string, file: string): string {
+  const prefix = [file, shown(file)].find((name) => message.startsWith(`${name}: `));
+  return prefix === undefined ? message : message.slice(prefix.length + 2);
 }
 
 function conclude(problems: readonly SetProblem[]): Pick<Verdict, 'verdict' | 'code'> {
