@@ -58,8 +58,9 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   for (const { url, routes, refused } of joinUrls(oidcRoutes, adminRoutes, rootRoutes)) {
     for (const route of routes)
       addRoute(app, services, route, requests.forRoute(route.method, patternOf(route.url)));
+    const authorize = routes.find((route) => route.authorize)?.authorize;
     for (const method of refused)
-      addRefusedMethod(app, url, method, requests.forRoute(method, patternOf(url)));
+      addRefusedMethod(app, services, { url, method, authorize }, requests.forRoute(method, patternOf(url)));
   }
   return app;
 }
@@ -134,9 +135,10 @@ function addErrorHandlers(app: FastifyInstance, services: Services, log: Service
     const refusal = renderRefusal(error);
     if (refusal !== undefined) {
       discardRest(request);
-      // An unknown realm is a page for a browser (facts §1).
-      if (refusal.status === 404 && wantsPage(request))
-        return sendErrorPage(reply, 404, (refusal.body as { error: string }).error);
+      // What does not exist is a page for a browser (facts §1).
+      const { error: text } = Object(refusal.body) as { error?: unknown };
+      if (refusal.status === 404 && typeof text === 'string' && wantsPage(request))
+        return sendErrorPage(reply, 404, text);
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
     }
     if (answerTransportFault(error, request, reply)) return;
@@ -170,12 +172,14 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, times:
   });
 }
 
+/** A method that no row answers: 405, below the administrative API only to those whom it would listen to. */
 function addRefusedMethod(
   app: FastifyInstance,
-  url: string,
-  method: Route['method'],
+  services: Services,
+  refused: Pick<Route, 'url' | 'method'> & { authorize: Route['authorize'] },
   times: RouteTimes,
 ): void {
+  const { url, method, authorize } = refused;
   if (method === 'OPTIONS') return;
   app.route({
     method: method === 'GET' ? ['GET', 'HEAD'] : method,
@@ -184,7 +188,10 @@ function addRefusedMethod(
       times.observe(reply.statusCode, reply.elapsedTime / 1000);
       done();
     },
-    handler: async (request, reply) => sendGlobalError(request, reply, 405, statusText(405)),
+    handler: async (request, reply) => {
+      await authorize?.(services, request);
+      return sendGlobalError(request, reply, 405, statusText(405));
+    },
   });
 }
 

@@ -65,6 +65,15 @@ test('a method that a URL does not take is 405 without Allow (facts §1)', async
   }
 });
 
+test('a method that an administrative URL does not take is 405 for those with a token, 401 without one', async () => {
+  const path = '/admin/realms/master/users';
+  assert.equal((await ask(path, { method: 'PUT' })).status, 401);
+  const { access_token: token } = await login(service);
+  const { status, body } = await ask(path, { method: 'PUT', headers: { authorization: `Bearer ${token}` } });
+  assert.equal(status, 405);
+  assert.deepEqual(body, { error: 'HTTP 405 Method Not Allowed' });
+});
+
 test('a page is answered where a browser asks for an unknown path (facts §1)', async () => {
   const { status, body, headers } = await ask('/realms/nobody', { headers: { accept: 'text/html' } });
   assert.equal(status, 404);
