@@ -66,7 +66,7 @@ export function mask(text: string): string {
     .replace(/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<time>')
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>')
-    .replace(/\bkid [\w-]+/g, 'kid <id>')
+    .replace(/\bkey [\w-]{20,}/g, 'key <id>')
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:<port>')
     .replace(/ {2,}/g, '  ');
 }

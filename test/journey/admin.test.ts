@@ -57,7 +57,9 @@ test('idkit admin works over the administrative API from the first realm to the 
   });
 
   await t.test('users: passwords come by environment or stdin, never by an argument', async () => {
-    await ok(['user', 'create', 'alice', '--realm', 'acme', '--email', 'alice@example.org', '--password'], {
+    // A person of whom the profile knows no name must complete it before a login (Keycloak 26).
+    const alice = ['--email', 'alice@example.org', '--first-name', 'Alice', '--last-name', 'Example'];
+    await ok(['user', 'create', 'alice', '--realm', 'acme', ...alice, '--password'], {
       env: { IDKIT_USER_PASSWORD: 'first-of-alice' },
     });
     await ok(['user', 'create', 'bob', '--realm', 'acme']);
@@ -70,7 +72,7 @@ test('idkit admin works over the administrative API from the first realm to the 
         username: 'alice',
         password,
       });
-    assert.equal((await login('first-of-alice')).status, 401);
+    assert.equal((await login('first-of-alice')).body['error'], 'invalid_grant');
     assert.equal((await login('second-of-alice')).status, 200);
     const users = (await ok(['user', 'list', '--realm', 'acme', '--search', 'ali']))['users'] as {
       username: string;

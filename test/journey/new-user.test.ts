@@ -6,11 +6,13 @@ import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
 // The whole cycle as a newcomer goes through it, each command a process of its own.
 
-const PASSPHRASE = 'correct horse battery staple';
+// The port differs from start to start, so the issuer is told; tokens outlive a restart by it.
+const BASE = { IDKIT_BASE_URL: 'http://login.example.test' };
+const env = { ...BASE, IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
 test('from an empty place to a restored platform: serve, tokens, backup, verify, restore, smoke', async (t) => {
   const cwd = makePlace(t);
-  const first = await startIdkit(t, { cwd });
+  const first = await startIdkit(t, { cwd, env: BASE });
   const secrets = readSecrets(cwd);
 
   await t.test(
@@ -56,7 +58,6 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.match(second.stderr, /^error IDKIT_LOCKED: /m);
   });
 
-  const env = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE };
   const backup = await first.run(['backup'], { env });
   const set = backup.stdout.trim().split('\n').at(-1)!;
 
@@ -137,7 +138,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   await t.test(
     'after it, tokens from before the backup still work, and what came later is gone',
     async (inner) => {
-      const again = await startIdkit(inner, { cwd });
+      const again = await startIdkit(inner, { cwd, env: BASE });
       const realms = (await again.run(['admin', 'realm', 'list', '--json'])).result() as {
         realms: { realm: string }[];
       };
@@ -174,7 +175,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
     assert.equal(recovered.code, 0, recovered.stderr);
     const { password } = recovered.result() as { password: string };
     assert.equal(readSecrets(cwd)['IDKIT_ADMIN_PASSWORD'], password);
-    const again = await startIdkit(inner, { cwd });
+    const again = await startIdkit(inner, { cwd, env: BASE });
     assert.equal((await again.run(['smoke'])).code, 0);
     assert.ok(!readFileSync(join(cwd, 'idkit', 'idkit.yaml'), 'utf8').includes(password));
   });
