@@ -18,15 +18,19 @@ import { readRepresentation } from './read-json.ts';
 
 /** Events, keys and components (facts §7.2). */
 export const eventRoutes: readonly Route[] = [
-  inRealm('GET', '/events', ({ query, ...call }) =>
-    listEvents(call, {
+  inRealm('GET', '/events', async ({ query, ...call }) => {
+    await call.services.protocol.events.flush?.();
+    return listEvents(call, {
       ...list(query, { types: 'type' }),
       ...texts(query, { clientId: 'client', userId: 'user', ipAddress: 'ipAddress' }),
       ...dates(query),
       ...query.page(100),
-    }),
-  ),
-  inRealm('DELETE', '/events', (call) => clearEvents(call)),
+    });
+  }),
+  inRealm('DELETE', '/events', async (call) => {
+    await call.services.protocol.events.flush?.();
+    await clearEvents(call);
+  }),
   inRealm('GET', '/events/config', (call) => showEventsConfig(call)),
   inRealm('PUT', '/events/config', async (call) => {
     call.rights.check('manageEvents');

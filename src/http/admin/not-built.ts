@@ -39,9 +39,9 @@ export function notBuilt(method: string, path: string): AdminRefusal {
 
 /** The rest of the tree below `/admin/realms`: parts that come later, and what Keycloak does not have either. */
 export const restRoutes: readonly Route[] = [
-  preflight('/admin/realms', 'GET, POST, PUT, DELETE'),
-  preflight('/admin/realms/:realm', 'GET, POST, PUT, DELETE'),
-  preflight('/admin/realms/:realm/*', 'GET, POST, PUT, DELETE'),
+  preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
+  preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),
+  preflight('/admin/realms/:realm/*', 'DELETE, GET, POST, PUT'),
   ...(['GET', 'POST', 'PUT', 'DELETE'] as const).flatMap((method): Route[] => [
     inRealm(method, '/*', (call) => {
       const below = call.param('*').replace(/\/$/, '');
