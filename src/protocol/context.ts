@@ -7,6 +7,8 @@ import type { KeyRing } from './keys/index.ts';
 /** Where user events go: the store (as the realm's settings say), the log and the metrics. Never throws. */
 export interface EventSink {
   emit(event: UserEvent, realmName: string): void;
+  /** Stores what waits to be stored, so that whoever lists events sees all that happened before. */
+  flush?(): Promise<void>;
   /** Resolves once every event emitted so far can be read from the store. Never throws. */
   flush?(): Promise<void>;
 }
