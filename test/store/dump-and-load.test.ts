@@ -38,7 +38,7 @@ function contents(file: string): unknown {
   const rows = tables.map(({ name, sql }) => {
     const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(name!);
     const parts = columns.map(({ name: c }) => `typeof("${c}"), hex("${c}"), quote("${c}")`);
-    const rowid = /WITHOUT ROWID/i.test(String(sql)) ? '0' : '_rowid_';
+    const rowid = /WITHOUT ROWID/i.test(String(sql)) ? '0' : 'quote(_rowid_)';
     return [
       name,
       database
@@ -98,7 +98,7 @@ test('a dump loaded again holds every value bit by bit, row numbers and pragmas 
   const lines = sql.toString('latin1').trimEnd().split('\n');
   assert.equal(lines.at(-1), END_LINE);
   assert.equal(lines[0], 'PRAGMA foreign_keys=OFF;');
-  for (const size of [1, 7, 64, sql.length]) {
+  for (const size of [61, 4099, sql.length]) {
     const copy = join(directory, `copy-${size}.db`);
     await loadSqlite(copy, inPieces(sql, size));
     assert.deepEqual(contents(copy), contents(file));

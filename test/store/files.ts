@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { Secret } from '../../src/core/index.ts';
+import { type Clock, Secret } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { openStore } from '../../src/store/open.ts';
 
@@ -22,11 +22,15 @@ export async function newDirectory(t: TestContext): Promise<string> {
 /** A new store in a file of its own, closed with the test. */
 export async function newStore(
   t: TestContext,
+  options: { clock?: Clock } = {},
 ): Promise<{ store: Store; file: string; masterKey: Secret; directory: string }> {
-  const directory = await newDirectory(t);
+  const directory = await mkdtemp(join(tmpdir(), 'idkit-store-'));
   const file = join(directory, 'idkit.db');
   const masterKey = newMasterKey();
-  const store = await openStore({ file, masterKey });
-  t.after(() => store.close());
+  const store = await openStore({ file, masterKey, ...options });
+  t.after(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
   return { store, file, masterKey, directory };
 }

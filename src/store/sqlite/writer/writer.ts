@@ -13,6 +13,7 @@ export class Writer {
   readonly #worker: Worker;
   readonly #checkpoints: Worker;
   readonly #shared: Int32Array;
+  readonly #checkpointsEnded: Promise<void>;
   readonly #waiting = new Map<number, Waiting>();
   #outgoing: Call[] = [];
   #nextId = 1;
@@ -26,7 +27,9 @@ export class Writer {
     worker.on('message', (message: FromWriter) => this.#take(message));
     worker.on('error', (error) => this.#fail(error as Error));
     worker.on('exit', () => this.#fail(new IdkitError('IDKIT_FAILED', 'the database writer has ended')));
-    checkpoints.on('error', (error) => this.#fail(error as Error));
+    this.#checkpointsEnded = new Promise((resolve) => checkpoints.once('exit', () => resolve()));
+    // Without it the log only grows; the writer folds it in at the end.
+    checkpoints.on('error', () => {});
     worker.unref();
     checkpoints.unref();
   }
@@ -68,16 +71,18 @@ export class Writer {
   }
 
   async #close(): Promise<void> {
-    if (this.#dead !== undefined) return;
+    if (this.#dead !== undefined) {
+      await this.#checkpoints.terminate();
+      return;
+    }
     this.#send();
     this.#checkpoints.ref();
     this.#worker.ref();
-    const checkpointsEnded = new Promise((resolve) => this.#checkpoints.once('exit', resolve));
     Atomics.store(this.#shared, 2, 1);
     Atomics.notify(this.#shared, 2);
     Atomics.add(this.#shared, 0, 1);
     Atomics.notify(this.#shared, 0);
-    await checkpointsEnded;
+    await this.#checkpointsEnded;
     if (this.#dead !== undefined) return;
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.#worker.postMessage({ close: true } satisfies ToWriter);
