@@ -22,32 +22,40 @@ export async function judgeSets(root: string, sets: readonly ListedSet[]): Promi
   return Promise.all(
     sets.map(async (set) => {
       const verdict = await findVerdict(root, set.name);
-      const shape = await shapeOf(set.dir);
+      const { whole, broken } = await shapeOf(set.dir);
       const state =
-        shape === 'broken' || verdict?.verdict === 'damaged'
+        broken || verdict?.verdict === 'damaged'
           ? 'bad'
           : verdict?.verdict === 'good'
             ? 'verified'
             : 'unverified';
-      return { ...set, whole: shape === 'whole', state };
+      return { ...set, whole, state };
     }),
   );
 }
 
-/** `whole`: it holds the database. */
-async function shapeOf(dir: string): Promise<'whole' | 'partial' | 'broken'> {
+/**
+ * Whether a set holds the database, and whether what can be seen without reading content is in order. A broken set
+ * counts as whole unless its manifest says otherwise: damage to the newest set must be told, not passed over.
+ */
+async function shapeOf(dir: string): Promise<{ whole: boolean; broken: boolean }> {
+  let whole = true;
   try {
     const set = await openSet(dir);
+    const manifest = set.names.includes(SET_FILES.manifest)
+      ? parseManifest(await set.read(SET_FILES.manifest, MANIFEST_MAX_BYTES))
+      : undefined;
+    whole = manifest?.parts.includes('database') ?? true;
     const entries = parseChecksums(await set.read(SET_FILES.checksums, CHECKSUMS_MAX_BYTES));
     const listed = [...entries.map((entry) => entry.name), SET_FILES.checksums].sort();
-    if (listed.join('\0') !== [...set.names].sort().join('\0')) return 'broken';
-    if (listed.includes(SET_FILES.manifest)) {
-      const manifest = parseManifest(await set.read(SET_FILES.manifest, MANIFEST_MAX_BYTES));
-      if (!(await sizesHold(set, manifest))) return 'broken';
-    }
-    return listed.includes(SET_FILES.dump) ? 'whole' : 'partial';
+    const same = listed.join('\0') === [...set.names].sort().join('\0');
+    const holds = listed.includes(SET_FILES.dump) === whole;
+    return {
+      whole,
+      broken: !same || !holds || (manifest !== undefined && !(await sizesHold(set, manifest))),
+    };
   } catch (error) {
-    if (error instanceof IdkitError) return 'broken';
+    if (error instanceof IdkitError) return { whole, broken: true };
     throw error;
   }
 }

@@ -117,12 +117,29 @@ test('sets are judged by their kept verdict and by what lies in them', async (t)
     judged.map(({ whole, state }) => ({ whole, state })),
     [
       { whole: true, state: 'unverified' },
-      { whole: false, state: 'bad' },
+      { whole: true, state: 'bad' },
       { whole: true, state: 'verified' },
       { whole: true, state: 'bad' },
       { whole: false, state: 'unverified' },
     ],
   );
+});
+
+test('a damaged set still counts as one that should hold the database: it must be told, not passed over', async (t) => {
+  const root = await temporaryDirectory(t);
+  const hurt: ((dir: string) => Promise<void>)[] = [
+    (dir) => rm(join(dir, 'keycloak-db.sql.gz')),
+    (dir) => rm(join(dir, 'checksums.sha256')),
+    (dir) => writeFile(join(dir, 'manifest.json'), 'x'),
+    (dir) => writeFile(join(dir, 'config.tar.gz'), 'x'),
+    async (dir) => {
+      for (const name of await readdir(dir)) await rm(join(dir, name));
+    },
+  ];
+  for (const [day, change] of hurt.entries())
+    await change(await (await makeSet(root, { name: `2026110${day + 1}_000000` })).publish());
+  for (const one of await judgeSets(root, (await listSets(root, NOW)).sets))
+    assert.deepEqual([one.whole, one.state], [true, 'bad'], one.name);
 });
 
 async function verdictOf(root: string, name: string, verdict: 'good' | 'damaged') {
