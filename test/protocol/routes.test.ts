@@ -75,7 +75,7 @@ describe('the rows of the URL table', () => {
       ['userinfo', 'GET, HEAD, OPTIONS'],
       ['logout', 'GET, HEAD, OPTIONS'],
       ['certs', 'GET'],
-    ]) {
+    ] as const) {
       const answer = await ask(`${base}/${path}`, { method: 'OPTIONS', headers: { origin } });
       assert.equal(answer.status, 200, path);
       assert.equal(header(answer, 'access-control-allow-origin'), origin);
