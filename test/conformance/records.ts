@@ -78,7 +78,7 @@ export function aClient(more: Partial<Client>): Client {
     optionalClientScopeIds: [],
     scopeRoleIds: [],
     kept: {},
-    secrets: { '/secret': new Secret('client-secret') },
+    secrets: { '/secret': new Secret('s3cret-of-app') },
     ...more,
   };
 }

@@ -198,7 +198,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
       { do: 'create', credential: aCredential({}) },
     ]);
     assert.deepEqual(await store.findClient('realm-1', 'two'), client);
-    assert.equal((await store.findClient('realm-1', 'two'))!.secrets['/secret']!.reveal(), 'client-secret');
+    assert.equal((await store.findClient('realm-1', 'two'))!.secrets['/secret']!.reveal(), 's3cret-of-app');
     assert.deepEqual(await store.findUserByEmail('realm-1', 'bob@example.org'), user);
     assert.deepEqual(await store.findUserByUsername('realm-1', 'bob'), user);
     const credentials = await store.listCredentials('user-1');

@@ -165,7 +165,7 @@ test('a loaded dump passes its check with its own master key only', async (t) =>
   const checked = await checkSqlite(side, masterKey);
   assert.deepEqual(checked.realms, summary.realms);
   const loaded = await openStore({ file: side, masterKey, mode: 'read' });
-  assert.equal((await loaded.findClient('realm-1', 'app'))!.secrets['/secret']!.reveal(), 'client-secret');
+  assert.equal((await loaded.findClient('realm-1', 'app'))!.secrets['/secret']!.reveal(), 's3cret-of-app');
   assert.equal((await loaded.findFamily('family-1'))?.family.scope, 'openid profile');
   await loaded.close();
 });

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { systemErrorCode } from '../../src/core/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { openStore } from '../../src/store/open.ts';
+import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { newDirectory, newMasterKey, newStore } from './files.ts';
+
+test('"A promise that resolves for a write means that the write is durable": kill -9 under refresh load loses no answered token, and none is usable twice', async (t) => {
+  const file = join(await newDirectory(t), 'idkit.db');
+  const masterKey = newMasterKey();
+  const program = fileURLToPath(new URL('./rotate-until-killed.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, file, masterKey.reveal()], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  while (output.length < 20_000) await pause(5);
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  const answered = new Map<string, number>();
+  for (const line of output.slice(0, output.lastIndexOf('\n')).split('\n')) {
+    const [caller, use] = line.split(' ');
+    answered.set(caller!, Number(use));
+  }
+  assert.equal(answered.size, 16);
+  const store = await openStore({ file, masterKey });
+  for (const [caller, use] of answered) {
+    const id = `family-${caller}`;
+    const { family } = (await store.findFamily(id))!;
+    // At most one rotation was on the disk without having been answered.
+    const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
+    assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
+    const again = await store.rotateRefreshToken({
+      familyId: id,
+      presentedHash: hash(`${id} ${use - 1}`),
+      nextHash: hash('thief'),
+      now: START,
+      singleUse: true,
+      maxReuse: 0,
+    });
+    assert.equal(again.outcome, 'reused');
+  }
+  await store.close();
+});
+
+test('an error of one call leaves the others of its batch alone', async (t) => {
+  const { store } = await newStore(t);
+  await store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', user: aUser({}) },
+  ]);
+  await store.startSession(aSession({}), aFamily({}));
+  const answers = await Promise.allSettled([
+    store.claimOnce('one', START),
+    store.startSession(aSession({ id: 'new' }), aFamily({})),
+    store.startSession(
+      aSession({ id: 'orphan', userId: 'nobody' }),
+      aFamily({ id: 'orphan', sessionId: 'orphan' }),
+    ),
+    store.claimOnce('two', START),
+  ]);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  );
+  assert.equal(await store.findSession('new', false), undefined);
+});
+
+test('a full disk is IDKIT_NO_SPACE, nothing is half-written, and the store works again when there is room', async (t) => {
+  const directory = await newDirectory(t);
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+  if (mount.status !== 0) {
+    if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') assert.fail('a small file system cannot be mounted');
+    t.skip('needs the right to mount a small file system');
+    return;
+  }
+  try {
+    const file = join(directory, 'idkit.db');
+    const store = await openStore({ file, masterKey: newMasterKey() });
+    await store.apply([{ do: 'create', realm: aRealm({}) }]);
+    const ballast = join(directory, 'ballast');
+    const fault = await fillUp(store, ballast);
+    assert.deepEqual(fault, { code: 'IDKIT_NO_SPACE' });
+    assert.equal(await store.findUser('realm-1', 'too-much-0'), undefined);
+    assert.equal((await store.findRealm('acme'))?.realm.id, 'realm-1');
+    await rm(ballast);
+    assert.deepEqual(await store.apply([{ do: 'create', user: aUser({}) }]), { outcome: 'applied' });
+    assert.ok(await store.findUser('realm-1', 'user-1'));
+    await store.close();
+  } finally {
+    spawnSync('umount', [directory]);
+  }
+});
+
+/** Takes what room there is, then writes more than fits. */
+async function fillUp(store: Store, ballast: string): Promise<unknown> {
+  const handle = await open(ballast, 'w');
+  try {
+    for (let left = 100; left > 0; left--) await handle.write(Buffer.alloc(16 * 1024));
+  } catch (error) {
+    assert.equal(systemErrorCode(error), 'ENOSPC');
+  } finally {
+    await handle.close();
+  }
+  const users = Array.from({ length: 500 }, (_, i) => ({
+    do: 'create' as const,
+    user: aUser({ id: `too-much-${i}`, username: `too-much-${i}` }),
+  }));
+  const applied = store.apply(users);
+  const other = store.claimOnce('key', START);
+  const [first, second] = await Promise.allSettled([applied, other]);
+  assert.equal(second.status, 'rejected');
+  return first.status === 'rejected' ? { code: first.reason.code } : first.value;
+}
