@@ -16,6 +16,7 @@ export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
+export { type IfExists, importPartially } from './partial-import.ts';
 export {
   deleteCredential,
   labelCredential,
@@ -24,6 +25,7 @@ export {
 } from './passwords.ts';
 export type { RealmCall } from './realm-call.ts';
 export { addRealm, deleteRealm, listRealms, logoutAll, showRealm, updateRealm } from './realms.ts';
+export { recoverAdministrator } from './recover-administrator.ts';
 export * from './refusal.ts';
 export {
   checkRepresentation,
@@ -39,4 +41,3 @@ export * from './role-mappings.ts';
 export * from './roles.ts';
 export * from './sessions.ts';
 export { countUsers, createUser, deleteUser, getUser, listUsers, showUser, updateUser } from './users.ts';
-export { recoverAdministrator } from './recover-administrator.ts';

@@ -27,7 +27,8 @@ export type RepresentationName =
   | 'ComponentExportRepresentation'
   | 'CredentialRepresentation'
   | 'ScopeMappingRepresentation'
-  | 'RealmEventsConfigRepresentation';
+  | 'RealmEventsConfigRepresentation'
+  | 'PartialImportRepresentation';
 
 type Table = ReadonlyMap<string, Kind>;
 
@@ -186,6 +187,11 @@ export const FIELDS: Readonly<Record<RepresentationName, Table>> = {
     lists: 'config',
   }),
   ScopeMappingRepresentation: table({ string: 'self client clientTemplate clientScope', strings: 'roles' }),
+  PartialImportRepresentation: new Map<string, Kind>([
+    ...realm,
+    ['ifResourceExists', 'string'],
+    ['policy', 'string'],
+  ]),
   RealmEventsConfigRepresentation: table({
     boolean: 'eventsEnabled adminEventsEnabled adminEventsDetailsEnabled',
     integer: 'eventsExpiration',

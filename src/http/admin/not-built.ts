@@ -16,7 +16,7 @@ const NOT_BUILT = `
   clients/*/test-nodes-available client-scopes/*/protocol-mappers/protocol/* components/*/sub-component-types
   credential-registrators default-groups default-groups/* groups/*/management/** identity-provider/**
   ldap-server-capabilities localization localization/** organizations organizations/** partial-export
-  partialImport roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
+  roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
   testSMTPConnection user-storage/** users-management-permissions users/profile users/profile/**
   users/*/configured-user-storage-credential-types users/*/consents users/*/consents/*
   users/*/credentials/*/moveAfter/* users/*/credentials/*/moveToFirst users/*/disable-credential-types

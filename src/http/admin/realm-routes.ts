@@ -1,9 +1,11 @@
 import {
   addRealm,
+  badRequest,
   clearLoginFailures,
   deleteRealm,
   deleteSession,
   identityProviders,
+  importPartially,
   listRealms,
   logoutAll,
   notFound,
@@ -46,6 +48,14 @@ export const realmRoutes: readonly Route[] = [
   }),
   inRealm('DELETE', '', (call) => deleteRealm(call)),
   inRealm('POST', '/logout-all', (call) => logoutAll(call)),
+  inRealm('POST', '/partialImport', async (call) => {
+    call.rights.check('manageRealm');
+    const given = readRepresentation(call.request, 'PartialImportRepresentation');
+    const ifExists = given['ifResourceExists'] ?? 'FAIL';
+    if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
+      throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
+    return importPartially(call, given, ifExists);
+  }),
   inRealm('POST', '/push-revocation', (call) => {
     call.rights.check('manageRealm');
     return {};
