@@ -1,31 +1,14 @@
 import { flushCompileCache } from 'node:module';
 import type { FastifyInstance } from 'fastify';
-import { type AdminContext, bootstrapMaster } from '../../admin/index.ts';
-import { acquireLock, checkMasterKey, type Lock, platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
-import { openPasswords } from '../../crypto/index.ts';
-import {
-  type AppOptions,
-  buildApp,
-  buildManagementApp,
-  Metrics,
-  openEventSink,
-  openHealth,
-  readTls,
-  type ServiceLog,
-  type Services,
-  silentLog,
-} from '../../http/index.ts';
-import { openKeyRing } from '../../protocol/index.ts';
-import { openStore } from '../../store/open.ts';
+import type { AdminContext } from '../../admin/index.ts';
+import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
+import { systemClock } from '../../core/index.ts';
+import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
-import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
-import { type ImportedRealms, importRealms } from './import-realms.ts';
+import type { ImportedRealms } from './import-realms.ts';
 import { checkPortFree, listen } from './listen.ts';
+import { type Closers, makeMaster, openServices } from './services.ts';
 import { startSweeper } from './sweeper.ts';
-
-/** What to do at the end, last first. */
-type Closers = (() => unknown)[];
 
 /** Seconds that running requests get at the end (issue: serve). */
 const GRACE_SECONDS = 10;
@@ -46,18 +29,17 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
 
 async function start(settings: Settings, options: ServeOptions, closers: Closers): Promise<RunningService> {
   const began = performance.now();
-  const log = options.log ?? silentLog;
+  const log = options.log ?? silent;
   const masterKey = checkMasterKey(settings.masterKey);
   const { host, port, managementPort } = settings.listen;
-  const tls = await readTls(settings.listen);
+  const tls = await readTls(settings);
   await checkPortFree(host, port);
   if (managementPort !== null) await checkPortFree(host, managementPort);
 
-  const { lock, services, figures, flushEvents } = await openServices(settings, masterKey, log, closers);
-  const firstStart = await makeMaster(settings, services.admin);
+  const { lock, services, figures } = await openServices(settings, masterKey, log, closers);
+  const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
-  const imported: ImportedRealms =
-    directory === false ? { realms: [], unenforced: [] } : await importRealms(directory, services.admin, log);
+  const imported = await importAll(directory, services.admin, log);
 
   const app: AppOptions = {
     ...figures,
@@ -68,6 +50,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   };
   const grace = (options.graceSeconds ?? GRACE_SECONDS) * 1000;
   const where = { host, tls: tls !== undefined };
+  const { buildApp, buildManagementApp } = await import('../../http/index.ts');
   const publicApp = buildApp(services, app);
   closers.push(() => closeApp(publicApp, grace));
   const address = await listen(publicApp, { ...where, port }, (own) => {
@@ -80,8 +63,6 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     closers.push(() => closeApp(managementApp, grace));
     await listen(managementApp, { ...where, port: managementPort });
   }
-  closers.push(() => flushEvents());
-
   await lock.note({ baseUrl: address });
   const sweeper = startSweeper(services.protocol.store, systemClock, log);
   closers.push(() => sweeper.stop());
@@ -106,66 +87,23 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   };
 }
 
-/** Realm master with the machine's own administrator and smoke client, where there is none yet (contract §1). */
-async function makeMaster(settings: Settings, admin: AdminContext): Promise<boolean> {
-  if ((await admin.store.findRealm('master')) !== undefined) return false;
-  const { username, password } = settings.administrator;
-  const smokeClientSecret = settings.smoke.clientSecret;
-  const missing =
-    password === undefined
-      ? 'IDKIT_ADMIN_PASSWORD'
-      : smokeClientSecret === undefined
-        ? 'IDKIT_SMOKE_CLIENT_SECRET'
-        : undefined;
-  if (password === undefined || smokeClientSecret === undefined)
-    throw new IdkitError('IDKIT_SETTING', `the first start needs ${missing}, and it is not set`, {
-      hints: ['idkit init writes one into .env of a new platform directory'],
-    });
-  const { clientId } = settings.smoke;
-  const made = await bootstrapMaster(admin, {
-    username,
-    password,
-    smokeClientSecret,
-    ...(settings.smoke.realm === 'master' ? { smokeClientId: clientId } : {}),
-  });
-  return made.outcome === 'made';
+const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** The certificate and key, read before anything is touched. */
+async function readTls({ listen }: Settings): Promise<AppOptions['tls']> {
+  if (listen.tlsCert === null && listen.tlsKey === null) return undefined;
+  const http = await import('../../http/index.ts');
+  return http.readTls(listen);
 }
 
-/** The lock, the store and what the handlers work with. */
-async function openServices(
-  settings: Settings,
-  masterKey: Secret,
+async function importAll(
+  directory: string | false,
+  admin: AdminContext,
   log: ServiceLog,
-  closers: Closers,
-): Promise<{
-  lock: Lock;
-  services: Services;
-  figures: Pick<AppOptions, 'health' | 'metrics' | 'store'>;
-  flushEvents: () => Promise<void>;
-}> {
-  const file = databaseFile(settings);
-  await makeDataDirectory(file);
-  const lock = await acquireLock(lockFile(file), { mode: 'exclusive', record: { command: 'serve' } });
-  closers.push(() => lock.release());
-  const store = await openStore({ file, masterKey, masterKeyOld: settings.masterKeyOld });
-  closers.push(() => store.close());
-  const passwords = openPasswords();
-  closers.push(() => passwords.close());
-
-  const metrics = new Metrics();
-  const events = openEventSink({ store, log, metrics });
-  const common = { store, clock: systemClock, random: systemRandom, passwords, baseUrl: '' };
-  const services: Services = {
-    protocol: { ...common, keys: openKeyRing(), events },
-    admin: { ...common },
-    limits: settings.limits,
-  };
-  return {
-    lock,
-    services,
-    figures: { health: openHealth(store), metrics, store },
-    flushEvents: () => events.flush(),
-  };
+): Promise<ImportedRealms> {
+  if (directory === false) return { realms: [], unenforced: [] };
+  const { importRealms } = await import('./import-realms.ts');
+  return importRealms(directory, admin, log);
 }
 
 /** Last opened, first closed; each is given its turn even where one fails. @throws the first fault */

@@ -1,0 +1,75 @@
+import type { AdminContext } from '../../admin/index.ts';
+import { acquireLock, type Lock, type Settings } from '../../config/index.ts';
+import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
+import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
+import { openStore } from '../../store/open.ts';
+import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
+
+/** What to do at the end, last first. */
+export type Closers = (() => unknown)[];
+
+/** What the app is built over, held by a lock. */
+export interface OpenedServices {
+  lock: Lock;
+  services: Services;
+  figures: Pick<AppOptions, 'health' | 'metrics' | 'store'>;
+}
+
+/**
+ * The lock, the store and what the handlers work with. The store's threads start while this thread loads the
+ * modules of the service: half of a start's time is loading.
+ */
+export async function openServices(
+  settings: Settings,
+  masterKey: Secret,
+  log: ServiceLog,
+  closers: Closers,
+): Promise<OpenedServices> {
+  const file = databaseFile(settings);
+  await makeDataDirectory(file);
+  const lock = await acquireLock(lockFile(file), { mode: 'exclusive', record: { command: 'serve' } });
+  closers.push(() => lock.release());
+  const [store, http, protocol, crypto] = await Promise.all([
+    openStore({ file, masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
+      closers.push(() => opened.close());
+      return opened;
+    }),
+    import('../../http/index.ts'),
+    import('../../protocol/index.ts'),
+    import('../../crypto/index.ts'),
+  ]);
+  const passwords = crypto.openPasswords();
+  closers.push(() => passwords.close());
+  const metrics = new http.Metrics();
+  const events = http.openEventSink({ store, log, metrics });
+  // Requests that end during the grace still tell their events.
+  closers.push(() => events.flush());
+  const common = { store, clock: systemClock, random: systemRandom, passwords, baseUrl: '' };
+  const services: Services = {
+    protocol: { ...common, keys: protocol.openKeyRing(), events },
+    admin: { ...common },
+    limits: settings.limits,
+  };
+  return { lock, services, figures: { health: http.openHealth(store), metrics, store } };
+}
+
+/** Realm master with the machine's own administrator and smoke client, where there is none yet (contract §1). */
+export async function makeMaster(settings: Settings, admin: AdminContext): Promise<{ firstStart: boolean }> {
+  if ((await admin.store.findRealm('master')) !== undefined) return { firstStart: false };
+  const { username, password } = settings.administrator;
+  const smokeClientSecret = settings.smoke.clientSecret;
+  if (password === undefined || smokeClientSecret === undefined) {
+    const missing = password === undefined ? 'IDKIT_ADMIN_PASSWORD' : 'IDKIT_SMOKE_CLIENT_SECRET';
+    throw new IdkitError('IDKIT_SETTING', `the first start needs ${missing}, and it is not set`, {
+      hints: ['idkit init writes one into .env of a new platform directory'],
+    });
+  }
+  const { bootstrapMaster } = await import('../../admin/index.ts');
+  const made = await bootstrapMaster(admin, {
+    username,
+    password,
+    smokeClientSecret,
+    ...(settings.smoke.realm === 'master' ? { smokeClientId: settings.smoke.clientId } : {}),
+  });
+  return { firstStart: made.outcome === 'made' };
+}
