@@ -16,8 +16,21 @@ export async function main(argv: readonly string[]): Promise<void> {
     );
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  // npx passes a SIGTERM to its shell, which dies of it and leaves this process behind: its end is ours.
+  if (process.env['npm_command'] === 'exec') watchParent(() => onSignal('SIGTERM'));
   const terminal = openTerminal();
   const code = await runCli(argv, { terminal, env: process.env, cwd: process.cwd(), interrupt });
   // A worker or a socket that something left open must not keep a finished command alive.
   terminal.stdout.write('', () => process.exit(code));
+}
+
+/** Calls back once the process that started this one is gone. */
+function watchParent(gone: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    gone();
+  }, 500);
+  timer.unref();
 }
