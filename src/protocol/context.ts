@@ -9,8 +9,6 @@ export interface EventSink {
   emit(event: UserEvent, realmName: string): void;
   /** Stores what waits to be stored, so that whoever lists events sees all that happened before. */
   flush?(): Promise<void>;
-  /** Resolves once every event emitted so far can be read from the store. Never throws. */
-  flush?(): Promise<void>;
 }
 
 /** What the protocol's rules work with; nothing of it is global. */
