@@ -1,5 +1,7 @@
 // Store: the persistence contract and its drivers.
 // Owns: the contract, migrations, sealing of secrets at rest, dump and load.
 // Must not know: tokens' rules, HTTP.
-// Start at contract.ts; open.ts is the door to the drivers.
+// Start at contract.ts; open.ts is the door to the drivers. queries/ is written once with Kysely, records/ turns
+// rows into the model, sqlite/ holds what is SQLite's own: the writer, reader and checkpoint threads, dump, load.
+// After a change in queries/ run `node src/store/sqlite/compile-queries.ts`.
 export type * from './contract.ts';
