@@ -58,3 +58,22 @@ test('--timeout breaks a command off as unreachable (15)', async (t) => {
   assert.equal(code, 15);
   assert.match(stderr, /IDKIT_UNREACHABLE: not done within the 0\.2 s that --timeout allows/);
 });
+
+test('serve ends with the npx that started it', async (t) => {
+  const dir = join(makeDirectory(t), 'idkit');
+  const shell = spawn(
+    'sh',
+    ['-c', '"$0" "$1" serve --port 0 --dir "$2" & wait', process.execPath, BIN, dir],
+    {
+      env: { ...process.env, npm_command: 'exec' },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
+  let log = '';
+  shell.stdout.on('data', (chunk) => {
+    log += chunk;
+    if (String(chunk).includes('"ready"')) shell.kill('SIGKILL');
+  });
+  await new Promise((resolve) => shell.stdout.on('end', resolve));
+  assert.match(log, /"stopped"/);
+});
