@@ -31,26 +31,19 @@ import {
   eventRow,
   type FamilyInSessionRow,
   familyRow,
-  type ListedSessionRow,
   readFamilyInSession,
-  readListedSession,
   readSession,
   sessionRow,
   type UsedSessionRow,
 } from '../records/sessions.ts';
-import {
-  credentialRow,
-  readCredential,
-  readLoginFailures,
-  readUser,
-  type UserRow,
-} from '../records/users.ts';
+import { credentialRow, readCredential, readLoginFailures } from '../records/users.ts';
 import type { Tables } from '../schema.ts';
 import { COMPILED_QUERIES } from './compiled-queries.ts';
 import { mapFault } from './faults.ts';
 import type { Verb, Verbs } from './messages.ts';
 import { schemaVersion } from './prepare-file.ts';
 import { configurationSource } from './read-records.ts';
+import { readDocument, toListed, toUser } from './read-rows.ts';
 import type { Reader } from './reader.ts';
 import { type Arguments, type Row, Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
@@ -196,8 +189,8 @@ export class SqliteStore implements Store {
   }
 
   async hasFamily(sessionId: string, offline: boolean, clientUuid: string): Promise<boolean> {
-    const values = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
-    return this.#read(() => this.#sql.get('family.exists', values) !== undefined);
+    const key = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
+    return this.#read(() => this.#sql.get('family.exists', key) !== undefined);
   }
 
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
@@ -351,7 +344,7 @@ export class SqliteStore implements Store {
   #user(query: string, values: Arguments): User | undefined {
     return this.#read(() => {
       const row = this.#sql.get(query, values);
-      return row === undefined ? undefined : readUser(row as unknown as UserRow);
+      return row === undefined ? undefined : toUser(row);
     });
   }
 
@@ -388,16 +381,4 @@ export class SqliteStore implements Store {
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is open for reading only'));
     return writer.call(verb, input);
   }
-}
-
-function toUser(row: Row): User {
-  return readUser(row as unknown as UserRow);
-}
-
-function toListed(row: Row): SessionWithClients {
-  return readListedSession(row as unknown as ListedSessionRow);
-}
-
-function readDocument<T>(row: Row): T {
-  return JSON.parse(String(row['doc'])) as T;
 }
