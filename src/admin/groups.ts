@@ -5,6 +5,7 @@ import { briefUserRepresentation } from './export/user-representation.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badRequest, conflict, notFound } from './refusal.ts';
 import { defined, type Json, text } from './representations/json.ts';
+import { checkGroupGrants } from './roles.ts';
 import { getUser } from './users.ts';
 
 /** The group of a path. @throws AdminRefusal 404 */
@@ -236,6 +237,7 @@ export async function changeMembership(
   await getUser(call, userId);
   call.rights.check('manageUsers');
   if (!call.configuration.groups.has(groupId)) throw notFound('Group not found');
+  if (how === 'join') await checkGroupGrants(call, [groupId]);
   await applyChanges(call, [{ do: how, userId, groupId }], {
     operation: how === 'join' ? 'CREATE' : 'DELETE',
     resource: 'GROUP_MEMBERSHIP',

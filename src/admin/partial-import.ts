@@ -8,7 +8,7 @@ import { Names } from './import/names.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { AdminRefusal, conflict } from './refusal.ts';
 import { type Json, objects, text } from './representations/json.ts';
-import { checkGrants } from './roles.ts';
+import { checkGrants, checkGroupGrants } from './roles.ts';
 
 /** What to do with a record whose name is taken. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
@@ -218,6 +218,10 @@ async function checkPartialGrants(
     ...users.flatMap(({ roleIds }) => roleIds),
   ];
   await checkGrants(call, given);
+  await checkGroupGrants(
+    call,
+    users.flatMap(({ groupIds }) => groupIds),
+  );
 }
 
 function taken({ on, value }: Conflict): AdminRefusal {

@@ -1,4 +1,4 @@
-import { expandRoleIds, type Role } from '../model/index.ts';
+import { expandRoleIds, groupsWithParents, type Role } from '../model/index.ts';
 import { clientOfRole, isAdminRole } from './admin-roles.ts';
 import { roleRepresentation } from './export/realm-representation.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
@@ -180,6 +180,15 @@ export async function checkGrants(call: RealmCall, roleIds: readonly string[]): 
     const role = call.configuration.roles.get(id)!;
     if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
   }
+}
+
+/** Whoever lets someone into a group gives the group's roles. @throws AdminRefusal 403 */
+export async function checkGroupGrants(call: RealmCall, groupIds: readonly string[]): Promise<void> {
+  const groups = groupsWithParents(call.configuration, groupIds);
+  await checkGrants(
+    call,
+    groups.flatMap(({ roleIds }) => roleIds),
+  );
 }
 
 /** The roles that a role includes directly: all, the realm's, or those of a client. */

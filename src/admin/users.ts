@@ -8,6 +8,7 @@ import { applyChanges, type RealmCall } from './realm-call.ts';
 import { type AdminRefusal, badRequest, conflict, notFound } from './refusal.ts';
 import { RepresentationFault } from './representations/fault.ts';
 import { defined, type Json, objects, strings } from './representations/json.ts';
+import { checkGroupGrants } from './roles.ts';
 import { checkProfile } from './user-profile.ts';
 
 /** The user of a path. @throws AdminRefusal 404, or 403 for who may not even ask (facts §7.1) */
@@ -86,6 +87,8 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
   const built = buildUser(rest, { context, realmId: realm.id, path: '$' });
   checkProfile(configuration, built);
   await checkTaken(call, built);
+  const groupIds = namedGroups(call, given);
+  await checkGroupGrants(call, groupIds);
   const credentials = objects(given['credentials']);
   for (const one of credentials)
     if (typeof one['value'] === 'string' && one['value'] !== '')
@@ -95,7 +98,7 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
     ...built,
     createdTimestamp: context.clock.now(),
     roleIds: [realm.defaultRoleId],
-    groupIds: [...new Set([...namedGroups(call, given), ...defaultGroupIds(call)])],
+    groupIds: [...new Set([...groupIds, ...defaultGroupIds(call)])],
     requiredActions: temporary
       ? [...new Set([...built.requiredActions, 'UPDATE_PASSWORD'])]
       : built.requiredActions,

@@ -5,6 +5,7 @@ import {
   bootstrapMaster,
   type Caller,
   changeMappings,
+  changeMembership,
   createUser,
   deleteClient,
   findRights,
@@ -129,6 +130,18 @@ test('manage-users cannot give administrative roles, neither directly nor within
     changeMappings(after, { user }, 'realm', [{ id: 'wrap' }], 'add'),
     refused('forbidden'),
   );
+  const group = {
+    id: 'admins',
+    realmId: configuration.realm.id,
+    name: 'admins',
+    attributes: {},
+    roleIds: [admin.id],
+    isDefault: false,
+  };
+  await context.store.apply([{ do: 'create', group }]);
+  const within = { ...call, configuration: (await context.store.findRealm('x'))! };
+  await assert.rejects(changeMembership(within, user.id, 'admins', 'join'), refused('forbidden'));
+  await assert.rejects(createUser(within, { username: 'sly', groups: ['/admins'] }), refused('forbidden'));
   await assert.rejects(
     importPartially(after, { users: [{ username: 'sly', realmRoles: ['wrap'] }] }, 'FAIL'),
     refused('forbidden'),
