@@ -67,7 +67,7 @@ export async function checkLogin(request: GrantRequest): Promise<Login> {
   return {
     user,
     settled: async () => {
-      if (verified.outdated && stored !== undefined) background(rehash(request, stored, password));
+      if (verified.outdated && stored !== undefined) await rehash(request, stored, password);
       if (failures !== undefined) await ctx.store.removeLoginFailures(configuration.realm.id, user.id);
     },
   };
@@ -136,9 +136,4 @@ async function rehash({ ctx, configuration }: GrantRequest, stored: Credential, 
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
   const next = await ctx.passwords.hash(password, policy);
   await ctx.store.rehashPassword(stored, { ...stored, ...next });
-}
-
-/** The login is answered already; what fails here is done at the next one. */
-function background(work: Promise<unknown>): void {
-  work.catch(() => {});
 }

@@ -13,7 +13,8 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<token>': (value) => typeof value === 'string' && value.length >= 16,
   '<uuid>': (value) => typeof value === 'string' && UUID.test(value),
   '<id>': (value) => typeof value === 'string' && value.length > 0,
-  '<time>': (value) => typeof value === 'number' && value > 1_000_000_000,
+  // Attributes of clients hold times as text.
+  '<time>': (value) => Number(value) > 1_000_000_000,
   '<secret>': (value) => typeof value === 'string' && value.length > 0,
   '<key material>': (value) => typeof value === 'string' && value.length > 0,
   '<address>': (value) => typeof value === 'string' && value.length > 0,

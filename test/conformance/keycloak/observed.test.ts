@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Administrator } from './administrator.ts';
 import { needsLaterPart, type ObservedCase, readCases, readFixtures } from './cases.ts';
-import { DELIBERATE_DIFFERENCES } from './differences.ts';
+import { DELIBERATE_DIFFERENCES, NOT_YET_BUILT } from './differences.ts';
 import { type RunningPlatform, startPlatform } from './platform.ts';
 import { addClient, addUser, type MadeRealm, makeRealm, makeStandardRealm } from './realms.ts';
 import { type Replayed, replay, type Stage } from './replay.ts';
 
 const fixtures = readFixtures();
-const cases = readCases();
+/** Role members are listed after every case that makes some, as when they were recorded. */
+const cases = readCases().sort((a, b) => Number(a.id === 'role-users') - Number(b.id === 'role-users'));
 let platform: RunningPlatform;
 let administrator: Administrator;
 let standard: MadeRealm;
@@ -37,6 +38,16 @@ function makesItsRealm(one: ObservedCase): boolean {
   );
 }
 
+/** The recording names this user of the second realm and not what she may do there: she counts its users. */
+async function addEve(realm: MadeRealm): Promise<void> {
+  await addUser(administrator, fixtures, realm, 'eve', {
+    firstName: 'Eve',
+    lastName: 'Else',
+    email: 'eve@example.test',
+    client_roles: { 'realm-management': ['view-users'] },
+  });
+}
+
 async function stageFor(one: ObservedCase, index: number): Promise<Stage> {
   const name = `case-${index}`;
   const own = one.realm?.realm;
@@ -45,6 +56,7 @@ async function stageFor(one: ObservedCase, index: number): Promise<Stage> {
   else if (makesItsRealm(one)) stage.realm = { name, clients: new Map(), users: new Map() };
   if (one.realm?.realm2)
     stage.realm2 = await makeRealm(administrator, fixtures, `${name}-2`, one.realm.realm2);
+  if (stage.realm2 && one.id === 'other-realm') await addEve(stage.realm2);
   return stage;
 }
 
@@ -65,7 +77,11 @@ for (const [index, one] of cases.entries()) {
   }
   test(`answers as ${one.expected === 'spec' ? 'the specification says' : 'Keycloak 26'}: ${name}: ${one.title} (${one.source})`, async (t) => {
     const replayed: Replayed = await replay(await stageFor(one, index), one);
-    if (replayed.outcome === 'not built') return count(one.area, 'notYet');
+    if (replayed.outcome === 'not built') {
+      assert.ok(NOT_YET_BUILT.has(name), `${name} is answered 501 and does not stand in differences.ts`);
+      return count(one.area, 'notYet');
+    }
+    assert.ok(!NOT_YET_BUILT.has(name), `${name} is built; remove it from differences.ts`);
     count(one.area, replayed.outcome);
     const reason = DELIBERATE_DIFFERENCES[name];
     if (one.informative) {
@@ -96,7 +112,8 @@ for (const [index, one] of cases.entries()) {
 
 test('every deliberate difference names a recorded case', () => {
   const names = new Set(cases.map((one) => `${one.area}/${one.id}`));
-  for (const name of Object.keys(DELIBERATE_DIFFERENCES)) assert.ok(names.has(name), name);
+  for (const name of [...Object.keys(DELIBERATE_DIFFERENCES), ...NOT_YET_BUILT])
+    assert.ok(names.has(name), name);
 });
 
 after(() => {
