@@ -2,23 +2,30 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { IdkitError } from '../core/index.ts';
 import type { Runner } from './command.ts';
-import { addAdmin } from './commands/admin/admin.ts';
-import { addBackup } from './commands/backup.ts';
-import { addBackups } from './commands/backups.ts';
-import { addCompletion } from './commands/completion.ts';
-import { addConfig } from './commands/config.ts';
-import { addDrill } from './commands/drill.ts';
-import { addHelp } from './commands/help.ts';
-import { addInit } from './commands/init.ts';
-import { addMasterKey } from './commands/master-key.ts';
-import { addNotYet } from './commands/not-yet.ts';
-import { addRecoverAdmin } from './commands/recover-admin.ts';
-import { addRestore } from './commands/restore.ts';
-import { addSchedule } from './commands/schedule.ts';
-import { addServe } from './commands/serve.ts';
-import { addSmoke } from './commands/smoke.ts';
-import { addStatus } from './commands/status.ts';
-import { addVerify } from './commands/verify.ts';
+
+/** Every command by its first word, in the order of the help, with the module that holds its flags. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Runner) => void>>> = {
+  init: async () => (await import('./commands/init.ts')).addInit,
+  serve: async () => (await import('./commands/serve.ts')).addServe,
+  backup: async () => (await import('./commands/backup.ts')).addBackup,
+  verify: async () => (await import('./commands/verify.ts')).addVerify,
+  restore: async () => (await import('./commands/restore.ts')).addRestore,
+  drill: async () => (await import('./commands/drill.ts')).addDrill,
+  smoke: async () => (await import('./commands/smoke.ts')).addSmoke,
+  admin: async () => (await import('./commands/admin/admin.ts')).addAdmin,
+  backups: async () => (await import('./commands/backups.ts')).addBackups,
+  'master-key': async () => (await import('./commands/master-key.ts')).addMasterKey,
+  'recover-admin': async () => (await import('./commands/recover-admin.ts')).addRecoverAdmin,
+  schedule: async () => (await import('./commands/schedule.ts')).addSchedule,
+  status: async () => (await import('./commands/status.ts')).addStatus,
+  config: async () => (await import('./commands/config.ts')).addConfig,
+  completion: async () => (await import('./commands/completion.ts')).addCompletion,
+  help: async () => (await import('./commands/help.ts')).addHelp,
+  'not-yet': async () => (await import('./commands/not-yet.ts')).addNotYet,
+};
+
+/** Commands that show all the others. */
+const NEEDS_ALL = ['help', 'completion', 'not-yet'];
 
 /** The version of the package. */
 export function readVersion(): string {
@@ -31,8 +38,13 @@ export function readVersion(): string {
  * runs, so that `--version` and `--help` answer at once.
  *
  * @param show gets help and version text
+ * @param argv where its first word is a command, just that one is there; every command otherwise
  */
-export function buildProgram(run: Runner, show: (text: string) => void = () => {}): Command {
+export async function buildProgram(
+  run: Runner,
+  show: (text: string) => void = () => {},
+  argv: readonly string[] = [],
+): Promise<Command> {
   const program = new Command('idkit')
     .description('Token service compatible with Keycloak 26, and the procedures that keep it safe.')
     .version(readVersion(), '--version', 'print the version')
@@ -58,23 +70,9 @@ export function buildProgram(run: Runner, show: (text: string) => void = () => {
     .addOption(new Option('--timeout <seconds>', 'give up after this many seconds').argParser(parseTimeout))
     .option('--yes', 'answer yes where a command asks');
 
-  addInit(program, run);
-  addServe(program, run);
-  addBackup(program, run);
-  addVerify(program, run);
-  addRestore(program, run);
-  addDrill(program, run);
-  addSmoke(program, run);
-  addAdmin(program, run);
-  addBackups(program, run);
-  addMasterKey(program, run);
-  addRecoverAdmin(program, run);
-  addSchedule(program, run);
-  addStatus(program, run);
-  addConfig(program, run);
-  addCompletion(program, run);
-  addHelp(program, run);
-  addNotYet(program, run);
+  const [first = ''] = argv;
+  const names = first in COMMANDS && !NEEDS_ALL.includes(first) ? [first] : Object.keys(COMMANDS);
+  for (const name of names) (await COMMANDS[name]!())(program, run);
   for (const command of allCommands(program)) guardOptions(command.helpCommand(false));
   return program;
 }

@@ -35,7 +35,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
       outcome = await work(openContext(globals, io, output), command.opts(), args);
     };
 
-  const program = buildProgram(run, (text) => shown.push(text));
+  const program = await buildProgram(run, (text) => shown.push(text), argv);
   let error: IdkitError | undefined;
   try {
     await program.parseAsync([...argv], { from: 'user' });

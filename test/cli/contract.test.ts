@@ -100,7 +100,7 @@ const YAML = {
   limits: { bodyBytes: 1048576, adminBodyBytes: 67108864 },
 };
 
-const program = buildProgram(() => async () => {});
+const program = await buildProgram(() => async () => {});
 
 function leaves(
   command: Command,

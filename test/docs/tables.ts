@@ -14,12 +14,11 @@ const head = (...cells: readonly string[]): string[] => [
 const code = (text: string): string => `\`${text}\``;
 const escapePipes = (text: string): string => text.replaceAll('|', '\\|');
 
+const program = await buildProgram(() => async () => {});
+
 /** Every visible command with its own flags. */
 export function commandTable(): readonly string[] {
-  const rows = leaves(
-    buildProgram(() => async () => {}),
-    [],
-  ).map(({ path, command }) => {
+  const rows = leaves(program, []).map(({ path, command }) => {
     const args = command.registeredArguments
       .map((argument) => ` [${argument.name().toUpperCase()}]`)
       .join('');
