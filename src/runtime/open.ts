@@ -1,6 +1,8 @@
 import type { Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
+
 import type { Runtime } from './contract.ts';
+import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
 import type { RunningService, ServeOptions } from './service.ts';
 
 /**
@@ -27,6 +29,15 @@ export async function startService(settings: Settings, options: ServeOptions = {
   return startServer(settings, options);
 }
 
+/**
+ * The service's log: one JSON line per event, without secrets. On a file descriptor lines are gathered; `flush`
+ * writes them.
+ */
+export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
+  const log = await import('./open-log.ts');
+  return log.openLog(to, options);
+}
+
 function checkBuilt(settings: Settings): void {
   if (settings.runtime === 'compose')
     throw new IdkitError('IDKIT_NOT_YET', 'runtime: compose is not built in this version');
@@ -41,4 +52,5 @@ export type {
   Runtime,
   SideDatabase,
 } from './contract.ts';
+export type { OpenedLog } from './open-log.ts';
 export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';

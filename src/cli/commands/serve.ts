@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { RunningService } from '../../runtime/open.ts';
+import type { OpenedLog, RunningService } from '../../runtime/open.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { examples } from './examples.ts';
 import { baseUrlFlag, given, textFlag, wholeNumber } from './flag-values.ts';
@@ -35,7 +35,8 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   const settings = await loadOrInit(context, flags);
   const { startService } = await import('../../runtime/open.ts');
   const onTerminal = context.terminal.stderr.isTTY === true && !context.globals.json;
-  const service = await startService(settings, onTerminal ? {} : { log: await openLog(context) });
+  const log = onTerminal ? undefined : await openLog(context);
+  const service = await startService(settings, log === undefined ? {} : { log });
   const stopped = once(context.signal);
   if (onTerminal) await showBanner(context, settings, service);
   else await noteSecretsFile(context, settings, service);
@@ -44,6 +45,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     context.terminal.stderr.write('\nstopping: finishing what runs, 10 s at most\n');
   }
   await service.close();
+  log?.flush();
   return { data: { address: service.address, baseUrl: service.baseUrl, dir: settings.dir } };
 }
 
@@ -78,22 +80,13 @@ async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settin
   return context.loadSettings(settingFlags);
 }
 
-async function openLog(context: CommandContext): Promise<import('../../runtime/open.ts').ServiceLog> {
-  const { pino } = await import('pino');
-  const logger = pino(
-    {
-      base: context.globals.json ? { type: 'log' } : null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-      level: context.globals.quiet ? 'warn' : 'info',
-    },
-    context.terminal.stdout,
-  );
-  return {
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-  };
+async function openLog(context: CommandContext): Promise<OpenedLog> {
+  const { openLog: open } = await import('../../runtime/open.ts');
+  const { stdout } = context.terminal;
+  return open(stdout === process.stdout ? process.stdout.fd : stdout, {
+    level: context.globals.quiet ? 'warn' : 'info',
+    ...(context.globals.json ? { base: { type: 'log' } } : {}),
+  });
 }
 
 /** On a terminal: where the service is, who may log in, and what to try next. */

@@ -1,0 +1,77 @@
+import type { Logger } from 'pino';
+import type { ServiceLog } from './service.ts';
+
+/** A log with its end. */
+export interface OpenedLog extends ServiceLog {
+  /** Writes what is buffered; synchronous, so that it can be the last thing a process does. */
+  flush(): void;
+}
+
+/** Where lines go: a file descriptor, gathered and written together, or anything that takes text. */
+export type LogDestination = number | { write(text: string): unknown };
+
+/** What the lines hold beside the event. */
+export interface LogOptions {
+  /** Nothing below it is written; `info` unless told. */
+  level?: 'info' | 'warn' | 'error';
+  /** Added to every line. */
+  base?: Readonly<Record<string, string>>;
+}
+
+/** Milliseconds that a line waits for others at most. */
+const FLUSH_MILLISECONDS = 100;
+
+/**
+ * One JSON line per event (pino). On a file descriptor lines are gathered and written together, the rest at the
+ * process's end. A reader that went away (EPIPE) ends the log, not the service.
+ */
+export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
+  const { pino } = await import('pino');
+  const settings = {
+    base: options.base ?? null,
+    level: options.level ?? 'info',
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: (error: unknown) => describeError(error) },
+  };
+  if (typeof to !== 'number')
+    return { ...tellTo(pino(settings, to as { write(text: string): void })), flush: () => {} };
+  const destination = pino.destination({ dest: to, sync: false, minLength: 4096 });
+  let broken = false;
+  destination.on('error', () => {
+    broken = true;
+  });
+  const flush = () => {
+    try {
+      if (!broken) destination.flushSync();
+    } catch {
+      // Not open yet or gone: there is nobody to tell.
+    }
+  };
+  setInterval(flush, FLUSH_MILLISECONDS).unref();
+  return { ...tellTo(pino(settings, destination)), flush };
+}
+
+function tellTo(logger: Logger): ServiceLog {
+  return {
+    info: (fields, message) => logger.info(fields, message),
+    warn: (fields, message) => logger.warn(fields, message),
+    error: (fields, message) => logger.error(fields, message),
+  };
+}
+
+/**
+ * What a log line tells of an error: never its other properties, which may hold what a caller sent. Causes
+ * follow, three deep.
+ */
+export function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: error.name,
+    ...(typeof code === 'string' ? { code } : {}),
+    message: error.message,
+    stack: error.stack,
+    ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
+  };
+}
