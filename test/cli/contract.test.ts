@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
+import { realmFileName, SET_FILES } from '../../src/backupset/index.ts';
 import { buildProgram } from '../../src/cli/index.ts';
 import { initPlatform, settingDocs } from '../../src/config/index.ts';
 import { EXIT_CODES } from '../../src/core/index.ts';
@@ -191,4 +192,15 @@ test('the names inside a platform directory are those of the contract (contract 
   const { paths } = initPlatform(dir, { env: {} });
   assert.deepEqual(readdirSync(dir).sort(), ['.env', 'backups', 'config', 'data', 'idkit.yaml', 'import']);
   assert.equal(paths.compose, join(dir, 'compose.yaml'));
+});
+
+test('the names of a backup set are those of the contract (contract §4)', () => {
+  assert.deepEqual(Object.values(SET_FILES), [
+    'keycloak-db.sql.gz',
+    'config.tar.gz',
+    'env.gpg',
+    'manifest.json',
+    'checksums.sha256',
+  ]);
+  assert.equal(realmFileName('a b/ü'), 'realm-a%20b%2F%C3%BC.json');
 });

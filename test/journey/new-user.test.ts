@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
 // The whole cycle as a newcomer goes through it, each command a process of its own.
