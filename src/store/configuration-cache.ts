@@ -1,4 +1,4 @@
-import type { Client } from '../model/index.ts';
+import type { Client, User } from '../model/index.ts';
 import type { RealmConfiguration } from './contract.ts';
 import { deepFreeze } from './freeze.ts';
 import type { Touched } from './sqlite/messages.ts';
@@ -12,11 +12,12 @@ export interface ConfigurationSource {
   realmById(id: string): RealmConfiguration | undefined;
   clientByName(realmId: string, clientId: string): Client | undefined;
   clientByUuid(id: string): Client | undefined;
+  serviceAccount(clientUuid: string): User | undefined;
 }
 
 /**
- * Realm configurations and clients as frozen objects, the same object until something of it changes. Absence is
- * never remembered.
+ * Realm configurations, clients and the users behind their service accounts as frozen objects, the same object
+ * until something of it changes. Absence is never remembered.
  */
 export class ConfigurationCache {
   readonly #source: ConfigurationSource;
@@ -25,6 +26,8 @@ export class ConfigurationCache {
   /** In order of last use. */
   readonly #clients = new Map<string, Client>();
   readonly #uuids = new Map<string, string>();
+  /** By the client's UUID. Every `apply` may give or take a role, so each one empties it. */
+  readonly #serviceAccounts = new Map<string, User>();
 
   constructor(source: ConfigurationSource) {
     this.#source = source;
@@ -50,7 +53,18 @@ export class ConfigurationCache {
     return client?.realmId === realmId ? client : undefined;
   }
 
+  serviceAccount(clientUuid: string): User | undefined {
+    const known = this.#serviceAccounts.get(clientUuid);
+    if (known !== undefined) return known;
+    const read = this.#source.serviceAccount(clientUuid);
+    if (read === undefined) return undefined;
+    if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
+    this.#serviceAccounts.set(clientUuid, deepFreeze(read));
+    return read;
+  }
+
   forget(touched: Touched): void {
+    this.#serviceAccounts.clear();
     for (const id of touched.realms) {
       const known = this.#realmsById.get(id);
       this.#realmsById.delete(id);

@@ -212,7 +212,7 @@ export interface Store {
     max?: number;
   }): Promise<readonly Client[]>;
 
-  // Users: never cached.
+  // Users: never cached, but for service accounts, which are as configuration is.
   findUser(realmId: string, id: string): Promise<User | undefined>;
   /** `username` in lower case. */
   findUserByUsername(realmId: string, username: string): Promise<User | undefined>;

@@ -12,6 +12,7 @@ import {
 } from '../records/configuration.ts';
 import type { Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
+import { toUser } from './read-rows.ts';
 import type { Row, Statements } from './statements.ts';
 
 /** Reads configuration on the main thread's own connection; each answer is of one snapshot. */
@@ -26,6 +27,10 @@ export function configurationSource(sql: Statements, keyring: Keyring): Configur
     clientByName: (realmId, clientId) =>
       client(sql.get('client.byName', { realm_id: realmId, client_id: clientId })),
     clientByUuid: (id) => client(sql.get('client.byId', { id })),
+    serviceAccount: (clientUuid) => {
+      const row = sql.get('user.ofClient', { client_uuid: clientUuid });
+      return row === undefined ? undefined : toUser(row);
+    },
   };
 }
 

@@ -122,7 +122,7 @@ export class SqliteStore implements Store {
   }
 
   async findServiceAccount(clientUuid: string): Promise<User | undefined> {
-    return this.#user('user.ofClient', { client_uuid: clientUuid });
+    return this.#read(() => this.#cache.serviceAccount(clientUuid));
   }
 
   async listUsers(query: UserQuery): Promise<readonly User[]> {
