@@ -4,9 +4,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { Secret } from '../../src/core/index.ts';
 import { drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
-import { EXPORTS, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
+import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup } from './restored-state.ts';
 import { spawnProcedure } from './spawn-procedure.ts';
 
@@ -79,12 +78,11 @@ describe('drill', () => {
 
   it('refuses a dump of another kind (14), and a drill without a passphrase (2)', async (t) => {
     const { platform } = await changedSinceBackup(t);
-    const set = join(EXPORTS, '20261101_020000');
-    const passphrase = new Secret('backup-Passphrase-1');
-    const before = await fingerprint(EXPORTS);
-    const result = await drill(await platform.load(), { ...options(), set, passphrase });
+    const { root, dir, passphrase } = await copyKeycloakSet(t);
+    const before = await fingerprint(root);
+    const result = await drill(await platform.load(), { ...options(), set: dir, passphrase });
     assert.equal(result.failure?.exitCode, 14);
-    assert.deepEqual(await fingerprint(EXPORTS), before);
+    assert.deepEqual(await fingerprint(root), before);
     await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });
   });
 

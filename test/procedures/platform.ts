@@ -71,6 +71,16 @@ export async function onSmallDisk(
   }
 }
 
+/** A copy of the set that ordinary tools made on a real Keycloak, alone in its folder; and its passphrase. */
+export async function copyKeycloakSet(
+  t: TestContext,
+): Promise<{ root: string; dir: string; passphrase: Secret }> {
+  const root = await makeDirectory(t, 'keycloak');
+  const dir = join(root, '20261101_020000');
+  await cp(join(EXPORTS, '20261101_020000'), dir, { recursive: true, preserveTimestamps: true });
+  return { root, dir, passphrase: new Secret('backup-Passphrase-1') };
+}
+
 /** What a procedure told, beside its result. */
 export interface Told {
   steps: string[];

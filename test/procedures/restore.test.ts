@@ -9,7 +9,7 @@ import { backup, RESTORE_STEPS, type RestoreOptions, restore } from '../../src/p
 import { lockRoot } from '../../src/procedures/locks.ts';
 import { startService } from '../../src/runtime/open.ts';
 import {
-  EXPORTS,
+  copyKeycloakSet,
   fingerprint,
   makeDirectory,
   makePlatform,
@@ -218,10 +218,10 @@ describe('restore refuses, with nothing touched,', () => {
     }));
 
   it('a dump of Postgres, made by ordinary tools on a real Keycloak (14)', (t) =>
-    refuses(t, 'IDKIT_VERSION', async () => ({
-      from: join(EXPORTS, '20261101_020000'),
-      passphrase: new Secret('backup-Passphrase-1'),
-    })));
+    refuses(t, 'IDKIT_VERSION', async () => {
+      const { dir, passphrase } = await copyKeycloakSet(t);
+      return { from: dir, passphrase };
+    }));
 
   it('while the service runs, and says how to stop it (11)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);

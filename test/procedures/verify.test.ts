@@ -7,11 +7,10 @@ import { Secret } from '../../src/core/index.ts';
 import { findEntry } from '../../src/procedures/durable.ts';
 import { type BackupResult, backup, listBackups, pruneBackups, verify } from '../../src/procedures/index.ts';
 import { lockRoot } from '../../src/procedures/locks.ts';
-import { EXPORTS, fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
+import { copyKeycloakSet, fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup } from './restored-state.ts';
 
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
-const KEYCLOAK_SET = join(EXPORTS, '20261101_020000');
 const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
 
 async function backedUp(t: TestContext) {
@@ -159,11 +158,11 @@ describe('verify', () => {
 
   it('finds the set of a real Keycloak good, and leaves nothing beside it', async (t) => {
     const settings = await loadSettings({ dir: await makeDirectory(t, 'none'), env: {} });
-    const before = await fingerprint(EXPORTS);
-    const passphrase = new Secret('backup-Passphrase-1');
-    const result = await verify(settings, { ...procedureOptions(), set: KEYCLOAK_SET, passphrase });
+    const { root, dir, passphrase } = await copyKeycloakSet(t);
+    const before = await fingerprint(root);
+    const result = await verify(settings, { ...procedureOptions(), set: dir, passphrase });
     assert.deepEqual([result.failure, result.findings], [undefined, []]);
-    assert.deepEqual(await fingerprint(EXPORTS), before);
+    assert.deepEqual(await fingerprint(root), before);
   });
 });
 

@@ -12,7 +12,7 @@ export async function checkUsers(service: ServiceUnderTest): Promise<SmokeCheck[
   return Promise.all(
     expectation.map(({ realm, users }) =>
       runCheck({ ...row, subject: realm }, async () => {
-        if (service.admin === undefined) throw new DoesNotApply('IDKIT_ADMIN_PASSWORD is not set');
+        if (service.admin === undefined) throw new DoesNotApply(service.adminFault);
         const found = await service.admin.countUsers(realm);
         if (found !== users) throw new Error(`${found} users, and ${users} were expected`);
         return `${found} users`;

@@ -12,8 +12,9 @@ export interface ServiceUnderTest {
   /** Where the service is found, without a trailing slash. */
   baseUrl: string;
   call(url: string, options?: Omit<CallOptions, 'signal' | 'timeoutMilliseconds'>): Promise<Answer>;
-  /** Undefined where the administrator's password is not known. */
+  /** Undefined where nobody could log in; `adminFault` says why. */
   admin: AdminClient | undefined;
+  adminFault: string;
   /** The realms to look at; `enabled` undefined where nothing told. */
   realms: readonly { realm: string; enabled?: boolean }[];
 }
@@ -29,11 +30,24 @@ export async function findService(settings: Settings, options: SmokeOptions): Pr
   const shared = { signal: options.signal, timeoutMilliseconds };
   const callService: ServiceUnderTest['call'] = (url, own) => call(url, { ...own, ...shared });
   await callService(`${baseUrl}/realms/${encodeURIComponent(settings.smoke.realm)}`);
-  const { username, password } = settings.administrator;
-  const admin =
-    password === undefined ? undefined : await connectAdmin({ baseUrl, username, password, ...shared });
+  const { admin, adminFault } = await logIn(settings, { baseUrl, ...shared });
   const realms = await listRealms(settings, options, admin);
-  return { settings, options, baseUrl, call: callService, admin, realms };
+  return { settings, options, baseUrl, call: callService, admin, adminFault, realms };
+}
+
+/** A login that fails is a check's matter, not the end of all. */
+async function logIn(
+  settings: Settings,
+  connection: { baseUrl: string; signal: AbortSignal; timeoutMilliseconds: number },
+): Promise<{ admin: AdminClient | undefined; adminFault: string }> {
+  const { username, password } = settings.administrator;
+  if (password === undefined) return { admin: undefined, adminFault: 'IDKIT_ADMIN_PASSWORD is not set' };
+  try {
+    return { admin: await connectAdmin({ ...connection, username, password }), adminFault: '' };
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    return { admin: undefined, adminFault: error.message };
+  }
 }
 
 /** `--base-url`, else the running service's own record, else `listen` of idkit.yaml. */
