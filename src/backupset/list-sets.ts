@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { systemErrorCode } from '../core/index.ts';
 import type { ListedSet, PlannedName, RootListing } from './contract.ts';
+import { reading } from './faults.ts';
 import { formatSetName, parseSetName } from './names.ts';
 
 /** A set further ahead of the clock than this was dated by a wrong clock (contract §3, verify). */
@@ -10,6 +11,8 @@ const FUTURE_MILLISECONDS = 3_600_000;
 /**
  * What a backup root holds. Links are never followed and files never taken for sets; a root that does not exist
  * holds nothing. `now` in milliseconds.
+ *
+ * @throws IDKIT_FAILED where the root cannot be read
  */
 export async function listSets(root: string, now: number): Promise<RootListing> {
   const sets: ListedSet[] = [];
@@ -37,7 +40,7 @@ async function readRoot(root: string) {
     return await readdir(root, { withFileTypes: true });
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return [];
-    throw error;
+    return reading(root, () => Promise.reject(error));
   }
 }
 

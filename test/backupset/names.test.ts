@@ -73,6 +73,12 @@ test('a root that does not exist holds nothing', async (t) => {
   assert.deepEqual(listing, { sets: [], partials: [], trash: [] });
 });
 
+test('a root that is no directory is told as such', async (t) => {
+  const file = join(await temporaryDirectory(t), 'file');
+  await writeFile(file, '');
+  await assert.rejects(listSets(file, NOON), { code: 'IDKIT_FAILED' });
+});
+
 function listed(...times: number[]) {
   return times.map((startedAt) => ({
     name: formatSetName(startedAt),
