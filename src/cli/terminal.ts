@@ -1,4 +1,4 @@
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 
@@ -27,21 +27,29 @@ export function openTerminal(
   return { ...streams, canAsk: streams.stdin.isTTY === true && streams.stderr.isTTY === true };
 }
 
+/** Lines that were typed ahead of their question, by the stream that they came from. */
+const typedAhead = new WeakMap<object, string[]>();
+
 /** Asks on the terminal; the question goes to stderr. With `hidden` nothing that is typed is shown. */
 export function ask(
   terminal: Terminal,
   question: string,
   options: { hidden: boolean; signal: AbortSignal },
 ): Promise<string> {
+  terminal.stderr.write(question);
+  const waiting = typedAhead.get(terminal.stdin)?.shift();
+  if (waiting !== undefined) {
+    terminal.stderr.write('\n');
+    return Promise.resolve(waiting);
+  }
   return new Promise((resolve, reject) => {
-    const shown = options.hidden ? new Writable({ write: (_, __, done) => done() }) : terminal.stderr;
-    terminal.stderr.write(question);
-    const reader: Interface = createInterface({
+    const reader = createInterface({
       input: terminal.stdin,
-      output: shown,
+      output: options.hidden ? new Writable({ write: (_, __, done) => done() }) : terminal.stderr,
       terminal: true,
       historySize: 0,
     });
+    const lines: string[] = [];
     const end = (settle: () => void): void => {
       options.signal.removeEventListener('abort', onAbort);
       reader.removeAllListeners('close');
@@ -53,10 +61,21 @@ export function ask(
     options.signal.addEventListener('abort', onAbort, { once: true });
     const interrupted = (): void =>
       end(() => reject(new IdkitError('IDKIT_INTERRUPTED', 'interrupted at the question')));
-    reader.once('line', (line) => end(() => resolve(line)));
+    reader.on('line', (line) => {
+      lines.push(line);
+      // What came in the same piece belongs to the next question, so the reader closes after it.
+      if (lines.length > 1) return;
+      setImmediate(() => {
+        const [answer = '', ...rest] = lines;
+        typedAhead.set(terminal.stdin, [...(typedAhead.get(terminal.stdin) ?? []), ...rest]);
+        end(() => resolve(answer));
+      });
+    });
     // The terminal is in raw mode, so Ctrl-C comes as a key; Ctrl-D closes.
     reader.once('SIGINT', interrupted);
-    reader.once('close', interrupted);
+    reader.once('close', () => {
+      if (lines.length === 0) interrupted();
+    });
   });
 }
 

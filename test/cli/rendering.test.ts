@@ -232,3 +232,10 @@ test('a reader that goes away ends the output, never the work', () => {
   assert.doesNotThrow(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EPIPE' })));
   assert.throws(() => terminal.stdout.emit('error', Object.assign(new Error('x'), { code: 'EIO' })), /x/);
 });
+
+test('a terminal that tells no width gets plain lines, and no spinner', async () => {
+  const { terminal, err } = makeTerminal(true);
+  Object.assign(terminal.stderr, { columns: 0 });
+  tellStory(await openOutput(terminal, { ...FLAGS, color: false }, {}));
+  assert.match(err(), /^done Dump the database/);
+});

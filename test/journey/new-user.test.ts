@@ -78,6 +78,26 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
   });
 
   await t.test(
+    'no secret stands in the clear in a set, a verdict, the database or the logs (issue §5)',
+    () => {
+      const hidden = [...Object.entries(secrets), ['the passphrase', env.IDKIT_BACKUP_PASSPHRASE] as const];
+      const texts = readdirSync(join(cwd, 'idkit'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && entry.name !== '.env')
+        .map((entry) => join(entry.parentPath, entry.name))
+        .map((file) => ({ file, bytes: readFileSync(file) }));
+      assert.ok(texts.length > 8);
+      const dump = join(set, 'keycloak-db.sql.gz');
+      texts.push({ file: `${dump} unpacked`, bytes: gunzipSync(readFileSync(dump)) });
+      const told = JSON.stringify(first.log()) + first.stderr() + backup.stderr;
+      texts.push({ file: 'the log', bytes: Buffer.from(told) });
+      for (const [name, secret] of hidden) {
+        if (name === 'IDKIT_ADMIN_USERNAME') continue;
+        for (const { file, bytes } of texts) assert.ok(!bytes.includes(secret), `${name} is not in ${file}`);
+      }
+    },
+  );
+
+  await t.test(
     'backup without a passphrase does nothing and names the three ways (contract §2)',
     async () => {
       const before = readdirSync(join(cwd, 'idkit', 'backups'));

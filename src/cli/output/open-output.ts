@@ -13,8 +13,10 @@ export async function openOutput(
   env: NodeJS.ProcessEnv,
 ): Promise<Output> {
   if (flags.json) return openJsonOutput(terminal, flags);
-  const movable = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
-  const color = movable && flags.color && !env['NO_COLOR'];
+  const isTerminal = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
+  // A terminal that does not tell its width (a bare pty) counts lines by dividing by nought.
+  const movable = isTerminal && (terminal.stderr.columns ?? 0) > 0;
+  const color = isTerminal && flags.color && !env['NO_COLOR'];
   const moving = movable && flags.progress && !flags.quiet;
   return openTextOutput(terminal, {
     quiet: flags.quiet,

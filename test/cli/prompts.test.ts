@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { PassThrough, Writable } from 'node:stream';
+import { test } from 'node:test';
+import { ask, confirm, type Terminal } from '../../src/cli/terminal.ts';
+import { IdkitError } from '../../src/core/index.ts';
+
+function makeTerminal(): { terminal: Terminal; type(text: string): void; shown(): string } {
+  let shown = '';
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode() {} });
+  const stderr = new Writable({
+    write(chunk, _, done) {
+      shown += String(chunk);
+      done();
+    },
+  });
+  const stdout = new Writable({ write: (_, __, done) => done() });
+  return {
+    terminal: { stdin, stdout, stderr, canAsk: true },
+    type: (text) => void stdin.write(text),
+    shown: () => shown,
+  };
+}
+
+const quiet = new AbortController().signal;
+
+test('a hidden answer is not shown', async () => {
+  const { terminal, type, shown } = makeTerminal();
+  const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
+  type('swordfish\r');
+  assert.equal(await answer, 'swordfish');
+  assert.equal(shown(), 'Password: \n');
+});
+
+test('an answer that is typed ahead belongs to the next question', async () => {
+  const { terminal, type } = makeTerminal();
+  const first = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
+  type('one\rtwo\r');
+  assert.equal(await first, 'one');
+  assert.equal(await ask(terminal, 'Again: ', { hidden: true, signal: quiet }), 'two');
+});
+
+test('only y and yes are a yes', async () => {
+  for (const [typed, expected] of [
+    ['y', true],
+    ['YES', true],
+    ['', false],
+    ['n', false],
+    ['yeah', false],
+  ] as const) {
+    const { terminal, type } = makeTerminal();
+    const answer = confirm(terminal, 'Go?', quiet);
+    type(`${typed}\r`);
+    assert.equal(await answer, expected, typed);
+  }
+});
+
+test('Ctrl-C and Ctrl-D at a question end with an interrupt, a signal with its own reason', async () => {
+  for (const key of ['\u0003', '\u0004']) {
+    const { terminal, type } = makeTerminal();
+    const answer = ask(terminal, 'Password: ', { hidden: true, signal: quiet });
+    type(key);
+    await assert.rejects(answer, { code: 'IDKIT_INTERRUPTED' });
+  }
+  const { terminal } = makeTerminal();
+  const controller = new AbortController();
+  const answer = ask(terminal, 'Password: ', { hidden: true, signal: controller.signal });
+  controller.abort(new IdkitError('IDKIT_TERMINATED', 'ended by SIGTERM'));
+  await assert.rejects(answer, { code: 'IDKIT_TERMINATED' });
+});
