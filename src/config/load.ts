@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { IdkitError, Secret } from '../core/index.ts';
 import { type EnvValues, readEnvFile } from './env-file.ts';
 import { platformPaths, resolvePlatformDirectory } from './paths.ts';
+import { PLAIN_VALUES } from './plain-values.ts';
 import type { Application, SettingSource, Settings } from './settings.ts';
 import { type SettingDoc, type SettingName, settingDocs } from './table.ts';
 import { readYamlFile, type YamlValue } from './yaml-file.ts';
@@ -162,8 +163,7 @@ function checkSecret(found: Given): unknown {
 
 async function checkValue(row: SettingDoc & { name: SettingName }, found: Given): Promise<unknown> {
   const value = found.source === 'idkit.yaml' ? found.value : readTextValue(row, found.value as string);
-  // The commonest start has the administrator's name in .env and nothing else to check; it needs no zod.
-  if (row.name === 'IDKIT_ADMIN_USERNAME' && /^[A-Za-z0-9._@+-]{1,255}$/.test(String(value))) return value;
+  if (PLAIN_VALUES[row.name]?.(value)) return value;
   const { SETTING_SCHEMAS } = await import('./schema.ts');
   const result = SETTING_SCHEMAS[row.name]!.safeParse(value);
   if (result.success) return result.data;
