@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_CORE, startPinned, stop } from './measure.ts';
 
+/** One issuer whatever the port, so that seeded tokens outlive a restart. */
+const BASE_URL = 'http://bench.example.test';
 const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
 
 /** An `idkit serve` pinned to one core, with realms `rs` (RS256) and `es` (ES256). */
@@ -42,7 +44,7 @@ export async function startService(
   const child = startPinned(
     SERVER_CORE,
     entry.command,
-    [...entry.args, 'serve', '--dir', dir, '--port', String(port)],
+    [...entry.args, 'serve', '--dir', dir, '--port', String(port), '--base-url', BASE_URL],
     { IDKIT_ADMIN_USERNAME: ADMINISTRATOR.username, IDKIT_ADMIN_PASSWORD: ADMINISTRATOR.password, ...env },
   );
   const errors: string[] = [];

@@ -102,7 +102,6 @@ export function needsLaterPart(one: ObservedCase): string | undefined {
     if (/authorization_code|device_code|token-exchange|jwt-bearer|ciba|uma-ticket/.test(grant)) {
       return `grant ${grant}`;
     }
-    if (/\{JWT /.test(JSON.stringify(request.form ?? ''))) return 'client authentication by signed JWT';
   }
   return undefined;
 }

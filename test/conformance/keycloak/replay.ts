@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Administrator } from './administrator.ts';
 import type { ObservedCase, Step } from './cases.ts';
@@ -228,6 +228,7 @@ async function resolve(
   if (name === 'realm') return stage.realm.name;
   if (name === 'realm2') return stage.realm2?.name ?? whole;
   if (name === 'one-time password of now') return oneTimePassword(Date.now());
+  if (name.startsWith('JWT HS256 client_secret_jwt')) return clientAssertion(stage, name);
   if (name.startsWith('client:')) return clientUuid(stage.administrator, stage.realm, name.slice(7));
   if (name.startsWith('user:')) return userId(stage, name.slice(5));
   if (name.startsWith('role:')) return roleId(stage, name.slice(5));
@@ -240,6 +241,27 @@ async function resolve(
   if (key !== undefined && Array.isArray(body)) body = body.find((one) => one[key] === wanted);
   const value = String((body as Record<string, unknown> | undefined)?.[part ?? ''] ?? whole);
   return changed ? tamper(value) : value;
+}
+
+/** An assertion of `jwt-client` of the standard realm (RFC 7523 §2.2), with the fault that its name tells. */
+function clientAssertion(stage: Stage, name: string): string {
+  const issuer = `${stage.baseUrl}/realms/${stage.realm.name}`;
+  const now = Math.floor(Date.now() / 1000);
+  const expired = name.includes('expired a minute ago');
+  const claims = {
+    iss: 'jwt-client',
+    sub: name.includes('sub is another client') ? 'another-client' : 'jwt-client',
+    aud: name.includes('token endpoint') ? `${issuer}/protocol/openid-connect/token` : issuer,
+    jti: randomUUID(),
+    iat: expired ? now - 120 : now,
+    exp: expired ? now - 60 : now + 60,
+  };
+  const secret = name.includes('another secret')
+    ? 'a-secret-of-someone-else-32-characters'
+    : 'jwt-client-secret-of-32-characters-x';
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const input = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`;
+  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
 /** Changes a character in the middle of the last part, so that the signature cannot hold. */
