@@ -62,6 +62,11 @@ export interface Runtime {
   ): Promise<DumpSummary>;
   /** Realm representations, as `GET /admin/realms/{realm}` gives them, from the snapshot of the last dump. */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
+  /**
+   * What each realm asks for and the service does not enforce, read from the database whether the service runs or not.
+   * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
+   */
+  listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /** Loads SQL text into a side database; the live one is untouched. @throws IDKIT_DAMAGED, IDKIT_NO_SPACE */
   loadDatabase(
     sql: AsyncIterable<Uint8Array>,

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { status } from '../../src/procedures/index.ts';
 import { makePlatform, procedureOptions } from './platform.ts';
@@ -18,6 +20,26 @@ describe('status', () => {
     assert.equal(master?.users, 1);
     assert.ok(master.keys.some(({ algorithm, ageDays }) => algorithm === 'RS256' && ageDays === 0));
     assert.equal(report.lastBackup, undefined);
+  });
+
+  it('names what a realm asks for and idkit does not enforce, running or stopped', async (t) => {
+    const platform = await makePlatform(t);
+    const realm = {
+      realm: 'federated',
+      enabled: true,
+      identityProviders: [{ alias: 'corp', providerId: 'oidc', enabled: true, config: {} }],
+    };
+    await writeFile(join(platform.dir, 'import/federated-realm.json'), JSON.stringify(realm));
+    const service = await platform.serve();
+    const running = await status(await platform.load(), procedureOptions());
+    const demands = running.realms.find((row) => row.realm === 'federated')?.unenforced ?? [];
+    assert.ok(
+      demands.some((demand) => demand.startsWith('$.identityProviders[0]: ')),
+      String(demands),
+    );
+    await service.close();
+    const stopped = await status(await platform.load(), procedureOptions());
+    assert.deepEqual(stopped.realms.find((row) => row.realm === 'federated')?.unenforced, demands);
   });
 
   it('tells of a stopped one with a set: last backup, last verify, where the master key comes from', async (t) => {

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { AdminClient, RealmRecord } from '../../client/index.ts';
+import type { AdminClient } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { StatusReport } from './contract.ts';
 
@@ -7,7 +7,7 @@ type RealmStatus = StatusReport['realms'][number];
 
 const DAY_MILLISECONDS = 86_400_000;
 
-/** Users, signing keys with their ages, and what the service says it does not enforce, realm by realm. */
+/** Users and signing keys with their ages, realm by realm. */
 export async function describeRealms(admin: AdminClient, now: number): Promise<readonly RealmStatus[]> {
   const realms: RealmStatus[] = [];
   for (const record of await admin.listRealms()) {
@@ -15,7 +15,7 @@ export async function describeRealms(admin: AdminClient, now: number): Promise<r
       realm: record.realm,
       users: await admin.countUsers(record.realm),
       keys: await listKeys(admin, record.realm, now),
-      unenforced: listUnenforced(record),
+      unenforced: [],
     });
   }
   return realms;
@@ -52,11 +52,4 @@ function certificateStart(certificate: unknown): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-function listUnenforced(record: RealmRecord): readonly string[] {
-  const attributes = record['attributes'];
-  if (typeof attributes !== 'object' || attributes === null) return [];
-  const told = (attributes as Record<string, unknown>)['idkit.unenforced'];
-  return typeof told === 'string' && told !== '' ? told.split('\n') : [];
 }

@@ -1,6 +1,7 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import type { Runtime } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { listBackups } from '../backups/list.ts';
 import { checkPlatform } from '../platform.ts';
@@ -20,7 +21,9 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   const platform = runtime.describe();
   const baseUrl = await runtime.baseUrl();
   const health = await askHealth(settings, baseUrl, options);
-  const realms = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
+  const unenforced = await findUnenforced(runtime, options);
+  const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
+  const realms = joinRealms(asked, unenforced);
   const { sets, findings } = await listBackups(settings, { clock: options.clock });
   const lastBackup = sets.findLast(({ whole, future }) => whole && !future);
   const lastVerify = sets
@@ -58,6 +61,32 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     },
     findings,
   };
+}
+
+/** Where the database cannot be read, nothing is known of it, and a note says why. */
+async function findUnenforced(runtime: Runtime, options: ProcedureOptions): Promise<readonly Demand[]> {
+  try {
+    return await runtime.listUnenforced();
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    options.reporter.note(`what realms ask for and is not enforced is not known: ${error.message}`);
+    return [];
+  }
+}
+
+type Demand = Awaited<ReturnType<Runtime['listUnenforced']>>[number];
+
+/** Each realm with what it asks for and does not get; a stopped service tells of no more than these. */
+function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
+  const missing = new Set(demands.map(({ realm }) => realm));
+  for (const { realm } of asked) missing.delete(realm);
+  const all = [...asked, ...[...missing].map((realm) => ({ realm, keys: [], unenforced: [] }))];
+  return all.map((row) => ({
+    ...row,
+    unenforced: demands
+      .filter(({ realm }) => realm === row.realm)
+      .map(({ path, what, refuses }) => `${path}: ${what}${refuses ? ' (refuses logins)' : ''}`),
+  }));
 }
 
 async function askHealth(

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { realmRepresentation } from '../../admin/index.ts';
 import { checkMasterKey, readLockHolder, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { listUnenforced } from '../../model/index.ts';
+import type { RealmConfiguration, Store } from '../../store/index.ts';
 import {
   checkSqlite,
   dumpSqlite,
@@ -31,6 +33,25 @@ export function openEmbedded(settings: Settings): Runtime {
   const baseUrl = async (): Promise<string | undefined> => {
     if (running !== undefined) return running.address;
     return (await readLockHolder(lockFile(file)))?.baseUrl;
+  };
+
+  /** What each realm gives, read beside a running service. */
+  const readRealms = async <T>(
+    read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> => {
+    const masterKey = checkMasterKey(settings.masterKey);
+    const { masterKeyOld } = settings;
+    const store = await openStore({ file, masterKey, masterKeyOld, mode: 'read' });
+    try {
+      const found: T[] = [];
+      for (const realm of await store.listRealmNames()) {
+        const configuration = await store.findRealm(realm);
+        if (configuration !== undefined) found.push(...(await read(store, configuration)));
+      }
+      return found;
+    } finally {
+      await store.close();
+    }
   };
 
   return {
@@ -71,22 +92,21 @@ export function openEmbedded(settings: Settings): Runtime {
     async dumpDatabase(write, options) {
       return { kind: 'sqlite', ...(await dumpSqlite(file, write, options)) };
     },
-    async readSnapshot() {
-      const masterKey = checkMasterKey(settings.masterKey);
-      const { masterKeyOld } = settings;
-      const store = await openStore({ file, masterKey, masterKeyOld, mode: 'read' });
-      try {
-        const read: { realm: string; representation: unknown }[] = [];
-        for (const realm of await store.listRealmNames()) {
-          const configuration = await store.findRealm(realm);
-          if (configuration !== undefined)
-            read.push({ realm, representation: realmRepresentation(configuration) });
-        }
-        return read;
-      } finally {
-        await store.close();
-      }
-    },
+    readSnapshot: () =>
+      readRealms(async (_store, configuration) => [
+        { realm: configuration.realm.name, representation: realmRepresentation(configuration) },
+      ]),
+    // A platform that never served asks for nothing.
+    listUnenforced: async () =>
+      existsSync(file)
+        ? readRealms(async (store, configuration) => {
+            const clients = await store.listClients({ realmId: configuration.realm.id });
+            return listUnenforced(configuration, clients).map((demand) => ({
+              realm: configuration.realm.name,
+              ...demand,
+            }));
+          })
+        : [],
 
     async loadDatabase(sql, { id, signal, onProgress }) {
       const files = swapFiles(file, id);
