@@ -71,7 +71,8 @@ function conclude(
 function summarize(checks: readonly SmokeCheck[]): string {
   const failed = checks.filter((check) => check.outcome === 'failed').length;
   const passed = checks.filter((check) => check.outcome === 'passed').length;
-  return failed > 0 ? `${failed} failed, ${passed} passed` : `${passed} passed`;
+  if (failed > 0) return `${failed} failed, ${passed} passed`;
+  return passed > 0 ? `${passed} passed` : 'nothing applies';
 }
 
 function tell(check: SmokeCheck): string {
