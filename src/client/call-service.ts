@@ -1,4 +1,5 @@
 import { IdkitError } from '../core/index.ts';
+import { fetchService } from './fetch-service.ts';
 
 /** One HTTP call. */
 export interface ServiceCall {
@@ -31,10 +32,9 @@ export async function callService(call: ServiceCall): Promise<ServiceAnswer> {
   const timeout = AbortSignal.timeout(call.timeoutMilliseconds ?? DEFAULT_TIMEOUT);
   const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout]);
   try {
-    const response = await fetch(call.url, {
+    const response = await fetchService(call.url, {
       method: call.method,
       headers: call.headers ?? {},
-      redirect: 'manual',
       signal,
       ...(call.body === undefined ? {} : { body: call.body }),
     });

@@ -16,12 +16,16 @@ export interface LockHolder {
   startedAt: string;
   /** Where the holder answers, for a running service. */
   baseUrl?: string;
+  /** Where its health and metrics are, where that is another port. */
+  managementUrl?: string;
+  /** Its certificate in PEM, where it answers by https. */
+  certificate?: string;
 }
 
 /** A held kernel lock. */
 export interface Lock {
   /** Adds to the record, for example the address once the service listens. */
-  note(more: Pick<LockHolder, 'baseUrl'>): Promise<void>;
+  note(more: Pick<LockHolder, 'baseUrl' | 'managementUrl' | 'certificate'>): Promise<void>;
   /** Removes the record and frees the lock. Idempotent. */
   release(): Promise<void>;
 }

@@ -46,7 +46,9 @@ export interface Runtime {
   describe(): PlatformDescription;
   /** The service's address for this machine, or undefined where no service runs (contract §3, "Finding the service"). */
   baseUrl(): Promise<string | undefined>;
-  /** Starts the service; embedded: in a child process on a random loopback port. */
+  /** Where the running service's health and metrics are, where that is another port than `baseUrl`'s. */
+  managementUrl(): Promise<string | undefined>;
+  /** Starts the service; embedded: within this process, on a random loopback port. */
   start(): Promise<void>;
   /** Stops what `start` started. Idempotent. */
   stop(): Promise<void>;

@@ -1,3 +1,4 @@
+import { fetchService } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
 /** Longer answers are cut off: no document that smoke reads comes near it. In bytes. */
@@ -24,12 +25,12 @@ export async function call(url: string, options: CallOptions): Promise<Answer> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (options.bearer !== undefined) headers['authorization'] = `Bearer ${options.bearer}`;
   try {
-    const response = await fetch(url, {
+    if (options.form !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
+    const response = await fetchService(url, {
       method: options.method ?? 'GET',
       headers,
-      redirect: 'manual',
       signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMilliseconds)]),
-      ...(options.form === undefined ? {} : { body: new URLSearchParams(options.form) }),
+      ...(options.form === undefined ? {} : { body: new URLSearchParams(options.form).toString() }),
     });
     return { status: response.status, headers: response.headers, text: await readText(response) };
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
 import { parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './contract.ts';
@@ -10,7 +11,7 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
   const check = { id: 'readiness', title: 'readiness answers status UP', signal: options.signal };
   return [
     await runCheck(check, async () => {
-      const url = managementUrl(settings, service.baseUrl, options.baseUrl);
+      const url = await managementUrl(settings, service.baseUrl, options.baseUrl);
       const answer = await service.call(`${url}/health/ready`);
       const { status } = parseObject(answer, '/health/ready');
       if (answer.status !== 200 || status !== 'UP') {
@@ -26,10 +27,17 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
  *
  * @throws DoesNotApply for a Keycloak whose management address is not known
  */
-export function managementUrl(settings: Settings, baseUrl: string, flag: string | undefined): string {
+export async function managementUrl(
+  settings: Settings,
+  baseUrl: string,
+  flag: string | undefined,
+): Promise<string> {
   if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
   if (settings.service === 'keycloak') throw new DoesNotApply('keycloak.managementUrl is not set');
-  if (settings.listen.managementPort === null || flag !== undefined) return baseUrl;
+  if (flag !== undefined) return baseUrl;
+  const recorded = await (await openRuntime(settings)).managementUrl();
+  if (recorded !== undefined) return recorded;
+  if (settings.listen.managementPort === null) return baseUrl;
   const url = new URL(baseUrl);
   url.port = String(settings.listen.managementPort);
   return url.origin;

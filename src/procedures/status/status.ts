@@ -96,7 +96,7 @@ async function askHealth(
 ): Promise<{ health: 'UP' | 'DOWN' | 'stopped'; detail?: string }> {
   if (baseUrl === undefined) return { health: 'stopped' };
   try {
-    const url = managementUrl(settings, baseUrl, undefined);
+    const url = await managementUrl(settings, baseUrl, undefined);
     const answer = await call(`${url}/health/ready`, {
       signal: options.signal,
       timeoutMilliseconds: PATIENCE,

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { realmRepresentation } from '../../admin/index.ts';
-import { checkMasterKey, readLockHolder, type Settings } from '../../config/index.ts';
+import { fetchService, pinCertificate } from '../../client/index.ts';
+import { checkMasterKey, type LockHolder, readLockHolder, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { listUnenforced } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
@@ -30,10 +31,16 @@ export function openEmbedded(settings: Settings): Runtime {
   const file = databaseFile(settings);
   let running: RunningService | undefined;
 
-  const baseUrl = async (): Promise<string | undefined> => {
-    if (running !== undefined) return running.address;
-    return (await readLockHolder(lockFile(file)))?.baseUrl;
+  /** What the service that runs elsewhere tells of itself; its certificate is believed from now on. */
+  const readHolder = async (): Promise<LockHolder | undefined> => {
+    const holder = await readLockHolder(lockFile(file));
+    if (holder?.certificate !== undefined)
+      for (const url of [holder.baseUrl, holder.managementUrl])
+        if (url !== undefined) pinCertificate(new URL(url).origin, holder.certificate);
+    return holder;
   };
+  const baseUrl = async (): Promise<string | undefined> =>
+    running === undefined ? (await readHolder())?.baseUrl : running.address;
 
   /** What each realm gives, read beside a running service. */
   const readRealms = async <T>(
@@ -63,6 +70,7 @@ export function openEmbedded(settings: Settings): Runtime {
       databaseLocation: file,
     }),
     baseUrl,
+    managementUrl: async () => (running === undefined ? (await readHolder())?.managementUrl : undefined),
 
     async start() {
       if (running !== undefined) return;
@@ -142,7 +150,8 @@ export function openEmbedded(settings: Settings): Runtime {
 async function isReady(address: string, until: number): Promise<boolean> {
   try {
     const milliseconds = Math.max(1, Math.min(5_000, until - performance.now()));
-    const answer = await fetch(`${address}/health/ready`, { signal: AbortSignal.timeout(milliseconds) });
+    const signal = AbortSignal.timeout(milliseconds);
+    const answer = await fetchService(`${address}/health/ready`, { method: 'GET', headers: {}, signal });
     await answer.arrayBuffer();
     return answer.status === 200;
   } catch {

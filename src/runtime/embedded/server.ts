@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
@@ -58,12 +59,17 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     services.protocol.baseUrl = base;
     services.admin.baseUrl = base;
   });
+  let managementUrl: string | undefined;
   if (managementPort !== null) {
     const managementApp = buildManagementApp(app);
     closers.push(() => closeApp(managementApp, grace));
-    await listen(managementApp, { ...where, port: managementPort });
+    managementUrl = await listen(managementApp, { ...where, port: managementPort });
   }
-  await lock.note({ baseUrl: address });
+  await lock.note({
+    baseUrl: address,
+    ...(managementUrl === undefined ? {} : { managementUrl }),
+    ...(tls === undefined ? {} : { certificate: leafOf(tls.cert) }),
+  });
   const sweeper = startSweeper(services.protocol.store, systemClock, log);
   closers.push(() => sweeper.stop());
   figures.health.markStarted();
@@ -88,6 +94,11 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
 }
 
 const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** The service's own certificate, the first of its chain, by which the command line knows it. */
+function leafOf(chain: Buffer): string {
+  return new X509Certificate(chain).toString();
+}
 
 /** The certificate and key, read before anything is touched. */
 async function readTls({ listen }: Settings): Promise<AppOptions['tls']> {

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/core/index.ts';
+import { selfSignedCertificate } from '../../src/crypto/certificate.ts';
+import { makePlace, startIdkit } from './idkit.ts';
+
+const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'journey-Passphrase-1' };
+
+/** Files of a certificate for a name that is not this machine's address. */
+async function writeCertificate(cwd: string, name: string): Promise<{ cert: string; key: string }> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const der = await selfSignedCertificate(privateKey, publicKey, name, systemClock);
+  const files = { cert: join(cwd, `${name}.pem`), key: join(cwd, `${name}.key`) };
+  const lines = der.match(/.{1,64}/g)?.join('\n');
+  writeFileSync(files.cert, `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`);
+  writeFileSync(files.key, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  return files;
+}
+
+function freePort(t: TestContext): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+    t.after(() => probe.close());
+  });
+}
+
+test('a service with a certificate of its own and a management port is found, smoked and backed up', async (t) => {
+  const cwd = makePlace(t);
+  const { cert, key } = await writeCertificate(cwd, 'login.example.test');
+  const management = await freePort(t);
+  const service = await startIdkit(t, {
+    cwd,
+    argv: ['--tls-cert', cert, '--tls-key', key, '--management-port', String(management)],
+  });
+  assert.match(service.address, /^https:/);
+  const smoke = await service.run(['smoke', '--json']);
+  assert.equal(smoke.code, 0, smoke.stderr + smoke.stdout);
+  const backup = await service.run(['backup', '--json'], { env: PASSPHRASE });
+  assert.equal(backup.code, 0, backup.stderr);
+  const realms = await service.run(['admin', 'realm', 'list', '--json']);
+  assert.equal(realms.code, 0, realms.stderr);
+});
+
+test('a service that is named by --base-url must show a certificate that the system believes', async (t) => {
+  const cwd = makePlace(t);
+  const { cert, key } = await writeCertificate(cwd, 'login.example.test');
+  const service = await startIdkit(t, { cwd });
+  const impostor = createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, (_, answer) =>
+    answer.end('{}'),
+  );
+  await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve));
+  t.after(() => impostor.close());
+  const { port } = impostor.address() as AddressInfo;
+  const refused = await service.run(['smoke', '--base-url', `https://127.0.0.1:${port}`, '--json']);
+  assert.equal(refused.code, 15, refused.stdout);
+});
