@@ -2,6 +2,7 @@ import type { Client, Role } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { ADMIN_ROLES, MASTER } from './fresh/built-in-clients.ts';
 import type { RealmCall } from './realm-call.ts';
+import { forbidden } from './refusal.ts';
 
 const NAMES: ReadonlySet<string> = new Set<string>([...ADMIN_ROLES, 'realm-admin']);
 
@@ -18,6 +19,20 @@ export async function clientOfRole(
 export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: Client | undefined): boolean {
   const inMaster = realm.name === MASTER;
   if (client === undefined) return inMaster && (role.name === 'admin' || role.name === 'create-realm');
-  if (inMaster) return client.clientId.endsWith('-realm') && NAMES.has(role.name);
-  return client.clientId === 'realm-management';
+  return holdsAdminRoles(realm.name, client.clientId) && (!inMaster || NAMES.has(role.name));
+}
+
+/**
+ * Rights go by the names of administrative roles, so only who may give them may make, rename or remove one.
+ *
+ * @throws AdminRefusal 403
+ */
+export async function checkNoAdminRole(call: RealmCall, role: Role): Promise<void> {
+  if (call.rights.grantsAdminRoles) return;
+  if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
+}
+
+/** A client whose roles are the administrative ones of a realm. */
+export function holdsAdminRoles(realm: string, clientId: string): boolean {
+  return realm === MASTER ? clientId.endsWith('-realm') : clientId === 'realm-management';
 }

@@ -1,8 +1,9 @@
 import type { Client, ClientScope } from '../model/index.ts';
 import { groupPath } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
+import { holdsAdminRoles } from './admin-roles.ts';
 import { clientRepresentation } from './export/client-representation.ts';
-import { BUILT_IN_CLIENT_IDS, MASTER } from './fresh/built-in-clients.ts';
+import { BUILT_IN_CLIENT_IDS } from './fresh/built-in-clients.ts';
 import { buildClient, newClientSecret } from './import/build-client.ts';
 import { newServiceAccount } from './import/build-users.ts';
 import { Names } from './import/names.ts';
@@ -80,6 +81,7 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
   const { context, configuration } = call;
   const { realm } = configuration;
   const client = buildClient(given, { context, realmId: realm.id, names: namesOf(call), path: '$' });
+  checkClientName(call, '', client.clientId);
   await applyChanges(
     call,
     [
@@ -120,6 +122,7 @@ export async function updateClient(call: RealmCall, uuid: string, given: Json): 
     scopeRoleIds: before.scopeRoleIds,
     secrets: { ...before.secrets, ...built.secrets },
   };
+  checkClientName(call, before.clientId, client.clientId);
   await applyChanges(
     call,
     [
@@ -147,8 +150,7 @@ async function serviceAccountChanges(call: RealmCall, before: Client, client: Cl
 export async function deleteClient(call: RealmCall, uuid: string): Promise<void> {
   const client = await manageClient(call, uuid);
   const { realm } = call.configuration;
-  const manages = client.clientId === 'realm-management' || isManagementOf(realm.name, client.clientId);
-  if (manages) throw forbidden();
+  if (holdsAdminRoles(realm.name, client.clientId)) throw forbidden();
   if (BUILT_IN_CLIENT_IDS.has(client.clientId)) throw badInput('invalid_request', 'Could not delete client');
   await applyChanges(call, [{ do: 'remove', what: 'client', id: uuid }], {
     operation: 'DELETE',
@@ -158,9 +160,15 @@ export async function deleteClient(call: RealmCall, uuid: string): Promise<void>
   });
 }
 
-/** A client of master that holds the administrative roles of a realm. */
-function isManagementOf(realm: string, clientId: string): boolean {
-  return realm === MASTER && clientId.endsWith('-realm');
+/**
+ * Rights are looked for at the client of a name: nobody but who may give them all takes that name or moves it.
+ *
+ * @throws AdminRefusal 403
+ */
+function checkClientName({ rights, configuration }: RealmCall, before: string, after: string): void {
+  if (before === after || rights.grantsAdminRoles) return;
+  const { name } = configuration.realm;
+  if (holdsAdminRoles(name, before) || holdsAdminRoles(name, after)) throw forbidden();
 }
 
 /** The client's secret as Keycloak answers it. */

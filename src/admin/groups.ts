@@ -153,6 +153,8 @@ export async function createGroup(call: RealmCall, given: Json, parent?: Group):
   if (there !== undefined && parent !== undefined && isBelow(call, parent, there))
     throw badRequest('A group cannot be moved below itself.');
   const outcome = there === undefined ? 'made' : 'moved';
+  // Its members get the roles of what is above it.
+  if (outcome === 'moved' && parent !== undefined) await checkGroupGrants(call, [parent.id]);
   await applyChanges(
     call,
     [{ do: outcome === 'made' ? 'create' : 'put', group }],

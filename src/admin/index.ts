@@ -15,6 +15,7 @@ export { type FreshRealmOptions, freshRealm } from './fresh/fresh-realm.ts';
 export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
+export { rolesTurn } from './import/master-access.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
 export { type IfExists, importPartially } from './partial-import.ts';
 export {

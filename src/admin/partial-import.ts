@@ -1,5 +1,6 @@
 import { type Client, type Group, groupPath, type Role, type User } from '../model/index.ts';
 import type { Change, Conflict } from '../store/index.ts';
+import { checkNoAdminRole } from './admin-roles.ts';
 import { clientRepresentation } from './export/client-representation.ts';
 import { buildClient } from './import/build-client.ts';
 import { buildGroups, buildRoles } from './import/build-roles.ts';
@@ -217,6 +218,7 @@ async function checkPartialGrants(
     ...groups.flatMap(({ roleIds }) => roleIds),
     ...users.flatMap(({ roleIds }) => roleIds),
   ];
+  for (const role of roles) await checkNoAdminRole(call, role);
   await checkGrants(call, given);
   await checkGroupGrants(
     call,

@@ -6,7 +6,7 @@ import { realmRepresentation, reducedRealmRepresentation } from './export/realm-
 import { MASTER, managementClientId } from './fresh/built-in-clients.ts';
 import { buildSettings } from './import/build-realm.ts';
 import { createRealm, RealmConflict } from './import/import-realm.ts';
-import { findAdminRole, inTurn } from './import/master-access.ts';
+import { findAdminRole, inMasterRolesTurn } from './import/master-access.ts';
 import { checkRealmName, checkSettings, RealmNameFault } from './import/realm-settings.ts';
 import { MASK } from './import/secrets.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
@@ -177,7 +177,7 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
   if (realm.name === MASTER) throw badRequest("Can't remove master realm");
-  await inTurn(context, async () => {
+  await inMasterRolesTurn(context, async () => {
     const master = await context.store.findRealm(MASTER);
     const client =
       master && (await context.store.findClient(master.realm.id, managementClientId(realm.name, MASTER)));

@@ -1,5 +1,5 @@
 import { expandRoleIds, groupsWithParents, type Role } from '../model/index.ts';
-import { clientOfRole, isAdminRole } from './admin-roles.ts';
+import { checkNoAdminRole, clientOfRole, isAdminRole } from './admin-roles.ts';
 import { roleRepresentation } from './export/realm-representation.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
 import { buildRole } from './import/build-roles.ts';
@@ -90,6 +90,7 @@ export async function createRole(call: RealmCall, owner: RoleOwner, given: Json)
     context,
     path: '$',
   });
+  await checkNoAdminRole(call, role);
   const compositeIds = compositesByName(call, given['composites'] as Json | undefined);
   await checkGrants(call, compositeIds);
   await applyChanges(
@@ -124,6 +125,8 @@ export async function updateRole(call: RealmCall, role: Role, given: Json): Prom
     ...(given['description'] === undefined ? {} : { description: text(given['description'])! }),
     ...(given['attributes'] === undefined ? {} : { attributes: given['attributes'] as Role['attributes'] }),
   };
+  await checkNoAdminRole(call, role);
+  await checkNoAdminRole(call, next);
   await applyChanges(
     call,
     [{ do: 'put', role: next }],
@@ -141,6 +144,7 @@ export async function updateRole(call: RealmCall, role: Role, given: Json): Prom
 export async function deleteRole(call: RealmCall, role: Role): Promise<void> {
   if (role.id === call.configuration.realm.defaultRoleId)
     throw badRequest(`${role.name} is default role of the realm and cannot be removed.`);
+  await checkNoAdminRole(call, role);
   await applyChanges(call, [{ do: 'remove', what: 'role', id: role.id }], {
     operation: 'DELETE',
     resource: role.clientUuid === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE',
@@ -208,6 +212,7 @@ export async function changeComposites(
   how: 'add' | 'remove',
 ): Promise<void> {
   const ids = namedRoles(call, given, 'Could not find composite role').map(({ id }) => id);
+  await checkNoAdminRole(call, role);
   if (how === 'add') await checkGrants(call, ids);
   const others = role.compositeIds.filter((id) => !ids.includes(id));
   const compositeIds = how === 'add' ? [...new Set([...role.compositeIds, ...ids])] : others;

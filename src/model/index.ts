@@ -26,4 +26,4 @@ export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';
 export type { TokenFamily, UserSession } from './session.ts';
 export { listUnenforced } from './unenforced.ts';
-export type { Credential, LoginFailures, User } from './user.ts';
+export { type Credential, type LoginFailures, type User, userTurn } from './user.ts';

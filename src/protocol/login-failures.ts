@@ -1,4 +1,5 @@
-import type { LoginFailures, User } from '../model/index.ts';
+import { inTurn } from '../core/index.ts';
+import { type LoginFailures, type User, userTurn } from '../model/index.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
 import { EventDraft } from './events.ts';
 import type { GrantRequest } from './grants/grant.ts';
@@ -42,10 +43,13 @@ export async function recordFailure(login: LoginRequest, user: User): Promise<vo
 }
 
 async function disable({ ctx, configuration }: LoginRequest, user: User): Promise<void> {
-  const current = await ctx.store.findUser(configuration.realm.id, user.id);
-  if (current === undefined) return;
-  const attributes = { ...current.attributes, disabledReason: [PERMANENT_LOCKOUT] };
-  await ctx.store.apply([{ do: 'put', user: { ...current, enabled: false, attributes } }]);
+  const { id: realmId, name } = configuration.realm;
+  await inTurn(ctx.store, userTurn(name, user.id), async () => {
+    const current = await ctx.store.findUser(realmId, user.id);
+    if (current === undefined) return;
+    const attributes = { ...current.attributes, disabledReason: [PERMANENT_LOCKOUT] };
+    await ctx.store.apply([{ do: 'put', user: { ...current, enabled: false, attributes } }]);
+  });
 }
 
 function tellLockout(login: LoginRequest, user: User, { next, lockout }: FailureOutcome): void {

@@ -1,3 +1,4 @@
+import { inTurn } from '../../core/index.ts';
 import { groupPath, type Realm, type Role } from '../../model/index.ts';
 import type { Change, RealmConfiguration } from '../../store/index.ts';
 import type { AdminContext } from '../context.ts';
@@ -46,18 +47,15 @@ export function findAdminRole(master: RealmConfiguration): Role | undefined {
   return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
 }
 
-const turns = new WeakMap<object, Promise<unknown>>();
-
 /**
- * Runs `work` when every earlier one on the same store is done: whoever adds to master's role `admin` reads and
- * writes the whole of it.
+ * Runs `work` alone among all that change roles of master, see `rolesTurn`: whoever adds to master's role `admin`
+ * reads and writes the whole of it.
  */
-export async function inTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(context.store) ?? Promise.resolve();
-  const mine = before.then(work, work);
-  turns.set(
-    context.store,
-    mine.catch(() => undefined),
-  );
-  return await mine;
+export function inMasterRolesTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
+  return inTurn(context.store, rolesTurn(MASTER), work);
+}
+
+/** The turn in which roles of a realm are changed. */
+export function rolesTurn(realm: string): string {
+  return `roles of ${realm}`;
 }

@@ -7,7 +7,10 @@ import {
   type Json,
   notFound,
   type RealmCall,
+  rolesTurn,
 } from '../../admin/index.ts';
+import { inTurn } from '../../core/index.ts';
+import { userTurn } from '../../model/index.ts';
 import type { Route, Services } from '../route.ts';
 import { authenticate } from './authenticate.ts';
 
@@ -40,10 +43,29 @@ export function inRealm(method: Route['method'], path: string, handle: (call: Ad
     url: `/admin/realms/:realm${path}`,
     authorize: (services, request) => authorizeInRealm(services, request),
     handle: async (services, request, reply) => {
-      const call = await openCall(services, request, reply);
-      return answer(call, await handle(call));
+      const work = async () => {
+        const call = await openCall(services, request, reply);
+        return answer(call, await handle(call));
+      };
+      const turn = method === 'GET' ? undefined : turnOf(path, request);
+      return turn === undefined ? await work() : await inTurn(services.admin.store, turn, work);
     },
   };
+}
+
+/**
+ * Changes of one record go one after the other, from the first read to the answer: most write the whole record, so
+ * of two at once one would undo the other. What only makes a new record waits for nobody; undefined then.
+ */
+function turnOf(path: string, request: FastifyRequest): string | undefined {
+  const { realm = '', ...ids } = request.params as Record<string, string>;
+  const [, area = '', id = '', below = ''] = path.split('/');
+  if (area === 'roles' || area === 'roles-by-id' || below === 'roles' || area === 'partialImport')
+    return rolesTurn(realm);
+  if (area === 'groups') return `groups of ${realm}`;
+  if (area === '' || area === 'events') return `settings of ${realm}`;
+  if (area === 'users' && id === ':id') return userTurn(realm, ids['id'] ?? '');
+  return id.startsWith(':') ? `${area}/${ids[id.slice(1)]} of ${realm}` : undefined;
 }
 
 /** Proves that the caller may do anything at all in the realm of the path. */

@@ -1,0 +1,26 @@
+const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+/**
+ * Runs `work` when every earlier one of the same owner and key is done, whether it succeeded or not. For reads that
+ * a write builds on, where the write replaces the whole record. A turn may wait for one of another key inside, as
+ * long as nobody does so the other way round.
+ */
+export async function inTurn<T>(owner: object, key: string, work: () => Promise<T>): Promise<T> {
+  let queues = turns.get(owner);
+  if (queues === undefined) {
+    queues = new Map();
+    turns.set(owner, queues);
+  }
+  const before = queues.get(key) ?? Promise.resolve();
+  const mine = before.then(work, work);
+  const settled = mine.then(
+    () => undefined,
+    () => undefined,
+  );
+  queues.set(key, settled);
+  try {
+    return await mine;
+  } finally {
+    if (queues.get(key) === settled) queues.delete(key);
+  }
+}
