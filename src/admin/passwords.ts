@@ -1,4 +1,4 @@
-import { hashPolicy } from '../crypto/index.ts';
+import { hashPolicy, matchesPattern } from '../crypto/index.ts';
 import {
   type Credential,
   checkPassword,
@@ -27,7 +27,7 @@ export function checkNewPassword(
     username: user.username,
     ...(user.email === undefined ? {} : { email: user.email }),
   };
-  const fault = checkPassword(parsePasswordPolicy(policy), candidate)[0];
+  const fault = checkPassword(parsePasswordPolicy(policy), candidate, matchesPattern)[0];
   if (fault !== undefined) throw badInput(fault.key, fault.message);
 }
 

@@ -10,6 +10,8 @@ const ALGORITHMS: ReadonlySet<string> = new Set<HashPolicy['algorithm']>([
 
 /** Argon2 ignores iterations above this one (facts §9): they were meant for PBKDF2. */
 const MOST_ARGON2_ITERATIONS = 100;
+/** Beyond this one hash keeps a thread of everybody for seconds, and is not read back either (stored-hash.ts). */
+const MOST_PBKDF2_ITERATIONS = 10_000_000;
 
 /**
  * How new passwords of a realm are hashed: `hashAlgorithm` and `hashIterations` of its password policy, else
@@ -23,6 +25,6 @@ export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   const usable =
     iterations !== undefined &&
     iterations > 0 &&
-    !(algorithm === 'argon2' && iterations > MOST_ARGON2_ITERATIONS);
+    iterations <= (algorithm === 'argon2' ? MOST_ARGON2_ITERATIONS : MOST_PBKDF2_ITERATIONS);
   return usable ? { algorithm, iterations } : { algorithm };
 }

@@ -23,6 +23,7 @@ export {
   readOtpCredential,
 } from './otp.ts';
 export { openPasswords } from './passwords.ts';
+export { matchesPattern } from './pattern-matching.ts';
 export {
   KEY_PROVIDER_TYPE,
   KEY_SECRET_NAMES,

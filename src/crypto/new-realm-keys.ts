@@ -48,7 +48,7 @@ interface Filling {
  * is missing is generated, off the event loop. Nothing is stored.
  */
 export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyResult> {
-  const fill = PROVIDERS[wanted.providerId];
+  const fill = Object.hasOwn(PROVIDERS, wanted.providerId) ? PROVIDERS[wanted.providerId] : undefined;
   if (fill === undefined) return { outcome: 'invalid', message: 'Invalid provider type or no such provider' };
   const filling: Filling = { config: { ...wanted.config }, secrets: { ...wanted.secrets } };
   const priority = setting({ config: filling.config }, 'priority');

@@ -50,7 +50,7 @@ export function readOtpCredential(
 ): OtpCredential | undefined {
   const data = parseObject(credential.credentialData);
   const stored = parseObject(credential.secrets['/secretData']?.reveal() ?? '');
-  const hash = HASHES[String(data.algorithm ?? 'HmacSHA1')];
+  const hash = HASHES.get(String(data.algorithm ?? 'HmacSHA1'));
   const type = data.subType ?? 'totp';
   const { value } = stored;
   if (typeof value !== 'string' || value === '' || hash === undefined) return undefined;
@@ -65,11 +65,11 @@ export function readOtpCredential(
     : { secret, type, hash, digits, period, counter };
 }
 
-const HASHES: Readonly<Record<string, OtpCredential['hash']>> = {
-  HmacSHA1: 'sha1',
-  HmacSHA256: 'sha256',
-  HmacSHA512: 'sha512',
-};
+const HASHES: ReadonlyMap<string, OtpCredential['hash']> = new Map([
+  ['HmacSHA1', 'sha1'],
+  ['HmacSHA256', 'sha256'],
+  ['HmacSHA512', 'sha512'],
+]);
 
 function candidates(type: OtpCredential['type'], first: number, window: number): readonly number[] {
   const steps = [first];

@@ -73,7 +73,7 @@ export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
 function readParameters(data: Record<string, unknown>, length: number): HashParameters | undefined {
   const iterations = data.hashIterations;
   if (typeof iterations !== 'number' || !Number.isInteger(iterations) || iterations < 1) return undefined;
-  const digest = DIGESTS[String(data.algorithm)];
+  const digest = DIGESTS.get(String(data.algorithm));
   if (digest !== undefined) {
     return iterations > MOST.pbkdf2Iterations ? undefined : { kind: 'pbkdf2', digest, iterations, length };
   }
@@ -86,8 +86,8 @@ function readArgon2(
   iterations: number,
   length: number,
 ): HashParameters | undefined {
-  const variant = VARIANTS[fields.type ?? 'id'];
-  const version = VERSIONS[fields.version ?? '1.3'];
+  const variant = VARIANTS.get(fields.type ?? 'id');
+  const version = VERSIONS.get(fields.version ?? '1.3');
   const memory = Number(fields.memory ?? 7168);
   const parallelism = Number(fields.parallelism ?? 1);
   if (variant === undefined || version === undefined) return undefined;
@@ -97,18 +97,25 @@ function readArgon2(
   return { kind: 'argon2', variant, version, iterations, memory, parallelism, length };
 }
 
-const DIGESTS: Readonly<Record<string, 'sha1' | 'sha256' | 'sha512'>> = {
-  pbkdf2: 'sha1',
-  'pbkdf2-sha1': 'sha1',
-  'pbkdf2-sha256': 'sha256',
-  'pbkdf2-sha512': 'sha512',
-};
-const VARIANTS: Readonly<Record<string, 0 | 1 | 2>> = { d: 0, i: 1, id: 2 };
-const VERSIONS: Readonly<Record<string, 0 | 1>> = { '1.0': 0, '1.3': 1 };
+const DIGESTS: ReadonlyMap<string, 'sha1' | 'sha256' | 'sha512'> = new Map([
+  ['pbkdf2', 'sha1'],
+  ['pbkdf2-sha1', 'sha1'],
+  ['pbkdf2-sha256', 'sha256'],
+  ['pbkdf2-sha512', 'sha512'],
+]);
+const VARIANTS: ReadonlyMap<string, 0 | 1 | 2> = new Map([
+  ['d', 0],
+  ['i', 1],
+  ['id', 2],
+]);
+const VERSIONS: ReadonlyMap<string, 0 | 1> = new Map([
+  ['1.0', 0],
+  ['1.3', 1],
+]);
 
 /** Keycloak keeps a list per name; the first one counts. */
 function parseFields(value: unknown): Record<string, string> {
-  const fields: Record<string, string> = {};
+  const fields: Record<string, string> = Object.create(null);
   if (typeof value !== 'object' || value === null) return fields;
   for (const [name, list] of Object.entries(value)) {
     const first: unknown = Array.isArray(list) ? list[0] : list;

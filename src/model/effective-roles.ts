@@ -26,7 +26,8 @@ export function effectiveRoleIds(
     users = new Map();
     memory.set(graph, users);
   }
-  const key = `${user.roleIds.join(' ')}/${user.groupIds.join(' ')}`;
+  // No id holds a NUL byte, so no other list of ids has this key, whatever ids an import chose.
+  const key = [user.roleIds.length, user.groupIds.length, ...user.roleIds, ...user.groupIds].join('\0');
   const known = users.get(key);
   if (known !== undefined) return known;
   const start = [...user.roleIds];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { matchesPattern } from '../../src/crypto/index.ts';
 import { checkPassword, parsePasswordPolicy, passwordFault } from '../../src/model/index.ts';
 
 function faults(
@@ -9,7 +10,8 @@ function faults(
   username = 'alice',
   email = 'alice@example.test',
 ): string[] {
-  return checkPassword(parsePasswordPolicy(policy), { password, username, email }).map((one) => one.message);
+  const candidate = { password, username, email };
+  return checkPassword(parsePasswordPolicy(policy), candidate, matchesPattern).map((one) => one.message);
 }
 
 test('parses the entries of a policy string (facts §11)', () => {
@@ -64,7 +66,8 @@ test('each entry refuses in the wording of Keycloak', () => {
 });
 
 test('a fault has the key and parameters of Keycloak (facts §7.2)', () => {
-  const [fault] = checkPassword(parsePasswordPolicy('length(8)'), { password: 'x', username: 'a' });
+  const candidate = { password: 'x', username: 'a' };
+  const [fault] = checkPassword(parsePasswordPolicy('length(8)'), candidate, matchesPattern);
   assert.deepEqual(fault, {
     key: 'invalidPasswordMinLengthMessage',
     params: [8],
@@ -87,4 +90,11 @@ test('a pattern must match the whole password, and one that cannot be read refus
 
 test('any text can be parsed as a policy', () => {
   fc.assert(fc.property(fc.string(), (text) => void parsePasswordPolicy(text)));
+});
+
+test('a pattern that would match for ever refuses the password within a second (issue, "Bad input")', () => {
+  const start = performance.now();
+  const refused = faults('regexPattern((a+)+b)', 'a'.repeat(60));
+  assert.deepEqual(refused, ['Invalid password: fails to match regex pattern(s).']);
+  assert.ok(performance.now() - start < 1000);
 });
