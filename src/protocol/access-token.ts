@@ -93,14 +93,13 @@ export async function judgeClaims(
   if (revoked) return refusedToken('revoked');
   if (sessionId !== undefined && session === undefined) return refusedToken('session-gone');
 
-  const userId = session?.userId ?? textClaim(claims, 'sub');
+  // Whose token it is comes from the session or the client: mappers may write any `sub`.
   const user =
-    userId === undefined
+    session === undefined
       ? await ctx.store.findServiceAccount(client.id)
-      : await ctx.store.findUser(realmId, userId);
+      : await ctx.store.findUser(realmId, session.userId);
   if (user === undefined) return refusedToken('session-gone');
-  if (session !== undefined && textClaim(claims, 'sub') !== undefined && claims['sub'] !== user.id)
-    return refusedToken('invalid');
+  if (claims['sub'] !== undefined && claims['sub'] !== user.id) return refusedToken('invalid');
   if (!user.enabled) return refusedToken('user-disabled');
   if (!client.enabled) return refusedToken('client-disabled');
   const userNotBefore = session?.offline ? 0 : user.notBefore;

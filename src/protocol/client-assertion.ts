@@ -10,7 +10,11 @@ import { issuerOf } from './realm-gate.ts';
 import { Refusal } from './refusal.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
-const DIGESTS: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
+const DIGESTS: ReadonlyMap<string, string> = new Map([
+  ['HS256', 'sha256'],
+  ['HS384', 'sha384'],
+  ['HS512', 'sha512'],
+]);
 
 /** The client that an assertion is about: its `sub` (RFC 7523 §3). Nothing of it is proved. */
 export function readAssertedClientId(assertion: string | undefined): string | undefined {
@@ -35,7 +39,7 @@ export async function proveByAssertion(
   if (assertionType !== JWT_BEARER) throw refused(`Parameter client_assertion_type is not '${JWT_BEARER}'`);
   if (!assertion) throw refused('client_assertion parameter missing');
   const jwt = parseJwt(assertion);
-  const digest = DIGESTS[jwt?.header.alg ?? ''];
+  const digest = DIGESTS.get(jwt?.header.alg ?? '');
   const secret = client.secrets['/secret']?.reveal();
   if (jwt === undefined || digest === undefined || !secret) throw new Refusal('client-assertion-signature');
   const signature = createHmac(digest, secret).update(jwt.signingInput).digest('base64url');

@@ -38,6 +38,19 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'userinfo-invalid-token': 'invalid_token',
 };
 
+/** Of what a sender may have made up: a megabyte of it is no reason to keep and log a megabyte. */
+const MOST_CHARACTERS = 255;
+
+/** Lists of scopes and reasons are long; Keycloak's own column ends at 2550. */
+const MOST_OF_A_DETAIL = 2550;
+
+function shorten(details: Record<string, string>): void {
+  for (const name in details) {
+    const most = name === 'username' ? MOST_CHARACTERS : MOST_OF_A_DETAIL;
+    if (details[name]!.length > most) details[name] = details[name]!.slice(0, most);
+  }
+}
+
 /** One event in the making; details are added as they become known. */
 export class EventDraft {
   /** Keycloak's type, for example `LOGIN`; `_ERROR` is added by `refused`. */
@@ -70,6 +83,7 @@ export class EventDraft {
 
   #emit(type: string, error: string | undefined): void {
     const { id, name } = this.#configuration.realm;
+    shorten(this.details);
     this.#ctx.events.emit(
       {
         id: uuid(this.#ctx.random),
@@ -78,7 +92,7 @@ export class EventDraft {
         realmId: id,
         ipAddress: this.#ipAddress,
         details: this.details,
-        ...(this.clientId === undefined ? {} : { clientId: this.clientId }),
+        ...(this.clientId === undefined ? {} : { clientId: this.clientId.slice(0, MOST_CHARACTERS) }),
         ...(this.userId === undefined ? {} : { userId: this.userId }),
         ...(this.sessionId === undefined ? {} : { sessionId: this.sessionId }),
         ...(error === undefined ? {} : { error }),

@@ -12,6 +12,12 @@ import { proveSecondFactor } from './second-factor.ts';
 /** A user who logged in. */
 export interface Login {
   user: User;
+  /**
+   * Whether what the login was proved by still holds: hashing takes a while, and a password that was changed or a
+   * user who was disabled meanwhile must not leave a session behind. Asked once the session is stored, so that a
+   * later change finds and ends it.
+   */
+  stillHolds: () => Promise<boolean>;
   /** What is done once the answer is certain: a hash of old parameters is replaced, failures are forgotten. */
   settled: () => Promise<void>;
 }
@@ -66,6 +72,13 @@ export async function checkLogin(request: GrantRequest): Promise<Login> {
     });
   return {
     user,
+    stillHolds: async () => {
+      const [now, then] = await Promise.all([
+        ctx.store.findUser(configuration.realm.id, user.id),
+        ctx.store.listCredentials(user.id),
+      ]);
+      return now?.enabled === true && then.some(({ id, type }) => id === stored?.id && type === 'password');
+    },
     settled: async () => {
       if (verified.outdated && stored !== undefined) await rehash(request, stored, password);
       if (failures !== undefined) await ctx.store.removeLoginFailures(configuration.realm.id, user.id);

@@ -28,7 +28,7 @@ function valuesOf(user: User, name: string): readonly string[] {
     case 'lastName':
       return [user.lastName ?? ''];
     default:
-      return user.attributes[name] ?? [];
+      return Object.hasOwn(user.attributes, name) ? (user.attributes[name] ?? []) : [];
   }
 }
 

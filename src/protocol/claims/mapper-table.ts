@@ -55,7 +55,7 @@ export function compileMappers(
 ): readonly MapperStep[] {
   return mappers
     .flatMap((mapper) => {
-      const type = TYPES[mapper.protocolMapper];
+      const type = Object.hasOwn(TYPES, mapper.protocolMapper) ? TYPES[mapper.protocolMapper] : undefined;
       if (type === undefined || mapper.protocol !== 'openid-connect') return [];
       if (target === 'userinfo' && type.notInUserInfo === true) return [];
       if (type.always !== true && !writesInto(mapper, target, type.accessByDefault === true)) return [];

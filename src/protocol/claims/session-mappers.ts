@@ -7,7 +7,10 @@ import { resolveWebOrigins } from './web-origins.ts';
 export function sessionNote(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['user.session.note'] ?? '';
   const lower = name.toLowerCase();
-  return claimStep(mapper, ({ input }) => input.notes[name] ?? input.notes[lower]);
+  return claimStep(mapper, ({ input: { notes } }) => {
+    const key = [name, lower].find((one) => Object.hasOwn(notes, one));
+    return key === undefined ? undefined : notes[key];
+  });
 }
 
 /**

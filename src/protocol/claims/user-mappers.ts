@@ -108,7 +108,7 @@ function ownAttribute(user: User, name: string): readonly string[] {
       return value === undefined ? [] : [value];
     }
     default:
-      return user.attributes[name] ?? [];
+      return valuesOf(user.attributes, name);
   }
 }
 
@@ -123,12 +123,17 @@ function groupAttribute(
   let group: Group | undefined = start;
   while (group !== undefined && !seen.has(group.id)) {
     seen.add(group.id);
-    const values: readonly string[] = group.attributes[name] ?? [];
+    const values = valuesOf(group.attributes, name);
     if (values.length > 0 && !aggregate) return values;
     all.push(...values);
     group = group.parentId === undefined ? undefined : configuration.groups.get(group.parentId);
   }
   return all;
+}
+
+/** An attribute may be called `constructor`, and there may be none of that name. */
+function valuesOf(attributes: User['attributes'], name: string): readonly string[] {
+  return Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : [];
 }
 
 function groupsOf({ user, configuration }: ClaimsInput): readonly Group[] {

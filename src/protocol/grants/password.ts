@@ -17,16 +17,24 @@ export const passwordGrant: Grant = {
   },
 
   async prove(request, granted) {
-    const { user, settled } = await checkLogin(request);
+    const { user, stillHolds, settled } = await checkLogin(request);
     const offline = granted.scopes.some((scope) => scope.name === 'offline_access');
     const notes = {};
+    const { record, commit } = startRecord(request, user, granted, { offline, notes });
     return {
       user,
       granted,
       origin: 'password',
       notes,
-      ...startRecord(request, user, granted, { offline, notes }),
-      settled,
+      record,
+      commit,
+      settled: async () => {
+        if (!(await stillHolds())) {
+          await request.ctx.store.endSession(record.session.id, offline);
+          throw new Refusal('user-credentials-wrong', { detail: 'the account changed during the login' });
+        }
+        await settled();
+      },
     };
   },
 };
