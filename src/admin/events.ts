@@ -1,6 +1,7 @@
 import type { AdminEvent, UserEvent } from '../model/index.ts';
 import type { AdminEventQuery, EventQuery } from '../store/index.ts';
 import { EVENT_TYPES } from './event-types.ts';
+import { checkSettings } from './import/realm-settings.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badInput, badRequest } from './refusal.ts';
 import { defined, type Json, strings } from './representations/json.ts';
@@ -88,9 +89,7 @@ export async function updateEventsConfig(call: RealmCall, given: Json): Promise<
     if (!LISTENERS.has(listener)) throw badInput('Unknown event listener');
   for (const type of strings(given['enabledEventTypes']))
     if (!EVENT_TYPES.includes(type)) throw badInput(`Unknown event type: ${type.slice(0, 100)}`);
-  const expiration = given['eventsExpiration'];
-  if (typeof expiration === 'number' && expiration < 0)
-    throw badInput('eventsExpiration must not be negative');
+  checkSettings(given);
   await applyChanges(call, [{ do: 'put', realm: { ...realm, settings: { ...realm.settings, ...given } } }], {
     operation: 'UPDATE',
     resource: 'REALM',

@@ -28,17 +28,30 @@ export function checkStrings(value: unknown, path = '$'): readonly string[] {
 /** Refuses text that no field may hold (contract §5). @throws RepresentationFault */
 export function checkText(value: string, path: string): string {
   if (value.includes('\0')) throw new RepresentationFault(path, 'must not contain a NUL byte');
+  if (!value.isWellFormed()) throw new RepresentationFault(path, 'must not contain half of a surrogate pair');
   return value;
 }
 
-function checkObject(name: RepresentationName, value: unknown, path: string, depth: number): Json {
+/** What can stand in a path, a header and a log line as it is; Keycloak's own ids are UUIDs. */
+const ID = /^[\w.:~@-]{1,255}$/;
+
+/** An id that a representation brings. A realm's is in no path, and older Keycloaks took the realm's name for it. */
+function checkId(representation: RepresentationName, value: unknown, path: string): void {
+  if (representation === 'RealmRepresentation' || (typeof value === 'string' && ID.test(value))) return;
+  throw new RepresentationFault(path, 'must be an id: 1 to 255 letters, digits, or one of . : ~ @ _ -');
+}
+
+function checkObject(name: RepresentationName, given: unknown, path: string, depth: number): Json {
   const fields: ReadonlyMap<string, Kind> = FIELDS[name];
   const checked: [string, unknown][] = [];
-  for (const [field, entry] of entriesOf(value, path, depth, `an object (${name})`)) {
+  for (const [field, entry] of entriesOf(given, path, depth, `an object (${name})`)) {
     const kind = fields.get(field);
     if (kind === undefined) throw unknownField(name, field, path, fields);
     if (entry === null || entry === undefined) continue;
-    checked.push([field, checkKind(kind, entry, `${path}.${field}`, depth + 1)]);
+    const at = `${path}.${field}`;
+    const value = checkKind(kind, entry, at, depth + 1);
+    if (field === 'id') checkId(name, value, at);
+    checked.push([field, value]);
   }
   return Object.fromEntries(checked);
 }
@@ -145,5 +158,5 @@ function kindOf(value: unknown): string {
 }
 
 function step(key: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 100))}]`;
+  return /^[A-Za-z_$][\w$]{0,99}$/.test(key) ? `.${key}` : `[${JSON.stringify(key.slice(0, 100))}]`;
 }

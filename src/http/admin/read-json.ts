@@ -59,8 +59,9 @@ function refuseFaults<T>(request: FastifyRequest, read: () => T): T {
       throw badInput('unknown_error', `Cannot parse the JSON: ${error.message}`);
     const { field, representation } = error.unknown;
     const place = placeOf(readText(request), field);
+    const shown = field.toWellFormed().slice(0, 100);
     throw badInput(
-      `Invalid json representation for ${representation}. Unrecognized field "${field}" at ${place}.`,
+      `Invalid json representation for ${representation}. Unrecognized field "${shown}" at ${place}.`,
     );
   }
 }
