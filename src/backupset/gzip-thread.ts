@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { constants, deflateRawSync } from 'node:zlib';
 
@@ -25,14 +25,14 @@ export function deflateBlock(job: Omit<GzipJob, 'id'>): Uint8Array<ArrayBuffer> 
   });
 }
 
-/** Below the service's threads on the same machine: a backup must not be felt. */
-const NICE = 5;
+/** Below the service's threads and the reading of the dump: a backup must not be felt (nice, 0 to 19). */
+const NICENESS = 10;
 
 if (parentPort !== null) {
   const port = parentPort;
   try {
     // Process 0 is the calling thread where the system counts priorities by thread (Linux).
-    if (process.platform === 'linux') setPriority(0, NICE);
+    if (process.platform === 'linux') setPriority(0, Math.max(NICENESS, getPriority(0)));
   } catch {
     // A sandbox may forbid it; the work is the same.
   }

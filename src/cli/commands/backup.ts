@@ -1,3 +1,4 @@
+import { getPriority, setPriority } from 'node:os';
 import { type Command, Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { BackupPart } from '../../procedures/index.ts';
@@ -27,7 +28,11 @@ export function addBackup(program: Command, run: Runner): void {
     .action(run(backUp));
 }
 
+/** Behind the service that it copies, which answers people; threads that start later inherit it (nice, 0 to 19). */
+const NICENESS = 5;
+
 async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
+  setPriority(Math.max(NICENESS, getPriority()));
   const { backup, BACKUP_PARTS } = await import('../../procedures/index.ts');
   const only = parseParts(textFlag(flags, 'only'), BACKUP_PARTS);
   const settings = await context.loadPlatform({
