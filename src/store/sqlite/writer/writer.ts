@@ -50,7 +50,10 @@ export class Writer {
     return new Writer(worker, checkpoints, new Int32Array(progress));
   }
 
-  /** Resolves when the verb's transaction is on the disk. Calls of one tick travel together. */
+  /**
+   * Resolves when the verb's transaction is on the disk. Calls of one turn of the event loop travel together: a
+   * message to a thread costs as much as several signatures.
+   */
   call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     if (this.#closing !== undefined)
@@ -60,7 +63,7 @@ export class Writer {
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
       if (this.#waiting.size === 1) this.#worker.ref();
       this.#outgoing.push({ id, verb, input });
-      if (this.#outgoing.length === 1) queueMicrotask(() => this.#send());
+      if (this.#outgoing.length === 1) setImmediate(() => this.#send());
     });
   }
 
