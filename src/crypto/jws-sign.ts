@@ -1,4 +1,4 @@
-import { createHmac, sign } from 'node:crypto';
+import { createHmac, type SignKeyObjectInput, sign } from 'node:crypto';
 import { IdkitError } from '../core/index.ts';
 import type { JwsKey } from './contract.ts';
 import { keyLabel, RECIPES } from './jws-algorithms.ts';
@@ -29,13 +29,50 @@ export async function signJws(
   }
   const bytes = Buffer.from(input, 'latin1');
   const secret = { key: privateKey, ...recipe.options };
-  if (!recipe.onPool) return `${input}.${sign(recipe.hash, bytes, secret).toString('base64url')}`;
   return await new Promise((resolve, reject) => {
-    sign(recipe.hash, bytes, secret, (error, signature) => {
-      if (error) reject(error);
+    const done = (error: Error | null, signature?: Buffer): void => {
+      if (signature === undefined) reject(error);
       else resolve(`${input}.${signature.toString('base64url')}`);
-    });
+    };
+    if (recipe.onPool) sign(recipe.hash, bytes, secret, done);
+    else signSoon({ hash: recipe.hash, bytes, secret, done });
   });
+}
+
+interface SignJob {
+  hash: string | null;
+  bytes: Buffer;
+  secret: SignKeyObjectInput;
+  done: (error: Error | null, signature?: Buffer) => void;
+}
+
+let waiting: SignJob[] = [];
+
+/**
+ * Signs after this turn of the event loop, together with all that the turn asked for: one after another they find
+ * code and tables in the processor's cache, and take half the time that each takes amid other work.
+ */
+function signSoon(job: SignJob): void {
+  if (waiting.push(job) === 1) setImmediate(signWaiting);
+}
+
+function signWaiting(): void {
+  const jobs = waiting;
+  waiting = [];
+  const signed = jobs.map(trySign);
+  for (const [index, { done }] of jobs.entries()) {
+    const result = signed[index]!;
+    if (Buffer.isBuffer(result)) done(null, result);
+    else done(result);
+  }
+}
+
+function trySign({ hash, bytes, secret }: SignJob): Buffer | Error {
+  try {
+    return sign(hash, bytes, secret);
+  } catch (error) {
+    return error as Error;
+  }
 }
 
 /** Made once per key and type: it is the same for every token. */
