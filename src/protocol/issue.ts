@@ -2,8 +2,8 @@ import { uuid } from '../core/index.ts';
 import { signJws } from '../crypto/index.ts';
 import { effectiveRoleIds } from '../model/index.ts';
 import {
-  accessTokenClaims,
   accessTokenId,
+  accessTokenPayload,
   type ClaimsInput,
   idTokenClaims,
   isLightweight,
@@ -57,10 +57,10 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
     },
     ctx.random,
   );
-  const accessClaims = accessTokenClaims(input, { ...stamp, jti: tokenId });
-  const refresh = await makeRefreshToken(request, input, record, accessClaims['aud']);
+  const payload = accessTokenPayload(input, { ...stamp, jti: tokenId });
+  const refresh = await makeRefreshToken(request, input, record, payload.audience);
   const [{ accessToken, idToken }] = await Promise.all([
-    signBoth(request, input, stamp, accessClaims),
+    signBoth(request, input, stamp, payload.text),
     proof.commit?.(refresh?.hash ?? NO_REFRESH_TOKEN),
   ]);
   await proof.settled?.();
@@ -128,10 +128,10 @@ async function signBoth(
   { ctx, configuration, client }: GrantRequest,
   input: ClaimsInput,
   stamp: Omit<TokenStamp, 'jti'>,
-  accessClaims: Record<string, unknown>,
+  accessPayload: string,
 ): Promise<{ accessToken: string; idToken: string | undefined }> {
   const accessAlgorithm = signatureAlgorithm(configuration, client, 'access');
-  const accessToken = await signJws(ctx.keys.signingKey(configuration, accessAlgorithm), accessClaims);
+  const accessToken = await signJws(ctx.keys.signingKey(configuration, accessAlgorithm), accessPayload);
   if (!input.granted.openid) return { accessToken, idToken: undefined };
   const algorithm = signatureAlgorithm(configuration, client, 'id');
   const claims = idTokenClaims(input, { ...stamp, jti: uuid(ctx.random) }, { accessToken, algorithm });

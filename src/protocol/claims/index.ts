@@ -16,6 +16,7 @@ export { resolveRefreshScopes, resolveScopes } from './scopes.ts';
 export {
   accessTokenClaims,
   accessTokenId,
+  accessTokenPayload,
   idTokenClaims,
   isLightweight,
   type RefreshTokenFacts,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Random, uuid } from '../../core/index.ts';
 import type { SignatureAlgorithm } from '../../crypto/index.ts';
-import type { Client } from '../../model/index.ts';
+import type { Client, User } from '../../model/index.ts';
 import type { ClaimsInput, GrantedScopes, TokenOrigin, TokenStamp } from './contract.ts';
 import { mapClaims } from './map-claims.ts';
 
@@ -24,28 +24,104 @@ export function accessTokenId(origin: TokenOrigin, random: Random): string {
   return `${SESSION[origin.session]}${kind}${GRANT[origin.grant]}:${uuid(random)}`;
 }
 
-/** The claims of an access token in Keycloak's order (facts §6.1); lightweight where the client says so. */
+/** The payload of an access token, and what else is made of it. */
+export interface AccessTokenPayload {
+  /** The claims as JSON. */
+  text: string;
+  /** The claim `aud`. */
+  audience: unknown;
+}
+
+/**
+ * The claims of an access token in Keycloak's order (facts §6.1); lightweight where the client says so. Everything
+ * but the stamp is the same for equal inputs and kept as text.
+ */
+export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): AccessTokenPayload {
+  const { audience, beforeId, afterId, afterSession } = staticParts(input, stamp.issuer);
+  const exp = stamp.expiresAt === undefined ? '' : `"exp":${stamp.expiresAt},`;
+  const sid = stamp.sessionId === undefined ? '' : `,"sid":${JSON.stringify(stamp.sessionId)}`;
+  const start = `{${exp}"iat":${stamp.issuedAt}${beforeId},"jti":${JSON.stringify(stamp.jti)}`;
+  return { text: `${start}${afterId}${sid}${afterSession}}`, audience };
+}
+
+/** The same as an object. */
 export function accessTokenClaims(input: ClaimsInput, stamp: TokenStamp): Record<string, unknown> {
+  return JSON.parse(accessTokenPayload(input, stamp).text) as Record<string, unknown>;
+}
+
+/** What lies between the stamp's claims: members of a JSON object, each with a comma before it. */
+interface StaticParts {
+  beforeId: string;
+  afterId: string;
+  afterSession: string;
+  audience: unknown;
+}
+
+interface KeptParts extends StaticParts {
+  input: ClaimsInput;
+  notes: string;
+  issuer: string;
+}
+
+/** Per user some few: clients, scopes and notes of one user differ little. */
+const KEPT_PER_USER = 8;
+const kept = new WeakMap<User, KeptParts[]>();
+
+function staticParts(input: ClaimsInput, issuer: string): StaticParts {
+  const { user, client, configuration, granted, roleIds, baseUrl } = input;
+  // The store's cached records never change; anything else may.
+  if (!Object.isFrozen(user) || !Object.isFrozen(client)) return makeStaticParts(input, issuer);
+  const notes = JSON.stringify(input.notes);
+  const known = kept.get(user) ?? [];
+  for (const parts of known) {
+    const other = parts.input;
+    if (
+      other.client === client &&
+      other.configuration === configuration &&
+      other.granted === granted &&
+      other.roleIds === roleIds &&
+      other.baseUrl === baseUrl &&
+      parts.issuer === issuer &&
+      parts.notes === notes
+    )
+      return parts;
+  }
+  const parts = { ...makeStaticParts(input, issuer), input, notes, issuer };
+  if (known.length >= KEPT_PER_USER) known.length = 0;
+  known.push(parts);
+  kept.set(user, known);
+  return parts;
+}
+
+function makeStaticParts(input: ClaimsInput, issuer: string): StaticParts {
   const mapped = mapClaims(isLightweight(input.client) ? 'lightweight' : 'access', input);
-  const claims: Record<string, unknown> = {
-    exp: stamp.expiresAt,
-    iat: stamp.issuedAt,
-    auth_time: mapped.auth_time,
-    jti: stamp.jti,
-    iss: stamp.issuer,
-    aud: mapped.aud,
-    sub: mapped.sub,
-    typ: 'Bearer',
-    azp: input.client.clientId,
-    nonce: mapped.nonce,
-    sid: stamp.sessionId,
-    acr: mapped.acr,
-    'allowed-origins': mapped['allowed-origins'],
-    realm_access: mapped.realm_access,
-    resource_access: mapped.resource_access,
-    scope: input.granted.visible,
+  const { auth_time, aud, sub, nonce, acr, realm_access, resource_access, ...others } = mapped;
+  const { 'allowed-origins': origins, ...rest } = others;
+  return {
+    audience: aud,
+    beforeId: members({ auth_time }),
+    afterId: members({ iss: issuer, aud, sub, typ: 'Bearer', azp: input.client.clientId, nonce }),
+    afterSession: members({
+      acr,
+      'allowed-origins': origins,
+      realm_access,
+      resource_access,
+      scope: input.granted.visible,
+      ...withoutOwn(rest),
+    }),
   };
-  return withRest(claims, mapped);
+}
+
+/** Claims that the token's own rules fill; mappers do not reach them. */
+const OWN = new Set(['exp', 'iat', 'jti', 'iss', 'typ', 'azp', 'sid', 'scope']);
+
+function withoutOwn(mapped: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(mapped).filter(([name]) => !OWN.has(name)));
+}
+
+function members(claims: Record<string, unknown>): string {
+  const text = JSON.stringify(claims).slice(1, -1);
+  return text === '' ? '' : `,${text}`;
 }
 
 /**
