@@ -2,6 +2,7 @@ import { uuid } from '../core/index.ts';
 import type { AdminEvent } from '../model/index.ts';
 import type { Change, Conflict, RealmConfiguration } from '../store/index.ts';
 import type { AdminContext, Caller } from './context.ts';
+import { COMPONENT_SECRETS } from './import/build-components.ts';
 import { type AdminRefusal, duplicateResource, notFound } from './refusal.ts';
 import type { Json } from './representations/json.ts';
 import type { Rights } from './rights.ts';
@@ -22,7 +23,11 @@ export interface Recorded {
   representation?: Json | readonly unknown[];
 }
 
-const SECRET_FIELDS = new Set(['credentials', 'secret', 'value', 'secretData', 'registrationAccessToken']);
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  ...['credentials', 'secret', 'value', 'secretData', 'registrationAccessToken', 'client.secret.rotated'],
+  ...['password', 'authTokenClientSecret', 'clientSecret', 'secret.key', 'privateKey', 'codeSecret'],
+  ...COMPONENT_SECRETS,
+]);
 
 /** The admin event of a change; none where the realm keeps none. */
 export function adminEvent(call: RealmCall, recorded: Recorded): Change[] {

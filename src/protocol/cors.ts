@@ -13,8 +13,16 @@ export function checkOrigin(
   client: Client,
   origin: string | undefined,
 ): string | undefined {
-  if (origin === undefined) return undefined;
-  const allowed = resolveWebOrigins(client, ctx.baseUrl);
-  if (allowed.includes('*') || (origin !== 'null' && allowed.includes(origin))) return origin;
+  if (origin === undefined || isAllowedOrigin(ctx, client, origin)) return origin;
   throw new Refusal('invalid-origin', { detail: `origin is none of client ${client.clientId}` });
+}
+
+/** Whether pages of an origin may read what is answered to a client (facts §1). */
+export function isAllowedOrigin(
+  ctx: Pick<ProtocolContext, 'baseUrl'>,
+  client: Client,
+  origin: string,
+): boolean {
+  const allowed = resolveWebOrigins(client, ctx.baseUrl);
+  return allowed.includes('*') || (origin !== 'null' && allowed.includes(origin));
 }

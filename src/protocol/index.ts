@@ -11,6 +11,7 @@ export {
 } from './access-token.ts';
 export type { Answer } from './answer.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
+export { isAllowedOrigin } from './cors.ts';
 export { discoveryDocument } from './discovery.ts';
 export { type Introspection, introspectToken } from './introspection.ts';
 export type { TokenResponse } from './issue.ts';

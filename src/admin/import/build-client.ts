@@ -6,6 +6,7 @@ import { RepresentationFault } from '../representations/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representations/json.ts';
 import { checkClientUris } from './client-uris.ts';
 import { type Names, Unique } from './names.ts';
+import { checkAlgorithm } from './realm-settings.ts';
 import { takeOut } from './secrets.ts';
 
 /** Flags and what they are where a representation does not say (facts §8.3, as corrected). */
@@ -75,6 +76,11 @@ export interface ClientPlace {
 export function buildClient(given: Json, place: ClientPlace): Client {
   const { context, realmId, names, path } = place;
   checkClientUris(given, path);
+  for (const kind of ['access', 'id']) {
+    const name = `${kind}.token.signed.response.alg`;
+    const algorithm = (given['attributes'] as Json | undefined)?.[name];
+    if (algorithm) checkAlgorithm(algorithm, `${path}.attributes["${name}"]`);
+  }
   const id = text(given['id']) ?? uuid(context.random);
   const protocol = text(given['protocol']) ?? 'openid-connect';
   const flags = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from '../../crypto/index.ts';
 import type { RealmSettings } from '../../model/index.ts';
 import { RepresentationFault } from '../representations/fault.ts';
 import type { Json } from '../representations/json.ts';
@@ -79,6 +80,8 @@ export function checkSettings(given: Json): Json {
     if (value !== undefined && !choices.includes(value as string))
       throw new RepresentationFault(`$.${name}`, `must be one of ${choices.join(', ')}`);
   }
+  const algorithm = given['defaultSignatureAlgorithm'];
+  if (algorithm !== undefined) checkAlgorithm(algorithm, '$.defaultSignatureAlgorithm');
   for (const name of SETTINGS) {
     const value = given[name];
     if (typeof value === 'number' && value < 0 && name !== 'notBefore')
@@ -87,6 +90,12 @@ export function checkSettings(given: Json): Json {
       throw new RepresentationFault(`$.${name}`, 'must be at most 2147483647');
   }
   return checked;
+}
+
+/** @throws RepresentationFault for what no token can be signed with */
+export function checkAlgorithm(name: unknown, path: string): void {
+  if (isSignatureAlgorithm(name)) return;
+  throw new RepresentationFault(path, `must be one of ${SIGNATURE_ALGORITHMS.join(', ')}`);
 }
 
 /** Characters that Keycloak keeps out of realm names, and what would break a path or a log line. */

@@ -7,6 +7,8 @@ export const MASK = '**********';
 
 /** Names below an object of a realm's representation that are secret, by the object's place. */
 const REALM_SECRETS = {
+  /** Keys that realms of old Keycloaks carry beside their components. */
+  realm: ['privateKey', 'codeSecret'],
   smtpServer: ['password', 'authTokenClientSecret'],
   identityProvider: ['clientSecret'],
   authenticatorConfig: ['secret', 'secret.key', 'password'],
@@ -21,7 +23,7 @@ export interface Split<T> {
 /** Takes the secrets out of the fields of a realm's representation that hold some. */
 export function splitRealmSecrets(representation: Json): Split<Json> {
   const secrets: Record<string, Secret> = {};
-  const rest: Record<string, unknown> = { ...representation };
+  const rest: Record<string, unknown> = { ...takeOut(representation, REALM_SECRETS.realm, '', secrets) };
   const smtp = representation['smtpServer'] as Json | undefined;
   if (smtp !== undefined)
     rest['smtpServer'] = takeOut(smtp, REALM_SECRETS.smtpServer, '/smtpServer', secrets);

@@ -1,9 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import { type Caller, unauthorized } from '../../admin/index.ts';
-import { findIssuerRealm, verifyAccessToken } from '../../protocol/index.ts';
+import { findIssuerRealm, isAllowedOrigin, verifyAccessToken } from '../../protocol/index.ts';
 import type { Services } from '../route.ts';
 
 const proved = new WeakMap<FastifyRequest, Promise<Caller>>();
+const readable = new WeakSet<FastifyRequest>();
 
 /** Who calls, by the Bearer token; looked at once per request. @throws AdminRefusal 401 (facts §7.1) */
 export function authenticate(services: Services, request: FastifyRequest): Promise<Caller> {
@@ -22,6 +23,8 @@ async function prove({ protocol }: Services, request: FastifyRequest): Promise<C
   if (realm === undefined || !realm.realm.settings.enabled) throw unauthorized();
   const verified = await verifyAccessToken(protocol, realm, token);
   if (verified.outcome !== 'active') throw unauthorized();
+  const { origin } = request.headers;
+  if (origin !== undefined && isAllowedOrigin(protocol, verified.client, origin)) readable.add(request);
   return {
     realmId: realm.realm.id,
     realmName: realm.realm.name,
@@ -29,5 +32,19 @@ async function prove({ protocol }: Services, request: FastifyRequest): Promise<C
     clientId: verified.client.clientId,
     clientUuid: verified.client.id,
     ipAddress: request.ip,
+  };
+}
+
+/**
+ * Headers that let a page read the answer to its proved request: where the token's client names the page's origin,
+ * as at the token endpoint (facts §1), and `Location` with them.
+ */
+export function originHeaders(request: FastifyRequest): Record<string, string> {
+  const { origin } = request.headers;
+  if (origin === undefined || !readable.has(request)) return {};
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+    'access-control-expose-headers': 'Location, Access-Control-Allow-Methods',
   };
 }

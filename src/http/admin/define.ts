@@ -12,7 +12,7 @@ import {
 import { inTurn } from '../../core/index.ts';
 import { userTurn } from '../../model/index.ts';
 import type { Route, Services } from '../route.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, originHeaders } from './authenticate.ts';
 
 /** A request of an administrator below `/admin/realms/{realm}`. */
 export interface AdminCall extends RealmCall {
@@ -89,6 +89,7 @@ async function openCall(
   reply: FastifyReply,
 ): Promise<AdminCall> {
   const caller = await authenticate(services, request);
+  reply.headers(originHeaders(request));
   const opened = await openRealm(services, request, caller);
   if (caller.realmName !== 'master' && caller.realmId !== opened.configuration.realm.id) throw forbidden();
   return {

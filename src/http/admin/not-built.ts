@@ -50,8 +50,7 @@ export const restRoutes: readonly Route[] = [
       if (flow !== undefined && method === 'GET') {
         call.rights.check('viewRealm');
         const flows = call.configuration.realm.settings.kept['authenticationFlows'];
-        const alias = decodeURIComponent(flow);
-        if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === alias))
+        if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === flow))
           throw notFound('Flow not found');
       }
       throw notBuilt(method, call.request.url.split('?', 1)[0]!);

@@ -15,7 +15,7 @@ import {
   updateRealm,
 } from '../../admin/index.ts';
 import type { Route } from '../route.ts';
-import { authenticate } from './authenticate.ts';
+import { authenticate, originHeaders } from './authenticate.ts';
 import { inRealm, readQuery, sendJson } from './define.ts';
 import { readJson, readRepresentation } from './read-json.ts';
 
@@ -26,6 +26,7 @@ export const realmRoutes: readonly Route[] = [
     url: '/admin/realms',
     handle: async (services, request, reply) => {
       const caller = await authenticate(services, request);
+      reply.headers(originHeaders(request));
       const brief = readQuery(request).flag('briefRepresentation') === true;
       return sendJson(reply, await listRealms(services.admin, caller, brief));
     },
@@ -36,6 +37,7 @@ export const realmRoutes: readonly Route[] = [
     authorize: authenticate,
     handle: async (services, request, reply) => {
       const caller = await authenticate(services, request);
+      reply.headers(originHeaders(request));
       const name = await addRealm(services.admin, caller, () => readJson(request));
       const location = `${services.admin.baseUrl}/admin/realms/${encodeURIComponent(name)}`;
       return reply.code(201).header('location', location).send();
