@@ -1,0 +1,73 @@
+import { form, login, type TestService, tokenUrl } from './service.ts';
+
+/** What a call of the administrative API answered; `json` is the text where it is none. */
+export interface AdminAnswer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, each looked at by its test
+  json: any;
+  headers: Headers;
+}
+
+/** Calls below `/admin/realms` with one token. */
+export type AdminApi = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<AdminAnswer>;
+
+/** The administrative API with a token; a body that is text or bytes goes as it is. */
+export function adminApi(service: { address: string }, token: string): AdminApi {
+  return async (method, path, body, headers = {}) => {
+    const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+    const answer = await fetch(`${service.address}/admin/realms${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: raw as BodyInit }),
+      redirect: 'manual',
+    });
+    const text = await answer.text();
+    let json: unknown = text;
+    try {
+      json = JSON.parse(text);
+    } catch {
+      // Stays text.
+    }
+    return { status: answer.status, json, headers: answer.headers };
+  };
+}
+
+/** The administrator of master. */
+export async function administrator(service: TestService): Promise<AdminApi> {
+  return adminApi(service, (await login(service))['access_token']!);
+}
+
+/** A token answer for a user of a realm, with its status. */
+export async function loginAs(
+  service: { address: string },
+  realm: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<{ status: number; body: Record<string, string> }> {
+  const answer = await fetch(
+    tokenUrl(service, realm),
+    form({ grant_type: 'password', client_id: 'admin-cli', ...fields }),
+  );
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+/** A user as a realm file has it, with the given administrative roles of its realm; the password is `pw`. */
+export function helper(username: string, ...roles: readonly string[]): Record<string, unknown> {
+  return {
+    username,
+    enabled: true,
+    email: `${username}@example.test`,
+    firstName: 'A',
+    lastName: 'B',
+    credentials: [{ type: 'password', value: 'pw' }],
+    ...(roles.length === 0 ? {} : { clientRoles: { 'realm-management': roles } }),
+  };
+}
