@@ -5,6 +5,8 @@ import type { Touched } from './sqlite/messages.ts';
 
 /** Clients kept at most; the one unused for longest goes first. */
 const CLIENTS = 10_000;
+/** Users kept at most; the one read first goes first. */
+const USERS = 2_000;
 
 /** Where the cache reads what it lacks. */
 export interface ConfigurationSource {
@@ -12,12 +14,13 @@ export interface ConfigurationSource {
   realmById(id: string): RealmConfiguration | undefined;
   clientByName(realmId: string, clientId: string): Client | undefined;
   clientByUuid(id: string): Client | undefined;
+  user(realmId: string, id: string): User | undefined;
   serviceAccount(clientUuid: string): User | undefined;
 }
 
 /**
- * Realm configurations, clients and the users behind their service accounts as frozen objects, the same object
- * until something of it changes. Absence is never remembered.
+ * Realm configurations, clients, the users behind their service accounts and some of those who refresh their
+ * tokens as frozen objects, the same object until something of it changes. Absence is never remembered.
  */
 export class ConfigurationCache {
   readonly #source: ConfigurationSource;
@@ -28,6 +31,8 @@ export class ConfigurationCache {
   readonly #uuids = new Map<string, string>();
   /** By the client's UUID. Every `apply` may give or take a role, so each one empties it. */
   readonly #serviceAccounts = new Map<string, User>();
+  /** Emptied like the service accounts. */
+  readonly #users = new Map<string, User>();
 
   constructor(source: ConfigurationSource) {
     this.#source = source;
@@ -63,8 +68,19 @@ export class ConfigurationCache {
     return read;
   }
 
+  user(realmId: string, id: string): User | undefined {
+    const known = this.#users.get(id);
+    if (known !== undefined) return known.realmId === realmId ? known : undefined;
+    const read = this.#source.user(realmId, id);
+    if (read === undefined) return undefined;
+    if (this.#users.size >= USERS) this.#users.delete(this.#users.keys().next().value!);
+    this.#users.set(id, deepFreeze(read));
+    return read;
+  }
+
   forget(touched: Touched): void {
     this.#serviceAccounts.clear();
+    this.#users.clear();
     for (const id of touched.realms) {
       const known = this.#realmsById.get(id);
       this.#realmsById.delete(id);

@@ -35,8 +35,9 @@ export interface Verbs {
   rotate: {
     in: {
       id: string;
-      presented: Uint8Array;
-      next: Uint8Array;
+      /** One character per byte: text goes to another thread for less than bytes do. */
+      presented: string;
+      next: string;
       now: number;
       single_use: boolean;
       max_reuse: number;

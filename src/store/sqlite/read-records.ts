@@ -27,6 +27,10 @@ export function configurationSource(sql: Statements, keyring: Keyring): Configur
     clientByName: (realmId, clientId) =>
       client(sql.get('client.byName', { realm_id: realmId, client_id: clientId })),
     clientByUuid: (id) => client(sql.get('client.byId', { id })),
+    user: (realmId, id) => {
+      const row = sql.get('user.find', { realm_id: realmId, id });
+      return row === undefined ? undefined : toUser(row);
+    },
     serviceAccount: (clientUuid) => {
       const row = sql.get('user.ofClient', { client_uuid: clientUuid });
       return row === undefined ? undefined : toUser(row);

@@ -110,7 +110,7 @@ export class SqliteStore implements Store {
   }
 
   async findUser(realmId: string, id: string): Promise<User | undefined> {
-    return this.#user('user.find', { realm_id: realmId, id });
+    return this.#read(() => this.#cache.user(realmId, id));
   }
 
   async findUserByUsername(realmId: string, username: string): Promise<User | undefined> {
@@ -196,8 +196,8 @@ export class SqliteStore implements Store {
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
     return this.#write('rotate', {
       id: rotation.familyId,
-      presented: rotation.presentedHash,
-      next: rotation.nextHash,
+      presented: rotation.presentedHash.toString('latin1'),
+      next: rotation.nextHash.toString('latin1'),
       now: rotation.now,
       single_use: rotation.singleUse,
       max_reuse: rotation.maxReuse,

@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { DatabaseSync } from 'node:sqlite';
-import { withoutInvalidText } from '../literals.ts';
+import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
 /** Bytes of one INSERT, roughly: few statements to parse, and each fits any reader. */
@@ -82,10 +81,8 @@ class ChunkedOutput {
   }
 
   rows(head: Buffer, rows: readonly Uint8Array[]): void {
-    if (rows.every((row) => isUtf8(row))) {
-      this.#bytes(head);
-      for (const row of rows) this.#bytes(row);
-    } else this.#bytes(withoutInvalidText(Buffer.concat([head, ...rows])));
+    this.#bytes(head);
+    this.#bytes(withoutFragileText(Buffer.concat(rows)));
   }
 
   flush(): void {

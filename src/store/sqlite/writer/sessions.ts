@@ -4,7 +4,9 @@ import type { Statements } from '../statements.ts';
 import { removeFamilyRow } from './remove.ts';
 
 /** One conditional update decides who wins; finding reuse ends the session in the same transaction. */
-export function rotate(sql: Statements, input: Verbs['rotate']['in']): RotationResult {
+export function rotate(sql: Statements, call: Verbs['rotate']['in']): RotationResult {
+  const presented = Buffer.from(call.presented, 'latin1');
+  const input = { ...call, presented, next: Buffer.from(call.next, 'latin1') };
   if (!input.single_use) return { outcome: sql.run('family.renew', input) === 1 ? 'rotated' : 'gone' };
   if (sql.run('family.rotate', input) === 1) return { outcome: 'rotated' };
   if (input.max_reuse > 0 && sql.run('family.rotateAgain', input) === 1) return { outcome: 'rotated' };
@@ -12,7 +14,7 @@ export function rotate(sql: Statements, input: Verbs['rotate']['in']): RotationR
   if (family === undefined) return { outcome: 'gone' };
   sql.run('session.delete', { id: family['session_id'], offline: family['offline'] });
   const parent = family['parent_hash'];
-  const isParent = parent instanceof Uint8Array && Buffer.compare(parent, input.presented) === 0;
+  const isParent = parent instanceof Uint8Array && Buffer.compare(parent, presented) === 0;
   return { outcome: 'reused', reason: isParent ? 'exceeded' : 'stale' };
 }
 
