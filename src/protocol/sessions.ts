@@ -2,6 +2,7 @@ import { randomId, uuid } from '../core/index.ts';
 import type { User } from '../model/index.ts';
 import type { GrantedScopes } from './claims/index.ts';
 import type { FamilyRecord, GrantRequest } from './grants/grant.ts';
+import { Refusal } from './refusal.ts';
 
 /** Characters that name a session: 18 random bytes in base64url. */
 const SESSION_ID_BYTES = 18;
@@ -45,6 +46,25 @@ export function startRecord(
   };
   return {
     record: { session, family },
-    commit: (currentHash) => ctx.store.startSession(session, { ...family, currentHash }),
+    commit: async (currentHash) => {
+      try {
+        await ctx.store.startSession(session, { ...family, currentHash });
+      } catch (error) {
+        throw (await findGone({ ctx, client, configuration }, user)) ?? error;
+      }
+    },
   };
+}
+
+/** A session cannot be stored for who was removed since the request came: that is no fault of the store. */
+async function findGone(
+  { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,
+  user: User,
+): Promise<Refusal | undefined> {
+  const realmId = configuration.realm.id;
+  if ((await ctx.store.findClientByUuid(realmId, client.id)) === undefined)
+    return new Refusal('client-unknown');
+  if ((await ctx.store.findUser(realmId, user.id)) === undefined)
+    return new Refusal('user-credentials-wrong', { eventError: 'user_not_found' });
+  return undefined;
 }

@@ -81,6 +81,7 @@ function staticParts(input: ClaimsInput, issuer: string): StaticParts {
       other.granted === granted &&
       other.roleIds === roleIds &&
       other.baseUrl === baseUrl &&
+      areSame(other.clientsByUuid, input.clientsByUuid) &&
       parts.issuer === issuer &&
       parts.notes === notes
     )
@@ -91,6 +92,13 @@ function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   known.push(parts);
   kept.set(user, known);
   return parts;
+}
+
+/** A client whose roles are named may be renamed while nothing else changes. */
+function areSame(one: ClaimsInput['clientsByUuid'], other: ClaimsInput['clientsByUuid']): boolean {
+  if (one.size !== other.size) return false;
+  for (const [id, client] of one) if (other.get(id) !== client) return false;
+  return true;
 }
 
 function makeStaticParts(input: ClaimsInput, issuer: string): StaticParts {
