@@ -27,7 +27,7 @@ export function adminApi(service: { address: string }, token: string): AdminApi 
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: raw as BodyInit }),
+      ...(body === undefined ? {} : { body: raw as string }),
       redirect: 'manual',
     });
     const text = await answer.text();
