@@ -10,7 +10,7 @@ Promise.all([import('fs'), import('path'), import('child_process'), import('modu
     var path = modules[1];
     var root = path.dirname(path.dirname(fs.realpathSync(process.argv[1])));
     if (parseInt(process.versions.node, 10) < MIN_MAJOR) return startOther(fs, path, modules[2], root);
-    openCompileCache(path, modules[3], modules[4]);
+    openCompileCache(fs, path, modules[3], modules[4]);
     var inCheckout = fs.existsSync(path.join(root, 'src', 'cli', 'main.ts'));
     return import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js').then(function (program) {
       return program.main(process.argv.slice(2));
@@ -22,10 +22,15 @@ Promise.all([import('fs'), import('path'), import('child_process'), import('modu
   });
 
 // Compiled code is kept in this user's own cache: one in a shared directory could be planted by others.
-function openCompileCache(path, module, os) {
+function openCompileCache(fs, path, module, os) {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return;
-  var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-  module.enableCompileCache(path.join(caches, 'idkit'));
+  try {
+    var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+    // A home that does not exist is nobody's to make.
+    if (fs.existsSync(path.dirname(caches))) module.enableCompileCache(path.join(caches, 'idkit'));
+  } catch (error) {
+    // A user without a home only starts a little slower.
+  }
 }
 
 function startOther(fs, path, childProcess, root) {

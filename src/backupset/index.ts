@@ -37,7 +37,7 @@ export { createDumpInspector, type DumpInspector, readDump } from './dump-inspec
 export { decryptEnvironment, encryptEnvironment, openEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';
-export { listSets, planSetName } from './list-sets.ts';
+export { isFuture, listSets, planSetName } from './list-sets.ts';
 export { parseManifest, renderManifest } from './manifest.ts';
 export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './names.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention.ts';

@@ -26,13 +26,18 @@ export async function listSets(root: string, now: number): Promise<RootListing> 
         name: entry.name,
         dir: resolve(join(root, entry.name)),
         startedAt,
-        future: startedAt > now + FUTURE_MILLISECONDS,
+        future: isFuture(startedAt, now),
       });
     } else if (isPartialName(entry.name)) partials.push(entry.name);
     else if (isTrashName(entry.name)) trash.push(entry.name);
   }
   sets.sort((a, b) => a.startedAt - b.startedAt);
   return { sets, partials: partials.sort(), trash: trash.sort() };
+}
+
+/** Dated more than an hour ahead of the clock; both in milliseconds. */
+export function isFuture(startedAt: number, now: number): boolean {
+  return startedAt > now + FUTURE_MILLISECONDS;
 }
 
 async function readRoot(root: string) {

@@ -112,7 +112,7 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
     for (const name of listSettingsFromElsewhere(settings)) {
       run.finding(
         'SETTING_ELSEWHERE',
-        `${name} comes from the ${settings.sources[name]}, not from .env, so the set does not hold it; keep it with the passphrase`,
+        `${name} comes from the ${settings.sources[name]}, not from .env, which is all that the set holds; keep it with the passphrase`,
       );
     }
   }

@@ -28,13 +28,13 @@ export async function listBackups(
   const sets = await Promise.all(
     judged.map(async (set) => describeEntry(root, set, { now, whole: set.whole })),
   );
-  const findings: Finding[] = sets
-    .filter(({ future }) => future)
-    .map(({ name }) => ({
-      code: 'SET_IN_FUTURE',
-      message: `${name} is dated more than an hour ahead of the clock`,
-    }));
+  const findings: Finding[] = sets.filter(({ future }) => future).map(({ name }) => futureFinding(name));
   return { root, sets, findings };
+}
+
+/** A set that only a wrong clock can have dated (contract §3, verify). */
+export function futureFinding(name: string): Finding {
+  return { code: 'SET_IN_FUTURE', message: `${name} is dated more than an hour ahead of the clock` };
 }
 
 async function describeEntry(

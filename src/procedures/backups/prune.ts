@@ -1,10 +1,12 @@
-import { reapLeftovers } from '../../backupset/index.ts';
+import { listSets, reapLeftovers } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { findEntry } from '../durable.ts';
 import { lockRoot } from '../locks.ts';
 import { backupRoot } from '../platform.ts';
+import type { Finding } from '../reporter.ts';
 import type { PruneOptions, PruneResult } from './contract.ts';
 import { deleteSets, planDeletions } from './delete-old.ts';
+import { futureFinding } from './list.ts';
 
 /** Deletes sets by the retention rule; a dry run decides the same and deletes nothing. @throws IDKIT_LOCKED */
 export async function pruneBackups(settings: Settings, options: PruneOptions): Promise<PruneResult> {
@@ -12,15 +14,21 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
   const keepDays = options.keepDays ?? settings.backup.keepDays;
   const plan = () => planDeletions(root, { now: options.clock.now(), keepDays });
   if (options.dryRun === true || (await findEntry(root)) === undefined) {
-    return { root, decisions: await plan(), deleted: [], findings: [] };
+    return { root, decisions: await plan(), deleted: [], findings: await findFuture(root, options) };
   }
   const lock = await lockRoot(root, 'exclusive', 'backups prune');
   try {
     await reapLeftovers(root);
     const decisions = await plan();
     const deleted = await deleteSets(root, decisions, options.signal);
-    return { root, decisions, deleted, findings: [] };
+    return { root, decisions, deleted, findings: await findFuture(root, options) };
   } finally {
     await lock.release();
   }
+}
+
+/** Sets dated more than an hour ahead: kept, and told (contract §3, verify). */
+async function findFuture(root: string, { clock }: PruneOptions): Promise<readonly Finding[]> {
+  const { sets } = await listSets(root, clock.now());
+  return sets.flatMap(({ name, future }) => (future ? [futureFinding(name)] : []));
 }

@@ -36,7 +36,11 @@ export async function verifyForRestore(
   if (verdict.code !== undefined) {
     const told = verdict.problems.map(({ file, message }) => `${file}: ${message}`).join('; ');
     throw new IdkitError(verdict.code, `${set.name} cannot be restored: ${told}`, {
-      hints: ['nothing was touched', 'idkit backups list shows the other sets'],
+      hints: [
+        'nothing was touched',
+        ...new Set(verdict.problems.flatMap(({ hints }) => hints)),
+        'idkit backups list shows the other sets',
+      ],
     });
   }
   if (!verdict.parts.includes('database')) {

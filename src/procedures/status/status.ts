@@ -3,6 +3,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
+import type { ListBackupsResult } from '../backups/contract.ts';
 import { listBackups } from '../backups/list.ts';
 import { checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../runbook.ts';
@@ -24,7 +25,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   const unenforced = await findUnenforced(runtime, options);
   const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
   const realms = joinRealms(asked, unenforced);
-  const { sets, findings } = await listBackups(settings, { clock: options.clock });
+  const { sets, findings } = await findBackups(settings, options);
   const lastBackup = sets.findLast(({ whole, future }) => whole && !future);
   const lastVerify = sets
     .flatMap(({ name, verified }) => (verified === undefined ? [] : [{ name, ...verified }]))
@@ -61,6 +62,19 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     },
     findings,
   };
+}
+
+/** A root that cannot be read must not hide the rest. */
+async function findBackups(
+  settings: Settings,
+  { clock }: ProcedureOptions,
+): Promise<Pick<ListBackupsResult, 'sets' | 'findings'>> {
+  try {
+    return await listBackups(settings, { clock });
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    return { sets: [], findings: [{ code: 'BACKUPS_UNREADABLE', message: error.message }] };
+  }
 }
 
 /** Where the database cannot be read, nothing is known of it, and a note says why. */

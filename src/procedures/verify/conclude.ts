@@ -12,6 +12,12 @@ const CODES = {
   unreadable: 'IDKIT_VERSION',
 } as const;
 
+const HINTS = {
+  damaged: ['restore from another set; idkit backups list shows what there is', 'make a new backup now'],
+  passphrase: [],
+  unreadable: [],
+} as const;
+
 /** The fault to end with; undefined where every set is good. */
 export function worstFault(sets: readonly SetVerdict[]): IdkitError | undefined {
   for (const verdict of WORST_FIRST) {
@@ -19,12 +25,7 @@ export function worstFault(sets: readonly SetVerdict[]): IdkitError | undefined 
     if (bad.length === 0) continue;
     const told = bad.map(({ name, problems }) => `${name}: ${problems.join('; ')}`).join('; ');
     return new IdkitError(CODES[verdict], told, {
-      hints:
-        verdict === 'damaged'
-          ? ['restore from another set; idkit backups list shows what there is', 'make a new backup now']
-          : verdict === 'passphrase'
-            ? ['give the passphrase that was in force when the set was made']
-            : [],
+      hints: [...new Set([...bad.flatMap(({ hints }) => hints), ...HINTS[verdict]])],
     });
   }
   return undefined;

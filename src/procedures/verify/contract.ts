@@ -24,6 +24,8 @@ export interface SetVerdict {
   /** Why it is not good. */
   code?: ErrorCode;
   problems: readonly string[];
+  /** What to do about them, beyond what holds for every bad set. */
+  hints: readonly string[];
   notes: readonly string[];
   /** Seconds since the set was begun; undefined where its name tells no time. */
   ageSeconds?: number;

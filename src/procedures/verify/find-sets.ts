@@ -1,5 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
-import { judgeSets, type ListedSet, listSets, openSet, type SetHandle } from '../../backupset/index.ts';
+import {
+  isFuture,
+  judgeSets,
+  type ListedSet,
+  listSets,
+  openSet,
+  type SetHandle,
+} from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { backupRoot } from '../platform.ts';
 import type { VerifyOptions } from './contract.ts';
@@ -19,7 +26,7 @@ export interface FoundSets {
 
 /** @throws IDKIT_NOT_FOUND for an explicit set that does not exist */
 export async function findSets(settings: Settings, options: VerifyOptions): Promise<FoundSets> {
-  if (options.set !== undefined) return findExplicit(options.set);
+  if (options.set !== undefined) return findExplicit(options.set, options.clock.now());
   const root = backupRoot(settings, options.root);
   const now = options.clock.now();
   const { sets } = await listSets(root, now);
@@ -35,14 +42,14 @@ export async function findSets(settings: Settings, options: VerifyOptions): Prom
   };
 }
 
-async function findExplicit(dir: string): Promise<FoundSets> {
+async function findExplicit(dir: string, now: number): Promise<FoundSets> {
   const set = await openSet(resolve(dir));
   const { startedAt } = set;
   return {
     root: dirname(set.dir),
     sets: [set],
     ...(startedAt === undefined ? {} : { newest: { name: basename(set.dir), startedAt } }),
-    future: [],
+    future: startedAt !== undefined && isFuture(startedAt, now) ? [set.name] : [],
     explicit: true,
   };
 }

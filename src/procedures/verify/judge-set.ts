@@ -25,6 +25,7 @@ export async function judgeSet(
     verdict: verdict.verdict,
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
     problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
+    hints: [...new Set(verdict.problems.flatMap(({ hints }) => hints))],
     notes: verdict.notes,
     ...(set.startedAt === undefined ? {} : { ageSeconds: Math.floor((clock.now() - set.startedAt) / 1000) }),
     files: verdict.files,
