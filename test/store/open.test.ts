@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, cp, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { Secret } from '../../src/core/index.ts';
 import { openStore, rotateMasterKey } from '../../src/store/open.ts';
 import { compileAll } from '../../src/store/queries/index.ts';
@@ -82,14 +84,39 @@ test('each fault of a database is its own error, and nothing is changed', async 
   });
 });
 
+/** The user `nobody`: root may write everything, so what may not be written is tried as another user. */
+const NOBODY = 65_534;
+
+/**
+ * What opening a store comes to for a user who is not root: an error's code, or `opened`. As root in a process that
+ * gives its rights away once the modules are loaded, which the checkout may show to root alone.
+ */
+async function openAsUser(file: string, masterKey: Secret): Promise<string> {
+  const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
+  const program = `
+    const { openStore } = await import(${url('../../src/store/open.ts')});
+    const { Secret } = await import(${url('../../src/core/index.ts')});
+    if (process.getuid() === 0) {
+      process.setgroups([]);
+      process.setgid(${NOBODY});
+      process.setuid(${NOBODY});
+    }
+    const masterKey = new Secret(process.env.MASTER_KEY);
+    const opened = openStore({ file: ${JSON.stringify(file)}, masterKey });
+    console.log(await opened.then((store) => store.close().then(() => 'opened'), (error) => error.code));`;
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+    env: { ...process.env, MASTER_KEY: masterKey.reveal() },
+  });
+  return (await run).stdout.trim();
+}
+
 test('a file that may not be written is IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
-  if (process.getuid?.() === 0) {
-    t.skip('needs a user that is not root: root may write everything');
-    return;
-  }
-  const { file, masterKey } = await filled(t);
+  const { file, masterKey, directory } = await filled(t);
+  if (process.getuid?.() === 0) for (const path of [directory, file]) await chown(path, NOBODY, NOBODY);
   await chmod(file, 0o400);
-  await assert.rejects(openStore({ file, masterKey }), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
+  const before = await fingerprint(directory);
+  assert.equal(await openAsUser(file, masterKey), 'IDKIT_DIRECTORY_NOT_WRITABLE');
+  assert.deepEqual(await fingerprint(directory), before);
 });
 
 test('a second start changes nothing, and reading leaves no files behind', async (t) => {
