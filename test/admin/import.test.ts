@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { bootstrapMaster, exportRealm, importRealm, realmRepresentation } from '../../src/admin/index.ts';
+import {
+  bootstrapMaster,
+  exportRealm,
+  importRealm,
+  parseRealmFile,
+  realmRepresentation,
+} from '../../src/admin/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
 import { effectiveRoleIds } from '../../src/model/index.ts';
 import { BOOTSTRAP, openPlace, readExport } from './place.ts';
@@ -269,3 +275,35 @@ function keyIds(representation: Rep): string[] {
   const components = representation['components'] as Record<string, Rep[]>;
   return components['org.keycloak.keys.KeyProvider']!.map((key) => JSON.stringify(unordered(key)));
 }
+
+test('a realm file that is no JSON is told by its name and the place, never by what stands there', () => {
+  const secret = 'hunter2-hunter2';
+  for (const [content, place] of [
+    [`{"realm":"x","secret":"${secret}" "y":1}`, /x\.json: .* at position 40/],
+    [`{"secret":"${secret}`, /x\.json: /],
+    [`${secret}`, /x\.json: /],
+    [`{"secret":${secret}}`, /x\.json: /],
+    ['{', /x\.json: /],
+    ['', /x\.json: .*ends too early/],
+  ] as const)
+    assert.throws(
+      () => parseRealmFile(content, 'x.json'),
+      (error: unknown) => {
+        assert.ok(error instanceof IdkitError);
+        assert.equal(error.code, 'IDKIT_IMPORT');
+        assert.match(error.message, place);
+        assert.equal(error.cause, undefined);
+        assert.ok(!`${error.message}${error.hints.join('')}${error.stack}`.includes('hunter2'));
+        return true;
+      },
+    );
+});
+
+test('private keys that a realm of an old Keycloak carries are masked where the realm is shown', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  await importRealm(context, { realm: 'old', privateKey: 'pem-key', codeSecret: 'code' }, { source: 'old' });
+  const shown = realmRepresentation((await context.store.findRealm('old'))!);
+  assert.deepEqual([shown['privateKey'], shown['codeSecret']], ['**********', '**********']);
+  assert.equal((await exportRealm(context, 'old'))['privateKey'], 'pem-key');
+});

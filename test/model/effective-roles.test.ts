@@ -62,3 +62,15 @@ test('users with the same roles and groups share one answer', () => {
 test('a group path names the parents from the top', () => {
   assert.equal(groupPath(graph, graph.groups.get('sub')!), '/top/sub');
 });
+
+test('equal answers are shared by equal lists of ids alone, whatever the ids look like', () => {
+  const roles = new Map([role('a'), role('b'), role('a b'), role('a b/'), role('a/b')]);
+  const odd = { roles, groups: new Map([group('b', ['b'])]) };
+  const of = (roleIds: string[], groupIds: string[] = []) =>
+    [...effectiveRoleIds(odd, { roleIds, groupIds })].sort();
+  assert.deepEqual(of(['a', 'b']), ['a', 'b']);
+  assert.deepEqual(of(['a b']), ['a b']);
+  assert.deepEqual(of(['a b/']), ['a b/']);
+  assert.deepEqual(of(['a'], ['b']), ['a', 'b']);
+  assert.deepEqual(of(['a/b']), ['a/b']);
+});
