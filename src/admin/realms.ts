@@ -54,7 +54,9 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
     checkRealmName(name);
     if ((await context.store.findRealm(name as string)) !== undefined)
       throw conflict(`Realm ${name} already exists`);
-    await createRealm(context, given);
+    // Whoever may make realms and administers not all of them administers what they made, as in Keycloak.
+    const isAdmin = await holdsMasterRole(context, caller, 'admin');
+    await createRealm(context, given, isAdmin ? undefined : caller.userId);
     return name as string;
   } catch (error) {
     if (error instanceof RealmConflict)

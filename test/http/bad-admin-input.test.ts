@@ -268,3 +268,18 @@ test('admin events hold none of the secrets of what they record (facts §8.4)', 
   const metrics = await (await fetch(`${service.address}/metrics`)).text();
   assert.doesNotMatch(metrics, /hidden-/);
 });
+
+test('a search of more words than a query may have conditions is 400 and names the parameter', async () => {
+  for (const [parameter, value] of [
+    ['search', 'a '.repeat(1000)],
+    ['search', '"'.repeat(3000)],
+    ['q', Array.from({ length: 1000 }, (_, index) => `k${index}:v`).join(' ')],
+  ] as const)
+    for (const path of ['users', 'users/count']) {
+      const query = new URLSearchParams({ [parameter]: value });
+      const { status, json } = await admin('GET', `/x/${path}?${query}`);
+      assert.equal(status, 400);
+      assert.equal(json.error_description, `Parameter ${parameter} has more than 50 terms`);
+    }
+  assert.equal((await admin('GET', '/x/users?search=%25_*%5c')).status, 200);
+});

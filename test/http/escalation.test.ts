@@ -149,3 +149,24 @@ test('a token of another kind or key is no administrator: ID, refresh, none, HS2
   ])
     assert.equal((await adminApi(service, token)('GET', '/x/users')).status, 401, token.slice(0, 40));
 });
+
+test('who may make realms administers those alone that they made (facts §7.1)', async () => {
+  const password = 'Maker-Password-1';
+  const credentials = [{ type: 'password', value: password }];
+  await admin('POST', '/master/users', { username: 'maker', enabled: true, credentials });
+  const { id } = (await admin('GET', '/master/users?username=maker')).json[0];
+  const role = (await admin('GET', '/master/roles/create-realm')).json;
+  await admin('POST', `/master/users/${id}/role-mappings/realm`, [role]);
+  const { body } = await loginAs(service, 'master', { username: 'maker', password });
+  const maker = adminApi(service, body['access_token']!);
+  assert.equal((await maker('POST', '', { realm: 'made', enabled: true })).status, 201);
+  assert.equal((await maker('POST', '/made/users', { username: 'first' })).status, 201);
+  assert.deepEqual(
+    (await maker('GET', '')).json.map((realm: { realm: string }) => realm.realm),
+    ['made'],
+  );
+  for (const path of ['/x', '/x/users', '/master/users'])
+    assert.equal((await maker('GET', path)).status, 403);
+  const all = (await admin('GET', '/master/roles/admin')).json;
+  assert.equal((await maker('POST', `/master/users/${id}/role-mappings/realm`, [all])).status, 403);
+});

@@ -61,18 +61,22 @@ export async function importRealm(
 }
 
 /**
- * Makes a realm from a checked representation.
+ * Makes a realm from a checked representation. Its creator, where one is named, may administer it.
  *
  * @throws RepresentationFault, RealmConflict; nothing was stored
  */
-export async function createRealm(context: AdminContext, given: Json): Promise<ImportedRealm> {
+export async function createRealm(
+  context: AdminContext,
+  given: Json,
+  creatorId?: string,
+): Promise<ImportedRealm> {
   const name = checkRealmName(given['realm']);
   const built = await buildRealm(checkSettings(given), name, context);
   const applied = await inMasterRolesTurn(context, async () => {
     const master = name === MASTER ? undefined : await context.store.findRealm(MASTER);
     return await context.store.apply([
       ...realmChanges(built),
-      ...(master === undefined ? [] : grantMasterAccess(master, built.realm, context)),
+      ...(master === undefined ? [] : grantMasterAccess(master, built.realm, context, creatorId)),
     ]);
   });
   if (applied.outcome === 'conflict') throw new RealmConflict(applied);

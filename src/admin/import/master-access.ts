@@ -10,11 +10,14 @@ import { Names } from './names.ts';
 /**
  * What realm master gains with another realm: the client that holds the administrative roles of that realm, all of
  * them part of master's role `admin` (facts §7.1).
+ *
+ * @param creatorId a user of master who made the realm without that role, and gets its administrative roles
  */
 export function grantMasterAccess(
   master: RealmConfiguration,
   realm: Pick<Realm, 'name'>,
   context: AdminContext,
+  creatorId?: string,
 ): Change[] {
   const clientId = managementClientId(realm.name, MASTER);
   const names = Names.of(master, [], (group) => groupPath(master, group));
@@ -31,6 +34,9 @@ export function grantMasterAccess(
   return [
     { do: 'create', client },
     ...roles.map((role): Change => ({ do: 'create', role })),
+    ...(creatorId === undefined
+      ? []
+      : [{ do: 'assign' as const, userId: creatorId, roleIds: roles.map(({ id }) => id) }]),
     ...(admin === undefined
       ? []
       : [

@@ -1,4 +1,5 @@
 import {
+  badInput,
   changeMembership,
   checkText,
   countUsers,
@@ -79,6 +80,14 @@ export const userRoutes: readonly Route[] = [
   ),
 ];
 
+/** Each term is a condition of the query to the database, which takes some hundred. */
+const MOST_TERMS = 50;
+
+function checkTerms(parameter: string, terms: readonly unknown[]): void {
+  if (terms.length > MOST_TERMS)
+    throw badInput('invalid_request', `Parameter ${parameter} has more than ${MOST_TERMS} terms`);
+}
+
 function userQuery({ query }: AdminCall) {
   const texts = ['search', 'username', 'email', 'firstName', 'lastName'] as const;
   const flags = ['exact', 'emailVerified', 'enabled'] as const;
@@ -86,6 +95,8 @@ function userQuery({ query }: AdminCall) {
     const [name, ...value] = pair.split(':');
     return name && value.length > 0 ? [[name, value.join(':')] as const] : [];
   });
+  checkTerms('search', query.text('search')?.match(/"[^"]*"|[^\s"]+|"/g) ?? []);
+  checkTerms('q', attributes);
   return {
     ...Object.fromEntries(texts.flatMap((name) => (query.text(name) ? [[name, query.text(name)!]] : []))),
     ...Object.fromEntries(
