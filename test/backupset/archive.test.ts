@@ -26,6 +26,7 @@ import {
   writeConfigArchive,
 } from '../../src/backupset/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
+import { hasProgram } from '../interop/system-program.ts';
 import { type Entry, tarGz } from './archive-sample.ts';
 import { collector, temporaryDirectory } from './sample-set.ts';
 
@@ -127,6 +128,7 @@ test('it is left out where the environment file is itself a link', async (t) => 
 });
 
 test('files named .env*, links that leave, sockets and FIFOs are left out and named (contract §3, backup)', async (t) => {
+  if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'sub/deep'), { recursive: true });
   await writeFile(join(config, 'sub/.env'), 'A=1');
@@ -174,6 +176,7 @@ test('a name that is no UTF-8 is left out and named', async (t) => {
 });
 
 test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read harms no other (fault matrix 10)', async (t) => {
+  if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   for (const name of ['a', 'grows', 'shrinks', 'vanishes', 'turns', 'z'])
     await writeFile(join(config, name), name.repeat(1_200_000));

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { openSet, renderChecksums, type Verdict, verifySet } from '../../src/backupset/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
+import { hasProgram } from '../interop/system-program.ts';
 import {
   DUMP,
   DUMP_REALMS,
@@ -134,6 +135,7 @@ test('the same damage under recomputed checksums is still damage (fault matrix 5
 });
 
 test('a file that is missing, unlisted or irregular is damage (contract §3, verify)', async (t) => {
+  if (!hasProgram(t, 'mkfifo')) return;
   const changes: [string, (dir: string) => Promise<unknown>][] = [
     ['env.gpg', (dir) => rm(join(dir, 'env.gpg'))],
     ['more.txt', (dir) => writeFile(join(dir, 'more.txt'), '')],
