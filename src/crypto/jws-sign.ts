@@ -1,7 +1,7 @@
-import { createHmac, type SignKeyObjectInput, sign } from 'node:crypto';
+import { createHmac, type KeyObject, sign } from 'node:crypto';
 import { IdkitError } from '../core/index.ts';
 import type { JwsKey } from './contract.ts';
-import { keyLabel, RECIPES } from './jws-algorithms.ts';
+import { keyLabel, RECIPES, type Recipe } from './jws-algorithms.ts';
 
 export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from './jws-algorithms.ts';
 
@@ -24,25 +24,22 @@ export async function signJws(
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const input = `${encodedHeader(key, header.typ ?? 'JWT')}.${Buffer.from(text).toString('base64url')}`;
   const recipe = RECIPES[key.algorithm];
-  if (recipe.kind === 'hmac') {
-    return `${input}.${createHmac(recipe.hash, privateKey).update(input).digest('base64url')}`;
-  }
   const bytes = Buffer.from(input, 'latin1');
-  const secret = { key: privateKey, ...recipe.options };
   return await new Promise((resolve, reject) => {
     const done = (error: Error | null, signature?: Buffer): void => {
       if (signature === undefined) reject(error);
       else resolve(`${input}.${signature.toString('base64url')}`);
     };
-    if (recipe.onPool) sign(recipe.hash, bytes, secret, done);
-    else signSoon({ hash: recipe.hash, bytes, secret, done });
+    if (recipe.kind === 'pair' && recipe.onPool)
+      sign(recipe.hash, bytes, { key: privateKey, ...recipe.options }, done);
+    else signSoon({ recipe, key: privateKey, bytes, done });
   });
 }
 
 interface SignJob {
-  hash: string | null;
+  recipe: Recipe;
+  key: KeyObject;
   bytes: Buffer;
-  secret: SignKeyObjectInput;
   done: (error: Error | null, signature?: Buffer) => void;
 }
 
@@ -67,9 +64,10 @@ function signWaiting(): void {
   }
 }
 
-function trySign({ hash, bytes, secret }: SignJob): Buffer | Error {
+function trySign({ recipe, key, bytes }: SignJob): Buffer | Error {
   try {
-    return sign(hash, bytes, secret);
+    if (recipe.kind === 'hmac') return createHmac(recipe.hash, key).update(bytes).digest();
+    return sign(recipe.hash, bytes, { key, ...recipe.options });
   } catch (error) {
     return error as Error;
   }

@@ -72,10 +72,11 @@ function isBase64Url(part: string | undefined): part is string {
   return part !== undefined && /^[A-Za-z0-9_-]+$/.test(part);
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function parseObject(part: string): Record<string, unknown> | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')));
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? (value as Record<string, unknown>) : undefined;
   } catch {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { seconds } from '../core/index.ts';
 import type { Client, User } from '../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../store/index.ts';
@@ -28,7 +28,7 @@ export interface RefreshToken {
 
 /** SHA-256 of a refresh token; the only form in which one is stored. */
 export function hashRefreshToken(token: string): Buffer {
-  return createHash('sha256').update(token).digest();
+  return hash('sha256', token, 'buffer');
 }
 
 /**
