@@ -33,12 +33,17 @@ export function checkText(value: string, path: string): string {
 }
 
 /** What can stand in a path, a header and a log line as it is; Keycloak's own ids are UUIDs. */
-const ID = /^[\w.:~@-]{1,255}$/;
+const ID = /^[!-~]{1,255}$/;
+const NOT_IN_ID = /[/\\?#%]/;
 
 /** An id that a representation brings. A realm's is in no path, and older Keycloaks took the realm's name for it. */
 function checkId(representation: RepresentationName, value: unknown, path: string): void {
-  if (representation === 'RealmRepresentation' || (typeof value === 'string' && ID.test(value))) return;
-  throw new RepresentationFault(path, 'must be an id: 1 to 255 letters, digits, or one of . : ~ @ _ -');
+  if (representation === 'RealmRepresentation' || (typeof value === 'string' && isId(value))) return;
+  throw new RepresentationFault(path, 'must be an id: 1 to 255 visible ASCII characters without / \\ ? # %');
+}
+
+function isId(value: string): boolean {
+  return ID.test(value) && !NOT_IN_ID.test(value);
 }
 
 function checkObject(name: RepresentationName, given: unknown, path: string, depth: number): Json {
