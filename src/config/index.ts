@@ -16,3 +16,4 @@ export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
 export { type ShownSetting, showSettings } from './show.ts';
 export { SETTING_NAMES, type SettingDoc, settingDocs } from './table.ts';
+export { renderDefaultYaml } from './yaml-template.ts';

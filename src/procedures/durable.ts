@@ -53,6 +53,13 @@ export function explainWriteFault(error: unknown, path: string): unknown {
     case 'EPERM':
     case 'EROFS':
       return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${path} cannot be written`, { cause: error });
+    case 'EEXIST':
+    case 'ENOTDIR':
+    case 'EISDIR':
+    case 'ELOOP':
+      return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `something else is in the way of ${path}`, {
+        cause: error,
+      });
     default:
       return error;
   }

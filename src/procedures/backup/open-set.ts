@@ -7,6 +7,7 @@ import {
   reapLeftovers,
   type SetWriter,
 } from '../../backupset/index.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { explainWriteFault } from '../durable.ts';
 import { type HeldLock, lockRoot } from '../locks.ts';
 import type { BackupOptions } from './contract.ts';
@@ -30,6 +31,12 @@ export async function openSetInRoot(root: string, options: BackupOptions): Promi
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
   } catch (error) {
+    // With parents made as needed, only a link that leads nowhere can be missing.
+    if (systemErrorCode(error) === 'ENOENT') {
+      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${root} is a link that leads nowhere`, {
+        cause: error,
+      });
+    }
     throw explainWriteFault(error, root);
   }
   const lock = await lockRoot(root, 'exclusive', 'backup');

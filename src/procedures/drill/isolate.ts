@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings, type Settings } from '../../config/index.ts';
-import { systemErrorCode } from '../../core/index.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { explainWriteFault, findEntry } from '../durable.ts';
 
 const PREFIX = 'idkit-drill-';
@@ -31,8 +31,8 @@ export interface IsolatedPlace {
 
 /** Makes the place, and removes those of drills whose process is gone. */
 export async function isolate(environment: NodeJS.ProcessEnv): Promise<IsolatedPlace> {
-  await reapDeadDrills();
   try {
+    await reapDeadDrills();
     const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
@@ -40,6 +40,12 @@ export async function isolate(environment: NodeJS.ProcessEnv): Promise<IsolatedP
     const adjust = (settings: Settings) => confine(settings, platform);
     return { dir, settings: adjust(await loadSettings({ dir: platform, env })), env, adjust };
   } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR') {
+      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `there is no directory ${tmpdir()} to drill in`, {
+        cause: error,
+        hints: ['set TMPDIR to a directory for temporary files'],
+      });
+    }
     throw explainWriteFault(error, tmpdir());
   }
 }

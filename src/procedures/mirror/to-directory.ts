@@ -18,7 +18,11 @@ export async function mirrorToDirectory(
 ): Promise<MirrorReport> {
   const { root, target, signal } = options;
   checkApart(root, target);
-  await mkdir(target, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(target, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw explainWriteFault(error, target);
+  }
   const copied: string[] = [];
   const faults: string[] = [];
   for (const name of sets) {

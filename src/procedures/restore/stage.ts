@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extractConfigArchive, openEnvironment, SET_FILES, type SetHandle } from '../../backupset/index.ts';
+import { renderDefaultYaml } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
@@ -22,6 +23,7 @@ export async function stageFiles(job: RestoreJob, begun: Journal): Promise<Stage
   const staging = stagingDirectory(places);
   try {
     await unpackConfig(job, staging);
+    await defineEmbedded(job, staging);
     if (options.keepEnv !== true) await decryptEnvironment(set, staging, options);
     await syncTree(staging);
     const next = await loadSettingsAfter(places, settings, options.env ?? process.env);
@@ -47,19 +49,28 @@ export async function stageFiles(job: RestoreJob, begun: Journal): Promise<Stage
 async function unpackConfig(job: RestoreJob, staging: string): Promise<void> {
   const { set, options, settings } = job;
   await rm(staging, { recursive: true, force: true });
-  if (!set.names.includes(SET_FILES.config) || options.keepConfig === true) {
+  // Without a definition of its own the target takes the set's, whatever it keeps.
+  if (!set.names.includes(SET_FILES.config) || (options.keepConfig === true && settings.exists)) {
     await mkdir(staging, { mode: 0o700 });
     return;
   }
   await extractConfigArchive(set, staging, { signal: options.signal });
   const handle = await open(staging, 'r');
   await handle.chmod(0o700).finally(() => handle.close());
+  if (options.keepConfig === true) await rm(join(staging, 'config'), { recursive: true, force: true });
   if (!settings.exists) return;
   // The target says itself what it is; the set's definition is only compared.
   for (const name of ['idkit.yaml', 'compose.yaml']) {
     await noteDifference(job, name, staging);
     await rm(join(staging, name), { force: true });
   }
+}
+
+/** A set without a definition is embedded (contract §3, restore), and what is restored from it says so itself. */
+async function defineEmbedded({ settings }: RestoreJob, staging: string): Promise<void> {
+  const file = join(staging, 'idkit.yaml');
+  if (settings.exists || (await findEntry(file)) !== undefined) return;
+  await writeFile(file, renderDefaultYaml('embedded', 'idkit'), { mode: 0o644, flag: 'wx' });
 }
 
 async function noteDifference(job: RestoreJob, name: string, staging: string): Promise<void> {

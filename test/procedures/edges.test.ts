@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmod, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { SET_FILES } from '../../src/backupset/index.ts';
+import { loadSettings } from '../../src/config/index.ts';
+import { findEntry } from '../../src/procedures/durable.ts';
+import {
+  type BackupResult,
+  backup,
+  drill,
+  pruneBackups,
+  restore,
+  status,
+  verify,
+} from '../../src/procedures/index.ts';
+import { fingerprint, makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
+import { changedSinceBackup } from './restored-state.ts';
+
+const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
+const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
+
+async function backedUp(t: TestContext) {
+  const { platform, set } = await changedSinceBackup(t);
+  return { platform, settings: await platform.load(), set };
+}
+
+/** Writes the list of checksums anew, as whoever tampers with a set would. */
+async function listAnew(set: BackupResult, changed: Readonly<Record<string, Uint8Array>>): Promise<void> {
+  const file = join(set.dir, SET_FILES.checksums);
+  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+  for (const [name, bytes] of Object.entries(changed)) {
+    await writeFile(join(set.dir, name), bytes);
+    const at = lines.findIndex((line) => line.endsWith(`  ${name}`));
+    lines[at] = `${createHash('sha256').update(bytes).digest('hex')}  ${name}`;
+  }
+  await writeFile(file, `${lines.join('\n')}\n`);
+}
+
+describe('a set dated more than an hour ahead', () => {
+  it('is a finding for `verify` and `backups`, however it is named (contract §3, verify)', async (t) => {
+    const { settings, set } = await backedUp(t);
+    const ahead = join(settings.backup.root, '20990101_000000');
+    await cp(set.dir, ahead, { recursive: true });
+    const explicit = await verify(settings, { ...withPassphrase(), set: ahead });
+    assert.deepEqual([codes(explicit.findings), explicit.failure], [['SET_IN_FUTURE'], undefined]);
+    const dry = await pruneBackups(settings, { ...procedureOptions(), dryRun: true });
+    assert.deepEqual(codes(dry.findings), ['SET_IN_FUTURE']);
+    const real = await pruneBackups(settings, { ...procedureOptions(), keepDays: 1 });
+    assert.deepEqual([codes(real.findings), real.deleted], [['SET_IN_FUTURE'], []]);
+  });
+
+  it('counts from one hour on, not before', async (t) => {
+    const { settings, set } = await backedUp(t);
+    const before = { now: () => Date.now() - 3_500_000 };
+    const near = await verify(settings, { ...withPassphrase(), ...procedureOptions({ clock: before }) });
+    assert.deepEqual(codes(near.findings), []);
+    assert.equal(near.sets[0]?.name, set.name);
+    const far = { now: () => Date.now() - 3_700_000 };
+    const result = await verify(settings, procedureOptions({ clock: far }));
+    assert.deepEqual(codes(result.findings), ['SET_IN_FUTURE', 'BACKUP_MISSING']);
+  });
+});
+
+describe('env.gpg in a cipher that idkit cannot open', () => {
+  it('is 14 with the gpg command to use, for verify and for restore (contract §3, verify)', async (t) => {
+    const { settings, set } = await backedUp(t);
+    const message = await readFile(join(set.dir, SET_FILES.environment));
+    // The algorithm of the session key packet (RFC 4880 §5.3): 13 is Camellia with 256 bits.
+    message[3] = 13;
+    await listAnew(set, { [SET_FILES.environment]: message });
+    const command = 'open it by hand: gpg --decrypt --output .env env.gpg';
+    const { failure, verdict } = await verify(settings, withPassphrase());
+    assert.deepEqual([failure?.exitCode, failure?.hints], [14, [command]]);
+    assert.match(verdict, /^unreadable: /);
+    const before = await fingerprint(settings.dir, lockFiles);
+    await assert.rejects(restore(settings, { ...withPassphrase(), from: set.dir }), (error) => {
+      const { exitCode, hints } = error as { exitCode: number; hints: readonly string[] };
+      assert.equal(exitCode, 14);
+      assert.ok(hints.includes(command), String(hints));
+      return true;
+    });
+    assert.deepEqual(await fingerprint(settings.dir, lockFiles), before);
+  });
+});
+
+describe('a dump with a schema newer than this idkit', () => {
+  it('is a note for verify, and 14 for restore with nothing touched (contract §3)', async (t) => {
+    const { settings, set } = await backedUp(t);
+    const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString('latin1');
+    const dump = gzipSync(
+      Buffer.from(sql.replace(/PRAGMA user_version=\d+/, 'PRAGMA user_version=999'), 'latin1'),
+    );
+    const manifest = JSON.parse(await readFile(join(set.dir, SET_FILES.manifest), 'utf8'));
+    manifest.database.schemaVersion = 999;
+    manifest.files[SET_FILES.dump] = dump.length;
+    await listAnew(set, {
+      [SET_FILES.dump]: dump,
+      [SET_FILES.manifest]: Buffer.from(JSON.stringify(manifest)),
+    });
+    const verified = await verify(settings, withPassphrase());
+    assert.deepEqual([verified.failure, verified.findings], [undefined, []]);
+    const before = await fingerprint(settings.dir, lockFiles);
+    await assert.rejects(restore(settings, { ...withPassphrase(), from: set.dir }), { exitCode: 14 });
+    assert.deepEqual(await fingerprint(settings.dir, lockFiles), before);
+  });
+});
+
+describe('a platform whose settings come from elsewhere than .env', () => {
+  it('is told by backup as findings, whether .env is there or not (contract §1)', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    const text = await readFile(join(platform.dir, '.env'), 'utf8');
+    const values = Object.fromEntries(
+      text.split('\n').flatMap((line) => (line.startsWith('IDKIT_') ? [line.split(/=(.*)/s, 2)] : [])),
+    );
+    const settings = await loadSettings({ dir: platform.dir, env: values });
+    const kept = await backup(settings, withPassphrase());
+    assert.deepEqual(codes(kept.findings), Array(3).fill('SETTING_ELSEWHERE'));
+    await rm(join(platform.dir, '.env'));
+    const without = await backup(await loadSettings({ dir: platform.dir, env: values }), withPassphrase());
+    assert.deepEqual(codes(without.findings), ['ENV_MISSING', ...Array(3).fill('SETTING_ELSEWHERE')]);
+    assert.deepEqual(without.parts, ['database', 'realms', 'config']);
+    assert.equal(await findEntry(join(without.dir, SET_FILES.environment)), undefined);
+  });
+});
+
+describe('the environment file under another name', () => {
+  it('is left out of config.tar.gz silently, and restored as .env (contract §3, backup)', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    const env = join(platform.dir, '.env');
+    await rename(env, join(platform.dir, 'config', 'secrets'));
+    await symlink('config/secrets', env);
+    const settings = await platform.load();
+    const set = await backup(settings, withPassphrase());
+    assert.deepEqual(set.findings, []);
+    const archive = gunzipSync(await readFile(join(set.dir, SET_FILES.config))).toString('latin1');
+    assert.ok(!archive.includes('IDKIT_MASTER_KEY=') && !archive.includes('config/secrets'));
+    const target = await loadSettings({ dir: join(await makeDirectory(t, 'target'), 'idkit'), env: {} });
+    const restored = await restore(target, { ...withPassphrase(), from: set.dir });
+    assert.deepEqual(codes(restored.findings), []);
+    assert.equal((await findEntry(join(target.dir, '.env')))!.mode & 0o777, 0o600);
+  });
+});
+
+describe('places that cannot be used', () => {
+  it('a root that cannot be read does not hide the rest of status', async (t) => {
+    const { settings } = await backedUp(t);
+    await rename(settings.backup.root, `${settings.backup.root}.away`);
+    await writeFile(settings.backup.root, 'a file in the way');
+    const report = await status(settings, procedureOptions());
+    assert.deepEqual(codes(report.findings), ['BACKUPS_UNREADABLE']);
+    assert.equal(report.service.health, 'stopped');
+  });
+
+  it('a directory for temporary files that is not there is named by drill', async (t) => {
+    const { settings } = await backedUp(t);
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = '/nowhere/at/all';
+    t.after(() => {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    });
+    await assert.rejects(drill(settings, withPassphrase()), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
+  });
+
+  it('a backup root that is a file is named, and nothing is made', async (t) => {
+    const { platform } = await backedUp(t);
+    const root = join(platform.dir, 'taken');
+    await writeFile(root, 'x');
+    const settings = await platform.load();
+    await assert.rejects(backup(settings, { ...withPassphrase(), to: root }), (error) => {
+      assert.ok(String(error).includes(root));
+      return (error as { exitCode: number }).exitCode === 1;
+    });
+  });
+});
+
+describe('a target without idkit.yaml', () => {
+  it('takes the set’s, also with --keep-config, and is embedded where the set has none (contract §3, restore)', async (t) => {
+    const { platform, settings, set } = await backedUp(t);
+    await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
+    const whole = await backup(settings, withPassphrase());
+    const bare = await backup(settings, { ...withPassphrase(), only: ['database', 'env'] });
+    const cases = [
+      { from: whole.dir, keepConfig: true, yaml: /^realms: \[master\]$/m, config: false },
+      { from: whole.dir, keepConfig: false, yaml: /^realms: \[master\]$/m, config: true },
+      { from: bare.dir, keepConfig: false, yaml: /^# runtime: embedded/m, config: false },
+    ];
+    assert.notEqual(whole.name, set.name);
+    for (const { from, keepConfig, yaml, config } of cases) {
+      const dir = join(await makeDirectory(t, 'target'), 'idkit');
+      const target = await loadSettings({ dir, env: {} });
+      const { outcome } = await restore(target, { ...withPassphrase(), from, keepConfig });
+      assert.equal(outcome, 'restored');
+      assert.match(await readFile(join(dir, 'idkit.yaml'), 'utf8'), yaml);
+      assert.equal((await findEntry(join(dir, 'config'))) !== undefined, config);
+      assert.equal((await loadSettings({ dir, env: {} })).exists, true);
+    }
+  });
+});
+
+describe('a backup root', () => {
+  it('that is a link to nowhere is named', async (t) => {
+    const { platform } = await backedUp(t);
+    const root = join(platform.dir, 'link');
+    await symlink('nowhere', root);
+    const settings = await platform.load();
+    await assert.rejects(backup(settings, { ...withPassphrase(), to: root }), {
+      code: 'IDKIT_DIRECTORY_NOT_WRITABLE',
+    });
+  });
+
+  it('may be a link, and keeps its sets for its owner alone', async (t) => {
+    const { platform } = await backedUp(t);
+    const real = join(await makeDirectory(t, 'root'), 'real');
+    await mkdir(real, { mode: 0o700 });
+    const link = join(platform.dir, 'link');
+    await symlink(real, link);
+    const set = await backup(await platform.load(), { ...withPassphrase(), to: link });
+    const modes = await fingerprint(join(real, basename(set.dir)));
+    for (const [name, told] of Object.entries(modes)) assert.match(told, /^file 600 /, name);
+    assert.equal((await findEntry(join(real, set.name)))!.mode & 0o777, 0o700);
+    await chmod(real, 0o755);
+    const verified = await verify(await platform.load(), { ...withPassphrase(), root: link });
+    assert.equal(verified.sets[0]?.name, set.name);
+  });
+});
+
+/** Locks come and go with every procedure. */
+function lockFiles(path: string): boolean {
+  return path.includes('.lock');
+}
