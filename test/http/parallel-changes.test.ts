@@ -165,3 +165,32 @@ test('of 50 wrong passwords at once every one is counted (facts §11)', async ()
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.equal(failures.json.numFailures, 50);
 });
+
+test('tokens name a client by its name of now: who owns their roles may be renamed between two of them', async () => {
+  await admin('POST', '', {
+    realm: 'named',
+    enabled: true,
+    clients: [{ clientId: 'owner' }, { clientId: 'job', serviceAccountsEnabled: true, secret: 'job-secret' }],
+    roles: { client: { owner: [{ name: 'reader' }] } },
+    users: [
+      {
+        username: 'service-account-job',
+        enabled: true,
+        serviceAccountClientId: 'job',
+        clientRoles: { owner: ['reader'] },
+      },
+    ],
+  });
+  const owner = (await admin('GET', '/named/clients?clientId=owner')).json[0].id;
+  const fields = { grant_type: 'client_credentials', client_id: 'job', client_secret: 'job-secret' };
+  const claims = async () => {
+    const answer = await fetch(tokenUrl(service, 'named'), form(fields));
+    const { access_token: token } = (await answer.json()) as { access_token: string };
+    return JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as Record<string, unknown>;
+  };
+  assert.deepEqual((await claims())['resource_access'], { owner: { roles: ['reader'] } });
+  assert.equal((await admin('PUT', `/named/clients/${owner}`, { clientId: 'renamed' })).status, 204);
+  const next = await claims();
+  assert.deepEqual(next['resource_access'], { renamed: { roles: ['reader'] } });
+  assert.equal(next['aud'], 'renamed');
+});
