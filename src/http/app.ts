@@ -59,8 +59,9 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
     for (const route of routes)
       addRoute(app, services, route, requests.forRoute(route.method, patternOf(route.url)));
     const authorize = routes.find((route) => route.authorize)?.authorize;
-    for (const method of refused)
-      addRefusedMethod(app, services, { url, method, authorize }, requests.forRoute(method, patternOf(url)));
+    addRefusedMethods(app, services, { url, refused, authorize }, (method) =>
+      requests.forRoute(method, patternOf(url)),
+    );
   }
   return app;
 }
@@ -178,20 +179,27 @@ function addRoute(app: FastifyInstance, services: Services, route: Route, times:
   });
 }
 
-/** A method that no row answers: 405, below the administrative API only to those whom it would listen to. */
-function addRefusedMethod(
+/**
+ * Methods that no row answers: 405, below the administrative API only to those whom it would listen to. One entry
+ * for all of a URL, because adding one costs a start more than a request costs.
+ */
+function addRefusedMethods(
   app: FastifyInstance,
   services: Services,
-  refused: Pick<Route, 'url' | 'method'> & { authorize: Route['authorize'] },
-  times: RouteTimes,
+  entry: { url: string; refused: readonly Route['method'][]; authorize: Route['authorize'] },
+  timesOf: (method: Route['method']) => RouteTimes,
 ): void {
-  const { url, method, authorize } = refused;
-  if (method === 'OPTIONS') return;
+  const { url, authorize } = entry;
+  const times = new Map<string, RouteTimes>();
+  for (const method of entry.refused) if (method !== 'OPTIONS') times.set(method, timesOf(method));
+  const get = times.get('GET');
+  if (get !== undefined) times.set('HEAD', get);
+  if (times.size === 0) return;
   app.route({
-    method: method === 'GET' ? ['GET', 'HEAD'] : method,
+    method: [...times.keys()],
     url,
-    onResponse: (_request, reply, done) => {
-      times.observe(reply.statusCode, reply.elapsedTime / 1000);
+    onResponse: (request, reply, done) => {
+      times.get(request.method)?.observe(reply.statusCode, reply.elapsedTime / 1000);
       done();
     },
     handler: async (request, reply) => {
