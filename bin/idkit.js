@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // biome-ignore-all lint: old syntax on purpose, see below
 // A Node.js that is too old must get one clear line, not a syntax error, or be replaced by the Node.js that
-// `npm ci` brings in a checkout. The program itself is src/cli in a checkout, dist/cli in the package.
+// `npm ci` brings in a checkout. The program itself is src/cli in a checkout, dist in the package.
 var MIN_MAJOR = 24;
 
 Promise.all([import('fs'), import('path'), import('child_process'), import('module'), import('os')])
@@ -12,7 +12,7 @@ Promise.all([import('fs'), import('path'), import('child_process'), import('modu
     if (parseInt(process.versions.node, 10) < MIN_MAJOR) return startOther(fs, path, modules[2], root);
     openCompileCache(fs, path, modules[3], modules[4]);
     var inCheckout = fs.existsSync(path.join(root, 'src', 'cli', 'main.ts'));
-    return import(inCheckout ? '../src/cli/main.ts' : '../dist/cli/main.js').then(function (program) {
+    return import(inCheckout ? '../src/cli/main.ts' : '../dist/main.js').then(function (program) {
       return program.main(process.argv.slice(2));
     });
   })

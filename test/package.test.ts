@@ -47,7 +47,7 @@ before(async () => {
 after(() => rmSync(work, { recursive: true, force: true }));
 
 test('the package holds the compiled program, its types and nothing else', () => {
-  assert.ok(files.includes('dist/cli/main.js') && files.includes('dist/cli/main.d.ts'));
+  assert.ok(files.includes('dist/main.js') && files.includes('dist/types/cli/main.d.ts'));
   const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
   assert.deepEqual(foreign, []);
   assert.deepEqual(

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ownVersion } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import type { Runner } from './command.ts';
 
@@ -27,12 +27,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Ru
 /** Commands that show all the others. */
 const NEEDS_ALL = ['help', 'completion', 'not-yet'];
 
-/** The version of the package. */
-export function readVersion(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
-}
-
 /**
  * The command line of contract §3. Command modules hold only flags; what does the work is imported when a command
  * runs, so that `--version` and `--help` answer at once.
@@ -47,7 +41,7 @@ export async function buildProgram(
 ): Promise<Command> {
   const program = new Command('idkit')
     .description('Token service compatible with Keycloak 26, and the procedures that keep it safe.')
-    .version(readVersion(), '--version', 'print the version')
+    .version(ownVersion(), '--version', 'print the version')
     .helpOption('--help', 'show help')
     .helpCommand(false)
     .exitOverride()

@@ -11,6 +11,7 @@ export { type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
 export { acquireLock, type Lock, type LockHolder, type LockOptions, readLockHolder } from './lock.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
+export { ownVersion } from './own-version.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';

@@ -1,10 +1,11 @@
 /**
- * The URL of a worker thread's module beside the calling one. Source files are `.ts` in a checkout and `.js`
- * in the package; imports are rewritten by the compiler, and this does the same for `new Worker(…)`.
+ * The URL of a worker thread's module. In a checkout it lies beside the calling one; the build of the package joins
+ * modules into few files and puts the threads' beside them, by their names alone.
  *
  * @param from the caller's `import.meta.url`
  * @param name the module's path relative to the caller without extension, for example `./writer-thread`
  */
 export function threadModule(from: string, name: string): URL {
-  return new URL(`${name}${from.endsWith('.ts') ? '.ts' : '.js'}`, from);
+  if (from.endsWith('.ts')) return new URL(`${name}.ts`, from);
+  return new URL(`./${name.split('/').at(-1)}.js`, from);
 }

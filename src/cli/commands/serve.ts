@@ -96,11 +96,11 @@ async function showBanner(
   service: RunningService,
 ): Promise<void> {
   const { openPaint } = await import('../output/paint.ts');
-  const { readVersion } = await import('../program.ts');
+  const { ownVersion } = await import('../../config/index.ts');
   const paint = await openPaint(context.globals.color && !context.env['NO_COLOR']);
   const lines = [
     '',
-    `${paint.strong(`idkit ${readVersion()}`)} serves ${paint.strong(service.address)} ` +
+    `${paint.strong(`idkit ${ownVersion()}`)} serves ${paint.strong(service.address)} ` +
       `(ready in ${service.startedInMilliseconds} ms)`,
     `platform directory  ${settings.dir}`,
   ];

@@ -1,5 +1,5 @@
 import { type Manifest, renderManifest, SET_FILES, type SetPart } from '../../backupset/index.ts';
-import { idkitVersion } from '../version.ts';
+import { ownVersion } from '../../config/index.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
 /** Writes the manifest and, as the last file of all, the checksums. */
@@ -9,7 +9,7 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
   const { dump, realms } = contents;
   const manifest: Manifest = {
     formatVersion: 1,
-    idkitVersion: idkitVersion(),
+    idkitVersion: ownVersion(),
     startedAt: new Date(work.startedAt).toISOString(),
     parts: listParts(contents),
     service: { kind: service, version: serviceVersion },

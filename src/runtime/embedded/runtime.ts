@@ -1,7 +1,13 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { realmRepresentation } from '../../admin/index.ts';
 import { fetchService, pinCertificate } from '../../client/index.ts';
-import { checkMasterKey, type LockHolder, readLockHolder, type Settings } from '../../config/index.ts';
+import {
+  checkMasterKey,
+  type LockHolder,
+  ownVersion,
+  readLockHolder,
+  type Settings,
+} from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { listUnenforced } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
@@ -157,10 +163,4 @@ async function isReady(address: string, until: number): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** The version in package.json, which lies as far above the sources as above what is built from them. */
-function ownVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
