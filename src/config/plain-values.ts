@@ -12,7 +12,8 @@ const matches =
  * not plain goes to the schema, which accepts every value that is accepted here.
  */
 export const PLAIN_VALUES: Partial<Record<SettingName, (value: unknown) => boolean>> = {
-  baseUrl: matches(/^https?:\/\/[a-z0-9]+([.-][a-z0-9]+)*(:\d{1,4})?$/),
+  // A name whose last label begins with a letter: one that ends in a number is an IPv4 address, right or wrong (WHATWG).
+  baseUrl: matches(/^https?:\/\/(127\.0\.0\.1|([a-z0-9]+[.-])*[a-z]+)(:\d{1,4})?$/),
   'listen.host': matches(/^[A-Za-z0-9.:-]{1,253}$/),
   'listen.port': port,
   'listen.managementPort': port,
