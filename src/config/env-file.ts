@@ -6,7 +6,8 @@ import { OTHER_VARIABLES, PASSPHRASE_VARIABLES, settingDocs } from './table.ts';
 /** Values of an environment file by key, in the order of the file. */
 export type EnvValues = ReadonlyMap<string, string>;
 
-const ASSIGNMENT = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(.*)$/;
+// `s`: U+2028 and U+2029 end no line of a file, though `.` stops at them.
+const ASSIGNMENT = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(.*)$/s;
 
 /**
  * Reads `KEY=VALUE` lines as dotenv files have them: `#` comments, `export`, single, double and back quotes over
@@ -21,7 +22,7 @@ export function parseEnvFile(text: string, file = '.env'): EnvValues {
   if (text.includes('\0')) throw new IdkitError('IDKIT_SETTING', `${file} holds a NUL byte`);
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
-    const line = lines[index]!.trim();
+    const line = lines[index]!.trimStart();
     if (line === '' || line.startsWith('#')) continue;
     const match = ASSIGNMENT.exec(line);
     if (match === null) {
@@ -46,7 +47,7 @@ function readValue(
 ): { value: string; lastLine: number } {
   const quote = rest[0];
   if (quote !== '"' && quote !== "'" && quote !== '`') {
-    return { value: rest.replace(/(^|\s)#.*$/, '').trim(), lastLine: from };
+    return { value: rest.replace(/(^|\s)#.*$/s, '').trim(), lastLine: from };
   }
   let body = rest.slice(1);
   let lastLine = from;

@@ -66,6 +66,10 @@ test('text after a closing quote and a NUL byte are refused', () => {
   assert.throws(() => parseEnvFile('A=x\0y\n'), { code: 'IDKIT_SETTING', message: /NUL/ });
 });
 
+test('separators that end no line of a file stand inside a value', () => {
+  assert.deepEqual(read("A='x\u2028y'\nB=\u2029z # a\u2028b\n"), { A: 'x\u2028y', B: 'z' });
+});
+
 test('any value that is written is read back as it was', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (value) => {
