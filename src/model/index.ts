@@ -3,6 +3,12 @@
 // pure rules over them: effective roles, the password policy, what is asked for and not enforced.
 // Must not know: storage, HTTP.
 // Start at realm.ts, then session.ts.
+export type {
+  AuthenticationSession,
+  AuthorizationCode,
+  AuthorizationRequest,
+  Consent,
+} from './authentication.ts';
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
 export type { Component } from './component.ts';
 export {

@@ -10,6 +10,16 @@ export {
   verifyAccessToken,
 } from './access-token.ts';
 export type { Answer } from './answer.ts';
+export type {
+  BrowserAnswer,
+  BrowserRequest,
+  CookieChange,
+  LoginPage,
+  Message,
+  Page,
+  PageFrame,
+  StandalonePage,
+} from './browser/contract.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
 export { isAllowedOrigin } from './cors.ts';
 export { discoveryDocument } from './discovery.ts';

@@ -5,3 +5,4 @@
 // rows into the model, sqlite/ holds what is SQLite's own: the writer, reader and checkpoint threads, dump, load.
 // After a change in queries/ run `node src/store/sqlite/compile-queries.ts`.
 export type * from './contract.ts';
+export type { LoginStore, TakenCode } from './login-contract.ts';

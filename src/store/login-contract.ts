@@ -1,0 +1,68 @@
+import type {
+  AuthenticationSession,
+  AuthorizationCode,
+  Consent,
+  TokenFamily,
+  UserSession,
+} from '../model/index.ts';
+
+/** What a code turned out to be when it was presented. */
+export type TakenCode =
+  | { outcome: 'taken'; code: AuthorizationCode }
+  /** It was taken before; its family was removed in the same transaction, or will never be made. */
+  | { outcome: 'used'; code: AuthorizationCode }
+  /** No such code: never issued, or so old that its mark is gone. */
+  | { outcome: 'gone' };
+
+/**
+ * What the login in a browser keeps. Guarantees, each with a conformance test that quotes it:
+ *
+ * - Of any number of parallel `finishLogin` calls for one authentication session, exactly one is answered
+ *   `finished`; its user session and code are there when it is.
+ * - Of any number of parallel `takeCode` calls for one code, exactly one is answered `taken`.
+ * - A code that is presented a second time ends what the first one got, also where the first exchange has not
+ *   stored its family yet: `startFamily` then answers `revoked`.
+ * - Codes and browser cookies are stored as hashes only.
+ */
+export interface LoginStore {
+  /**
+   * Creates (`revision` 0) or replaces an authentication session where the stored one has `next.revision`; it is
+   * stored with revision + 1. `changed`: another form of the same tab came first, or the session is gone.
+   */
+  putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'>;
+  findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
+  removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
+
+  /**
+   * One transaction: takes the authentication session away (absent: a login that needed no page), creates the user
+   * session where there is none of that id (else its last use becomes `session.lastAccessAt`), stores the consent
+   * and the code. `gone`: the authentication session has another revision or is not there, or the user, client or
+   * (where `sessionMustExist`) user session is gone; nothing was done.
+   */
+  finishLogin(login: {
+    authenticationSession?: { id: string; revision: number };
+    session: UserSession;
+    sessionMustExist: boolean;
+    consent?: Consent;
+    /** Absent for response types without a code. */
+    code?: AuthorizationCode;
+  }): Promise<'finished' | 'gone'>;
+
+  /** Takes a code by the hash of its text; its mark stays for an hour after its end. */
+  takeCode(hash: Buffer, now: number): Promise<TakenCode>;
+  /**
+   * One transaction: stores the family of a code that was taken, with the offline session where it needs one.
+   * `revoked`: the code was presented again meanwhile. `gone`: the user session has ended.
+   */
+  startFamily(
+    codeHash: Buffer | undefined,
+    family: TokenFamily,
+    offlineSession?: UserSession,
+  ): Promise<'started' | 'revoked' | 'gone'>;
+
+  findConsent(userId: string, clientUuid: string): Promise<Consent | undefined>;
+  /** Oldest first. */
+  listConsents(userId: string): Promise<readonly Consent[]>;
+  /** Takes the consent away and, with it, the client's families of the user, offline ones too. */
+  removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }>;
+}
