@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { realmRepresentation } from '../../admin/index.ts';
-import { fetchService, pinCertificate } from '../../client/index.ts';
+import { pinCertificate } from '../../client/index.ts';
 import {
   checkMasterKey,
   type LockHolder,
@@ -23,6 +23,7 @@ import type { Runtime } from '../contract.ts';
 import type { RunningService } from '../service.ts';
 import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
 import { discard, swapBack, swapFiles, swapIn } from './database-swap.ts';
+import { isReady } from './ready.ts';
 import { recoverInStore } from './recover.ts';
 import { whileStopped } from './while-stopped.ts';
 
@@ -151,16 +152,4 @@ export function openEmbedded(settings: Settings): Runtime {
       return whileStopped(file, 'master-key rotate', () => rotateMasterKey(file, from, to));
     },
   };
-}
-
-async function isReady(address: string, until: number): Promise<boolean> {
-  try {
-    const milliseconds = Math.max(1, Math.min(5_000, until - performance.now()));
-    const signal = AbortSignal.timeout(milliseconds);
-    const answer = await fetchService(`${address}/health/ready`, { method: 'GET', headers: {}, signal });
-    await answer.arrayBuffer();
-    return answer.status === 200;
-  } catch {
-    return false;
-  }
 }
