@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
-import { systemClock } from '../../core/index.ts';
+import { IdkitError, systemClock } from '../../core/index.ts';
 import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import type { ImportedRealms } from './import-realms.ts';
@@ -15,7 +15,7 @@ import { startSweeper } from './sweeper.ts';
 const GRACE_SECONDS = 10;
 
 /**
- * Starts the service in this order: what can be wrong without touching anything (key, certificate, port); the
+ * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
  * lock; the store; the first realm and administrator; realm files; the listener. See `startService` in ../open.ts.
  */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningService> {
@@ -31,6 +31,7 @@ export async function startServer(settings: Settings, options: ServeOptions): Pr
 async function start(settings: Settings, options: ServeOptions, closers: Closers): Promise<RunningService> {
   const began = performance.now();
   const log = options.log ?? silent;
+  checkServesIdkit(settings);
   const masterKey = checkMasterKey(settings.masterKey);
   const { host, port, managementPort } = settings.listen;
   const tls = await readTls(settings);
@@ -91,6 +92,21 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
       return closing;
     },
   };
+}
+
+/** @throws IDKIT_SETTING where the platform's token service is Keycloak, which no idkit process serves */
+function checkServesIdkit(settings: Settings): void {
+  if (settings.service === 'idkit') return;
+  throw new IdkitError(
+    'IDKIT_SETTING',
+    `${platformPaths(settings.dir).yaml} says service: ${settings.service}, and idkit serves only its own service`,
+    {
+      hints: [
+        'start Keycloak by its own means; idkit smoke and idkit admin work on it with --base-url',
+        'or set service: idkit',
+      ],
+    },
+  );
 }
 
 const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
