@@ -1,26 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
-
-/** Who holds a lock, as its record says. */
-export interface LockHolder {
-  pid: number;
-  host: string;
-  /** For example `serve`, `backup`. */
-  command: string;
-  /** ISO 8601. */
-  startedAt: string;
-  /** Where the holder answers, for a running service. */
-  baseUrl?: string;
-  /** Where its health and metrics are, where that is another port. */
-  managementUrl?: string;
-  /** Its certificate in PEM, where it answers by https. */
-  certificate?: string;
-}
+import {
+  findHolders,
+  holderOf,
+  type LockHolder,
+  readRecord,
+  recordFile,
+  removeStaleRecords,
+  sharedRecordFile,
+  writeRecord,
+} from './lock-record.ts';
 
 /** A held kernel lock. */
 export interface Lock {
@@ -41,14 +35,9 @@ export interface LockOptions {
 const TRIES = 8;
 const BETWEEN_TRIES_MS = 25;
 
-/** Where the record of a lock lies. Never open the lock file itself: closing it would free the lock (POSIX). */
-function recordFile(path: string): string {
-  return `${path}.json`;
-}
-
 /**
  * Takes a kernel lock: a lock database that is held by a transaction, so that any death of the process frees it
- * (contract §3, "Locks"). A record beside it, `PATH.json`, names the holder.
+ * (contract §3, "Locks"). A record beside it names the holder: `PATH.json`, of a shared one `PATH.ID.json`.
  *
  * @throws IDKIT_LOCKED that names the holder, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -62,20 +51,22 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     ...(options.record.baseUrl === undefined ? {} : { baseUrl: options.record.baseUrl }),
   };
   const owner = randomUUID();
+  const file = options.mode === 'exclusive' ? recordFile(path) : sharedRecordFile(path, owner);
   try {
-    await writeRecord(path, { ...holder, owner });
+    await removeStaleRecords(path, options.mode);
+    await writeRecord(file, { ...holder, owner });
   } catch (cause) {
     database.close();
     throw notWritable(path, cause);
   }
   let released = false;
   return {
-    note: (more) => writeRecord(path, { ...holder, ...more, owner }),
+    note: (more) => writeRecord(file, { ...holder, ...more, owner }),
     release: async () => {
       if (released) return;
       released = true;
       try {
-        if ((await readRecord(path))?.owner === owner) await rm(recordFile(path), { force: true });
+        if ((await readRecord(file))?.owner === owner) await rm(file, { force: true });
       } finally {
         database.close();
       }
@@ -94,7 +85,14 @@ export async function readLockHolder(path: string): Promise<LockHolder | undefin
     free.close();
     return undefined;
   }
-  return holderOf(await readRecord(path)) ?? { pid: 0, host: hostname(), command: 'unknown', startedAt: '' };
+  return (
+    holderOf(await readRecord(recordFile(path))) ?? {
+      pid: 0,
+      host: hostname(),
+      command: 'unknown',
+      startedAt: '',
+    }
+  );
 }
 
 async function take(path: string, mode: LockOptions['mode']): Promise<DatabaseSync> {
@@ -103,11 +101,10 @@ async function take(path: string, mode: LockOptions['mode']): Promise<DatabaseSy
     if (database !== undefined) return database;
     if (left > 1) await pause(BETWEEN_TRIES_MS);
   }
-  const holder = holderOf(await readRecord(path));
-  const who =
-    holder === undefined
-      ? 'another process'
-      : `${holder.command}, process ${holder.pid} on ${holder.host} since ${holder.startedAt}`;
+  const told = (await findHolders(path)).map(
+    ({ command, pid, host, startedAt }) => `${command}, process ${pid} on ${host} since ${startedAt}`,
+  );
+  const who = told.length === 0 ? 'another process' : told.join(' and by ');
   throw new IdkitError('IDKIT_LOCKED', `${path} is held by ${who}`, {
     hints: ['wait until it has ended, or end it, then try again'],
   });
@@ -141,27 +138,4 @@ function notWritable(path: string, cause: unknown): IdkitError {
   if (systemErrorCode(cause) === 'ENOSPC')
     return new IdkitError('IDKIT_NO_SPACE', `no room for the lock ${path}`, { cause });
   return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `the lock ${path} cannot be written`, { cause });
-}
-
-type StoredRecord = LockHolder & { owner: string };
-
-async function writeRecord(path: string, record: StoredRecord): Promise<void> {
-  const temporary = `${recordFile(path)}.${record.owner}`;
-  await writeFile(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 });
-  await rename(temporary, recordFile(path));
-}
-
-async function readRecord(path: string): Promise<StoredRecord | undefined> {
-  try {
-    const record = JSON.parse(await readFile(recordFile(path), 'utf8')) as StoredRecord;
-    return typeof record.pid === 'number' && typeof record.command === 'string' ? record : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function holderOf(record: StoredRecord | undefined): LockHolder | undefined {
-  if (record === undefined) return undefined;
-  const { owner: _, ...holder } = record;
-  return holder;
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { acquireLock, readLockHolder } from '../../src/config/index.ts';
 
@@ -43,6 +43,60 @@ test('shared locks exist beside each other and exclude an exclusive one', async 
   await assert.rejects(exclusive(), { code: 'IDKIT_LOCKED' });
   await two.release();
   await (await exclusive()).release();
+});
+
+test('"A record beside it names the holder": of several shared ones each that still holds (contract §3, Locks)', async (t) => {
+  const path = await lockPath(t);
+  const share = (command: string) => acquireLock(path, { mode: 'shared', record: { command } });
+  const refusal = async (): Promise<string> => {
+    const taken = acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } });
+    return taken.then(
+      () => assert.fail('it is shared'),
+      (error: Error) => error.message,
+    );
+  };
+  const [first, second] = [await share('first'), await share('second')];
+  const both = await refusal();
+  for (const command of ['first', 'second']) {
+    assert.ok(both.includes(`held by ${command}, `) || both.includes(`and by ${command}, `), both);
+  }
+  await second.release();
+  assert.match(await refusal(), new RegExp(`held by first, process ${process.pid} on [^ ]+ since [^ ]+$`));
+  const third = await share('third');
+  await first.release();
+  assert.match(await refusal(), /held by third, process [^,]+$/);
+  await third.release();
+  await (await acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } })).release();
+  assert.deepEqual(await readdir(dirname(path)), ['serve.lock'], 'no record is left');
+});
+
+test('the record that a killed shared holder left names nobody, and goes with the next exclusive one', async (t) => {
+  const path = await lockPath(t);
+  const left = `${path}.00000000-0000-4000-8000-000000000000.json`;
+  const gone = spawnSync(process.execPath, ['-e', '']).pid;
+  const record = { pid: gone, host: hostname(), command: 'verify', startedAt: 'then', owner: 'x' };
+  await writeFile(left, JSON.stringify(record));
+  const lock = await acquireLock(path, { mode: 'shared', record: { command: 'drill' } });
+  await assert.rejects(acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } }), {
+    message: /held by drill, process [^,]+$/,
+  });
+  await lock.release();
+  assert.ok((await readdir(dirname(path))).includes(basename(left)));
+  await (await acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } })).release();
+  assert.deepEqual(await readdir(dirname(path)), ['serve.lock']);
+});
+
+test('the record that a killed exclusive holder left does not speak for the shared one after it', async (t) => {
+  const path = await lockPath(t);
+  await writeFile(
+    `${path}.json`,
+    JSON.stringify({ pid: 1, host: 'x', command: 'backup', startedAt: 'then' }),
+  );
+  const lock = await acquireLock(path, { mode: 'shared', record: { command: 'verify' } });
+  await assert.rejects(acquireLock(path, { mode: 'exclusive', record: { command: 'backup' } }), {
+    message: /held by verify, /,
+  });
+  await lock.release();
 });
 
 test('kill -9 of the holder frees the lock, and its record is not believed', async (t) => {
