@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ownVersion } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import type { Runner } from './command.ts';
+import { examples } from './commands/examples.ts';
 
 /** Every command by its first word, in the order of the help, with the module that holds its flags. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Runner) => void>>> = {
@@ -62,7 +63,15 @@ export async function buildProgram(
     .option('--no-color', 'no colours (NO_COLOR is honoured too)')
     .option('--no-progress', 'no spinner on a terminal')
     .addOption(new Option('--timeout <seconds>', 'give up after this many seconds').argParser(parseTimeout))
-    .option('--yes', 'answer yes where a command asks');
+    .option('--yes', 'answer yes where a command asks')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit serve', 'a platform in ./idkit, served on http://127.0.0.1:8080'],
+        ['idkit backup', 'a whole set below idkit/backups'],
+        ['idkit help restore', 'one command with its flags and examples'],
+      ]),
+    );
 
   const [first = ''] = argv;
   const names = first in COMMANDS && !NEEDS_ALL.includes(first) ? [first] : Object.keys(COMMANDS);

@@ -129,12 +129,40 @@ for (const { path, command } of found) {
   });
 }
 
+/** `idkit` itself and the commands that only hold others. */
+const GROUPS = [
+  '',
+  'admin',
+  'admin realm',
+  'admin user',
+  'admin client',
+  'admin session',
+  'admin token',
+  'backups',
+  'master-key',
+  'config',
+  'completion',
+];
+
 test('every command but help ends its help with examples (issue "help with examples for each command")', async () => {
-  for (const { path } of found.filter((leaf) => leaf.path !== 'help')) {
-    const { code, stdout } = await run([...path.split(' '), '--help']);
+  const commands = found.map(({ path }) => path).filter((path) => path !== 'help');
+  for (const path of [...commands, ...GROUPS]) {
+    const { code, stdout } = await run([...path.split(' ').filter((word) => word !== ''), '--help']);
     assert.equal(code, 0);
     assert.match(stdout, /\nExamples:\n {2}\S/, path);
     assert.ok(stdout.includes('--json'), `${path} shows the global flags`);
+  }
+});
+
+test('"Secrets come by environment, file, command or terminal prompt, never by an argument" (contract §2)', () => {
+  const secret = /pass(word|phrase|wd)?\b|secret|token|credential|otp|master-key/i;
+  for (const { path, command } of found) {
+    for (const { long, required, optional } of command.options) {
+      assert.ok(!(secret.test(long ?? '') && (required || optional)), `${path} ${long} takes no value`);
+    }
+    for (const argument of command.registeredArguments) {
+      assert.doesNotMatch(argument.name(), secret, `${path} ${argument.name()}`);
+    }
   }
 });
 

@@ -23,12 +23,14 @@ interface RunOptions {
   /** stderr and stdin say that they are a terminal. */
   terminal?: boolean;
   interrupt?: AbortController;
+  /** Hears each piece of stdout and stderr as it is written. */
+  onOutput?: (text: string) => void;
 }
 
 /** Runs a command line in this process, with streams of its own. */
 export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const stdout = collect();
-  const stderr = collect();
+  const stdout = collect(options.onOutput);
+  const stderr = collect(options.onOutput);
   const stdin = options.terminal ? new PassThrough() : Readable.from([options.stdin ?? '']);
   if (options.terminal) {
     Object.assign(stderr.stream, {
@@ -67,11 +69,12 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
   };
 }
 
-function collect(): { stream: Writable; text(): string } {
+function collect(onOutput: (text: string) => void = () => {}): { stream: Writable; text(): string } {
   const chunks: string[] = [];
   const stream = new Writable({
     write(chunk, _, done) {
       chunks.push(String(chunk));
+      onOutput(String(chunk));
       done();
     },
   });

@@ -1,29 +1,80 @@
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeDirectory, run } from './run.ts';
+import { parseEnvFile } from '../../src/config/index.ts';
+import { IdkitError } from '../../src/core/index.ts';
+import { makeDirectory, type Ran, run } from './run.ts';
 
-test('serve refuses a platform whose `service: keycloak` says that its token service is another (contract §1)', async (t) => {
-  const dir = join(makeDirectory(t), 'platform');
-  assert.equal((await run(['init', '--dir', dir, '--service', 'keycloak'])).code, 0);
-  const refused = await run(['serve', '--dir', dir, '--port', '0']);
-  assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /^error IDKIT_SETTING: .*idkit\.yaml says service: keycloak, /m);
-  assert.match(refused.stderr, /^hint: start Keycloak by its own means/m);
-  assert.match(refused.stderr, /^hint: or set service: idkit$/m);
-  assert.ok(!existsSync(join(dir, 'data', 'idkit.db')), 'no database was made');
+/** Serves until `until` is told, then ends it as Ctrl-C does. */
+async function serve(
+  cwd: string,
+  until: string,
+  options: { argv?: readonly string[]; env?: NodeJS.ProcessEnv; terminal?: boolean } = {},
+): Promise<Ran> {
+  const interrupt = new AbortController();
+  let told = '';
+  return run(['serve', '--port', '0', ...(options.argv ?? [])], {
+    cwd,
+    interrupt,
+    env: options.env ?? {},
+    terminal: options.terminal ?? false,
+    onOutput: (text) => {
+      told += text;
+      if (told.includes(until)) interrupt.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C'));
+    },
+  });
+}
+
+const BANNER_END = 'Ctrl-C stops it.';
+const secretsOf = (cwd: string) => parseEnvFile(readFileSync(join(cwd, 'idkit/.env'), 'utf8'));
+
+test('"on a terminal it prints the administrator’s name once, and the password where idkit generated it" (contract §1)', async (t) => {
+  const cwd = makeDirectory(t);
+  const first = await serve(cwd, BANNER_END, { terminal: true });
+  assert.equal(first.code, 0, 'being stopped is its normal end (contract §3)');
+  const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
+  assert.match(first.stderr, /^administrator +admin$/m);
+  assert.ok(first.stderr.includes('\u001b['), 'in colours');
+  assert.equal(first.stderr.split(password).length, 2, 'once');
+  assert.ok(!first.stdout.includes(password));
+  const second = await serve(cwd, BANNER_END, { terminal: true });
+  assert.doesNotMatch(second.stderr, /^(administrator|password) /m);
+  assert.ok(!second.stderr.includes(password));
 });
 
-test('serve obeys `service: idkit` written out', async (t) => {
-  const dir = join(makeDirectory(t), 'platform');
-  await run(['init', '--dir', dir]);
-  writeFileSync(join(dir, 'idkit.yaml'), 'service: idkit\n');
-  const interrupt = new AbortController();
-  const ended = run(['serve', '--dir', dir, '--port', '0', '--json'], { interrupt });
-  const look = setInterval(() => {
-    if (existsSync(join(dir, 'data', 'serve.lock.json'))) interrupt.abort();
-  }, 50);
-  t.after(() => clearInterval(look));
-  assert.equal((await ended).code, 0);
+test('a password that idkit did not generate is shown nowhere; NO_COLOR is honoured (contract §1, §3)', async (t) => {
+  const cwd = makeDirectory(t);
+  const env = { IDKIT_ADMIN_USERNAME: 'root', IDKIT_ADMIN_PASSWORD: 'Given-By-A-Person-1', NO_COLOR: '1' };
+  const { stdout, stderr } = await serve(cwd, BANNER_END, { env, terminal: true });
+  assert.equal(secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD'), env.IDKIT_ADMIN_PASSWORD, 'written as it is');
+  assert.match(stderr, /^administrator +root$/m);
+  assert.ok(!`${stdout}${stderr}`.includes(env.IDKIT_ADMIN_PASSWORD));
+  assert.ok(!stderr.includes('\u001b['));
+});
+
+test('"off a terminal only the path of .env; never into a log"; --json ends with the one result (contract §1, §3)', async (t) => {
+  const cwd = makeDirectory(t);
+  const database = 'sqlite:elsewhere/own.db';
+  const ran = await serve(cwd, '"ready"', { argv: ['--json', '--database', database] });
+  assert.equal(ran.code, 0);
+  const { address, ...result } = ran.result();
+  assert.match(String(address), /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(result, {
+    type: 'result',
+    command: 'serve',
+    ok: true,
+    exitCode: 0,
+    baseUrl: address,
+    dir: join(cwd, 'idkit'),
+  });
+  const notes = ran.json().filter(({ type }) => type === 'note');
+  assert.ok(notes.some(({ message }) => String(message).endsWith(`the password is in ${cwd}/idkit/.env`)));
+  for (const [name, secret] of secretsOf(cwd)) {
+    if (name !== 'IDKIT_ADMIN_USERNAME') assert.ok(!`${ran.stdout}${ran.stderr}`.includes(secret), name);
+  }
+  assert.ok(
+    existsSync(join(cwd, 'idkit/elsewhere/serve.lock')),
+    '"serve.lock lies beside the database file" (contract §3, Locks)',
+  );
 });

@@ -10,7 +10,16 @@ import { given, textFlag } from './flag-values.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: Command, run: Runner): void {
-  const backups = program.command('backups').description('what backup sets there are');
+  const backups = program
+    .command('backups')
+    .description('what backup sets there are')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit backups list', 'how old, how big, verified when'],
+        ['idkit backups prune --dry-run', 'what would go, and why'],
+      ]),
+    );
   backups
     .command('list')
     .description('the sets of the backup root: how old, how big, verified when')

@@ -4,7 +4,10 @@ import { examples } from './examples.ts';
 
 /** `idkit completion bash|zsh|fish` */
 export function addCompletion(program: Command, run: Runner): void {
-  const completion = program.command('completion').description('print a completion script for a shell');
+  const completion = program
+    .command('completion')
+    .description('print a completion script for a shell')
+    .addHelpText('after', examples(Object.values(INSTALL).map((command) => [command, 'for this user'])));
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
     completion
       .command(shell)

@@ -8,6 +8,7 @@ export function addConfig(program: Command, run: Runner): void {
   program
     .command('config')
     .description('the effective settings')
+    .addHelpText('after', examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']]))
     .command('show')
     .description('each effective setting with where it came from, secrets hidden')
     .addHelpText('after', examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']]))

@@ -8,6 +8,7 @@ export function addMasterKey(program: Command, run: Runner): void {
   program
     .command('master-key')
     .description('the key that encrypts secrets at rest')
+    .addHelpText('after', examples([['idkit master-key rotate', 'may be killed and run again']]))
     .command('rotate')
     .description('a new master key: writes .env, seals every secret anew; serve must be stopped')
     .addHelpText('after', examples([['idkit master-key rotate', 'may be killed and run again']]))

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Runner } from '../../command.ts';
+import { examples } from '../examples.ts';
 import { addClientCommands } from './client.ts';
 import { addRealmCommands } from './realm.ts';
 import { addSessionCommands } from './session.ts';
@@ -10,7 +11,18 @@ import { addUserCommands } from './user.ts';
 export function addAdmin(program: Command, run: Runner): void {
   const admin = program
     .command('admin')
-    .description('realms, users, clients, sessions and tokens over the administrative API');
+    .description('realms, users, clients, sessions and tokens over the administrative API')
+    .addHelpText(
+      'after',
+      examples([
+        ['idkit admin realm list', 'names and states'],
+        ['idkit admin user count --realm acme', 'a number'],
+        [
+          'idkit admin realm list --base-url https://login.example.org',
+          'a service elsewhere, Keycloak 26 too',
+        ],
+      ]),
+    );
   addRealmCommands(admin, run);
   addUserCommands(admin, run);
   addClientCommands(admin, run);

@@ -11,7 +11,10 @@ const CLIENT = { name: 'the client id', flag: '--client-id' };
 
 /** `idkit admin client list|create` */
 export function addClientCommands(admin: Command, run: Runner): void {
-  const client = admin.command('client').description('clients of a realm');
+  const client = admin
+    .command('client')
+    .description('clients of a realm')
+    .addHelpText('after', examples([['idkit admin client list --realm acme', 'ids and kinds']]));
   withAdminFlags(client.command('list').description('every client'), { realm: true })
     .addHelpText('after', examples([['idkit admin client list --realm acme', 'ids and kinds']]))
     .action(run(listClients));

@@ -12,7 +12,10 @@ const REALM = { name: 'the realm', flag: '--realm' };
 
 /** `idkit admin realm list|get|create|export` */
 export function addRealmCommands(admin: Command, run: Runner): void {
-  const realm = admin.command('realm').description('realms');
+  const realm = admin
+    .command('realm')
+    .description('realms')
+    .addHelpText('after', examples([['idkit admin realm list', 'names and states']]));
   withAdminFlags(realm.command('list').description('every realm'), { realm: false })
     .addHelpText('after', examples([['idkit admin realm list', 'names and states']]))
     .action(run(listRealms));

@@ -10,7 +10,10 @@ import { type ApiRecord, apiPath, asRecords, getUser, listUsers } from './lookup
 
 /** `idkit admin session list|revoke` */
 export function addSessionCommands(admin: Command, run: Runner): void {
-  const session = admin.command('session').description('user sessions of a realm');
+  const session = admin
+    .command('session')
+    .description('user sessions of a realm')
+    .addHelpText('after', examples([['idkit admin session list --realm acme --username alice', 'one user']]));
   withAdminFlags(session.command('list').description('sessions, of one user or of all'), { realm: true })
     .option('--username <name>', 'just this user')
     .addHelpText('after', examples([['idkit admin session list --realm acme --username alice', 'one user']]))

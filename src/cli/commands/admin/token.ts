@@ -9,7 +9,13 @@ import { apiPath, getClient } from './lookup.ts';
 
 /** `idkit admin token revoke` */
 export function addTokenCommands(admin: Command, run: Runner): void {
-  const token = admin.command('token').description('tokens');
+  const token = admin
+    .command('token')
+    .description('tokens')
+    .addHelpText(
+      'after',
+      examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]),
+    );
   withAdminFlags(
     token.command('revoke').description("revoke the token on stdin, with its own client's credentials"),
     { realm: false },

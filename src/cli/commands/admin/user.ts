@@ -11,7 +11,10 @@ const USER = { name: 'the user', flag: '--username' };
 
 /** `idkit admin user count|list|create|set-password` */
 export function addUserCommands(admin: Command, run: Runner): void {
-  const user = admin.command('user').description('users of a realm');
+  const user = admin
+    .command('user')
+    .description('users of a realm')
+    .addHelpText('after', examples([['idkit admin user count --realm acme', 'a number']]));
   withAdminFlags(user.command('count').description('how many, without service accounts'), { realm: true })
     .addHelpText('after', examples([['idkit admin user count --realm acme', 'a number']]))
     .action(run(countUsers));
