@@ -199,11 +199,30 @@ describe('restore refuses, with nothing touched,', () => {
   it('a wrong passphrase (12)', (t) =>
     refuses(t, 'IDKIT_CREDENTIALS', async () => ({ passphrase: new Secret('wrong') })));
 
-  it('a partial set (2)', (t) =>
-    refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
-      const set = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
+  it('a partial set (2), before it is verified: "only a set with the database counts"', async (t) => {
+    for (const damaged of [false, true]) {
+      await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
+        const set = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
+        if (damaged) await writeFile(join(set.dir, 'config.tar.gz'), 'x');
+        const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
+        t.after(() => lock.release());
+        return { from: set.dir, keepEnv: true };
+      });
+    }
+  });
+
+  it('a set without the environment (2), unless .env is kept', async (t) => {
+    await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
+      const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
+      await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
+      return { from: set.dir };
+    });
+    await refuses(t, 'IDKIT_DAMAGED', async ({ platform }) => {
+      const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
+      await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
       return { from: set.dir, keepEnv: true };
-    }));
+    });
+  });
 
   it('what the operator does not confirm', (t) =>
     refuses(t, 'IDKIT_USAGE', async () => ({ confirm: async () => false })));

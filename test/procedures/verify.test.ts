@@ -150,6 +150,8 @@ describe('verify', () => {
     const { settings } = await backedUp(t);
     const shared = await lockRoot(settings.backup.root, 'shared', 'verify');
     await verify(settings, procedureOptions());
+    const alone = lockRoot(settings.backup.root, 'exclusive', 'backup');
+    await assert.rejects(alone, /held by verify, process /, 'the one that goes on is named');
     await shared.release();
     const exclusive = await lockRoot(settings.backup.root, 'exclusive', 'backup');
     t.after(() => exclusive.release());

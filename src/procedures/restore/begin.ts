@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { openSet, type SetHandle } from '../../backupset/index.ts';
+import { type Manifest, openSet, parseManifest, SET_FILES, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
@@ -46,6 +46,40 @@ export async function openRestoreSet(
   const set = await openSet(resolve(from));
   if (journal !== undefined) checkSameSet(set.dir, journal);
   return set;
+}
+
+/**
+ * Only a set with the database counts, and without `--keep-env` only one with the environment (contract §3, backup).
+ * Its manifest says so before anything else of it is read; whether that holds is the verification's matter.
+ *
+ * @throws IDKIT_USAGE
+ */
+export async function checkComplete(set: SetHandle, keepEnv: boolean): Promise<void> {
+  const parts = (await findManifest(set))?.parts;
+  if (parts === undefined) return;
+  if (!parts.includes('database')) {
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `${set.name} is a partial set without the database (${parts.join(', ')})`,
+      { hints: ['idkit backups list shows which sets hold the database'] },
+    );
+  }
+  if (!keepEnv && !parts.includes('env')) {
+    throw new IdkitError('IDKIT_USAGE', `${set.name} holds no env.gpg`, {
+      hints: ['--keep-env restores it with the .env that is in place'],
+    });
+  }
+}
+
+/** Undefined where there is none or it is damaged, which the verification tells. */
+async function findManifest(set: SetHandle): Promise<Manifest | undefined> {
+  if (!set.names.includes(SET_FILES.manifest)) return undefined;
+  try {
+    return parseManifest(await set.read(SET_FILES.manifest));
+  } catch (error) {
+    if (error instanceof IdkitError) return undefined;
+    throw error;
+  }
 }
 
 /** `--from` may repeat the journal's set and name no other. */

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SET_FILES, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
+import { type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { RealmCount } from '../../runtime/index.ts';
@@ -18,8 +18,7 @@ const DATABASE_PER_SQL_BYTE = 2;
 /**
  * Verifies the set as a whole (spec step 1).
  *
- * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says; IDKIT_USAGE for a set that holds no
- *   database or no environment to restore
+ * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says
  */
 export async function verifyForRestore(
   set: SetHandle,
@@ -41,20 +40,6 @@ export async function verifyForRestore(
         ...new Set(verdict.problems.flatMap(({ hints }) => hints)),
         'idkit backups list shows the other sets',
       ],
-    });
-  }
-  if (!verdict.parts.includes('database')) {
-    throw new IdkitError(
-      'IDKIT_USAGE',
-      `${set.name} is a partial set without the database (${verdict.parts})`,
-      {
-        hints: ['idkit backups list shows which sets hold the database'],
-      },
-    );
-  }
-  if (keepEnv !== true && !set.names.includes(SET_FILES.environment)) {
-    throw new IdkitError('IDKIT_USAGE', `${set.name} holds no env.gpg`, {
-      hints: ['--keep-env restores it with the .env that is in place'],
     });
   }
   return verdict;

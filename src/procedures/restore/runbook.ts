@@ -8,6 +8,7 @@ import { lockForRestore } from '../locks.ts';
 import { beginRun, type Run } from '../runbook.ts';
 import { abortRestore } from './abort.ts';
 import {
+  checkComplete,
   checkNothingHalfDone,
   checkOptions,
   clearLeftovers,
@@ -58,6 +59,8 @@ export async function restoreInto(
   const dataDir = dataDirectory(settings);
   const found = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, found);
+  const keepEnv = (found ?? options).keepEnv === true;
+  if (found?.state !== 'swapping' && found?.state !== 'swapped') await checkComplete(set, keepEnv);
   const locks = await lockForRestore(settings, set.dir, {
     reporter: options.reporter,
     mode: options.rootLock ?? 'exclusive',
