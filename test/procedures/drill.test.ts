@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { isolate } from '../../src/procedures/drill/isolate.ts';
 import { drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
 import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
-import { changedSinceBackup } from './restored-state.ts';
+import { changedSinceBackup, NEW, readState } from './restored-state.ts';
 import { spawnProcedure } from './spawn-procedure.ts';
 
 // A temporary directory of this file's own, so that drills of other test files are not counted.
@@ -46,6 +47,18 @@ describe('drill', () => {
     const result = await drill(await platform.load(), options());
     assert.equal(result.outcome, 'passed');
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
+  });
+
+  it('leaves what --keep asks for and names it, also when the next drill tidies up (contract §3)', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const ended = await spawnProcedure(['drill', platform.dir, '--flag', 'keep']);
+    assert.equal(ended.code, 0, ended.stderr);
+    const { dir } = JSON.parse(ended.stdout) as { dir: string };
+    t.after(() => rmSync(dirname(dir), { recursive: true }));
+    const next = await isolate({}, { keep: false });
+    assert.deepEqual(await listDrills(), [basename(next.dir)]);
+    rmSync(next.dir, { recursive: true });
+    assert.deepEqual(await readState(dir), NEW);
   });
 
   it('never follows an absolute database path, an application or a mirror of the set', async (t) => {

@@ -49,7 +49,7 @@ try {
           ...(values.to === undefined ? {} : { to: values.to }),
         })
       : procedure === 'drill'
-        ? await drill(settings, { ...options, passphrase, env: {} })
+        ? await drill(settings, { ...options, passphrase, env: {}, ...flags })
         : await restore(settings, { ...options, passphrase, env: {}, ...from, ...flags });
   console.log(JSON.stringify(result));
 } catch (error) {

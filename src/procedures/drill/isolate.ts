@@ -6,6 +6,8 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { explainWriteFault, findEntry } from '../durable.ts';
 
 const PREFIX = 'idkit-drill-';
+/** What the operator keeps is no leftover of a dead drill. */
+const KEPT_PREFIX = 'idkit-kept-drill-';
 
 /** What of the process environment an isolated platform may see: secrets that a restore here would see too. */
 const SECRETS = [
@@ -29,11 +31,14 @@ export interface IsolatedPlace {
   adjust(settings: Settings): Settings;
 }
 
-/** Makes the place, and removes those of drills whose process is gone. */
-export async function isolate(environment: NodeJS.ProcessEnv): Promise<IsolatedPlace> {
+/** Makes the place, and removes those of drills whose process is gone; one that is to be kept stays for good. */
+export async function isolate(
+  environment: NodeJS.ProcessEnv,
+  options: { keep: boolean },
+): Promise<IsolatedPlace> {
   try {
     await reapDeadDrills();
-    const dir = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+    const dir = await mkdtemp(join(tmpdir(), options.keep ? KEPT_PREFIX : `${PREFIX}${process.pid}-`));
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
     const env = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));

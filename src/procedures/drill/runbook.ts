@@ -30,7 +30,9 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     throw new IdkitError('IDKIT_NOT_FOUND', `${found.root} holds no backup set that can be restored`);
   }
   const startedAt = new Date(options.clock.now()).toISOString();
-  const place = await run.step('isolate', () => isolate(options.env ?? process.env));
+  const place = await run.step('isolate', () =>
+    isolate(options.env ?? process.env, { keep: options.keep === true }),
+  );
   try {
     let restored: RestoreResult | undefined;
     let failure: IdkitError | undefined;
