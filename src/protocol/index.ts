@@ -12,6 +12,7 @@ export {
 export type { Answer } from './answer.ts';
 export type {
   BrowserAnswer,
+  BrowserEndpoint,
   BrowserRequest,
   CookieChange,
   LoginPage,
@@ -20,6 +21,11 @@ export type {
   PageFrame,
   StandalonePage,
 } from './browser/contract.ts';
+export { PAGE_LOCALES } from './browser/locale.ts';
+export { RULE_MESSAGE_KEYS, type RuleMessageKey } from './browser/message-keys.ts';
+export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } from './browser/page-frame.ts';
+export { clearSsoCookies, makeSsoCookies, sessionCookieValue } from './browser/sso-cookies.ts';
+export { findSsoSession, type SsoSession } from './browser/sso-session.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
 export { isAllowedOrigin } from './cors.ts';
 export { discoveryDocument } from './discovery.ts';

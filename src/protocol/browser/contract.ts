@@ -1,3 +1,5 @@
+import type { ProtocolContext } from '../context.ts';
+
 /** A request of a browser to a page or to the authorization or logout endpoint, parsed once. */
 export interface BrowserRequest {
   /** Name in the path. */
@@ -129,3 +131,20 @@ export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
   | { show: 'form-post'; to: string; fields: readonly (readonly [name: string, value: string])[] }
   | { show: 'nothing'; status: number }
 );
+
+/**
+ * An endpoint of the login, below `/realms/{realm}`:
+ *
+ * | URL | GET | POST |
+ * |---|---|---|
+ * | `/protocol/openid-connect/auth` | `authorize` | `authorize` |
+ * | `/login-actions/authenticate` | `showLogin` | `submitLogin` (password and one-time password) |
+ * | `/login-actions/required-action` | `showRequiredAction` | `submitRequiredAction` |
+ * | `/login-actions/consent` | | `submitConsent` |
+ * | `/login-actions/restart` | `restartLogin` | |
+ *
+ * Whatever the user or the client did wrong is an answer too.
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export type BrowserEndpoint = (ctx: ProtocolContext, request: BrowserRequest) => Promise<BrowserAnswer>;

@@ -1,0 +1,72 @@
+/**
+ * Every message that the rules of the browser name, under Keycloak's keys where it has one (facts §5.10, §11). The
+ * message files of the pages have a text for each in every language; `{name}` in it is filled from `values`.
+ */
+export const RULE_MESSAGE_KEYS = [
+  // Error pages of the authorization endpoint
+  'invalidRequestMessage', // Invalid Request
+  'clientNotFoundMessage', // Client not found.
+  'clientDisabledMessage', // Client disabled.
+  'bearerOnlyMessage', // Bearer-only applications are not allowed to initiate browser login
+  'invalidParameterMessage', // Invalid parameter: {name}
+  'wrongClientProtocolMessage', // Wrong client protocol.
+  'httpsRequiredMessage', // HTTPS required
+  'realmNotEnabledMessage', // Realm not enabled
+  'registrationNotAllowedMessage', // Registration not allowed
+  'internalServerErrorMessage', // An internal server error has occurred
+  'loginRefusedMessage', // This realm asks for more at login than this server can check …
+  // Login
+  'invalidUserMessage', // Invalid username or password.
+  'accountDisabledMessage', // Account is disabled, contact your administrator.
+  'invalidTotpMessage', // Invalid authenticator code.
+  'secondFactorUnsupportedMessage', // Your second factor ({kind}) cannot be used here …
+  'reauthenticateMessage', // Please re-authenticate to continue
+  'differentUserAuthenticatedMessage', // You are already authenticated as different user ''{username}'' …
+  'cookieNotFoundMessage', // Cookie not found. Please make sure cookies are enabled in your browser.
+  'accountChangedMessage', // Your account has changed during the login. Please log in again.
+  'loginTimeoutMessage', // Your login attempt timed out. Login will start from the beginning.
+  'pageExpiredMessage', // Page has expired
+  'alreadyLoggedInMessage', // You are already logged in.
+  // Required actions
+  'accountNotSetUpMessage', // Your account is not fully set up: {action} cannot be done here …
+  'updatePasswordMessage', // You need to change your password to activate your account.
+  'updateProfileMessage', // You need to update your user profile to activate your account.
+  'missingPasswordMessage', // Please specify password.
+  'notMatchPasswordMessage', // Passwords don't match.
+  'invalidPasswordMinLengthMessage', // Invalid password: minimum length {0}.
+  'invalidPasswordMaxLengthMessage',
+  'invalidPasswordMinDigitsMessage',
+  'invalidPasswordMinLowerCaseCharsMessage',
+  'invalidPasswordMinUpperCaseCharsMessage',
+  'invalidPasswordMinSpecialCharsMessage',
+  'invalidPasswordNotUsernameMessage',
+  'invalidPasswordNotContainsUsernameMessage',
+  'invalidPasswordNotEmailMessage',
+  'invalidPasswordRegexPatternMessage',
+  'invalidPasswordHistoryMessage', // … must not be equal to any of last {0} passwords.
+  'usernameExistsMessage', // Username already exists.
+  'emailExistsMessage', // Email already exists.
+  // Labels of profile fields; a realm's own are `ownLabel` with its text in {text}
+  'username',
+  'email',
+  'firstName',
+  'lastName',
+  'ownLabel', // {text}
+  // Faults of profile fields
+  'error-user-attribute-required', // Please specify this field.
+  'error-user-attribute-read-only', // This field is read only.
+  'error-invalid-value', // Invalid value.
+  'error-invalid-length', // Length must be between {min} and {max}.
+  'error-invalid-length-too-short', // Minimal length is {min}.
+  'error-invalid-length-too-long', // Maximal length is {max}.
+  'error-invalid-email', // Invalid email address.
+  'error-invalid-number', // Invalid number.
+  'error-number-out-of-range', // Number must be between {min} and {max}.
+  'error-invalid-date', // Invalid date.
+  'error-invalid-uri', // Invalid URL.
+  'error-pattern-no-match', // Invalid value.
+  'error-username-invalid-character', // Value contains invalid character.
+  'error-person-name-invalid-character', // Value contains invalid character.
+] as const;
+
+export type RuleMessageKey = (typeof RULE_MESSAGE_KEYS)[number];

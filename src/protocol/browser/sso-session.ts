@@ -1,0 +1,69 @@
+import { seconds } from '../../core/index.ts';
+import type { User, UserSession } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { ProtocolContext } from '../context.ts';
+import { numberClaim, textClaim } from '../jwt.ts';
+import { issuerOf } from '../realm-gate.ts';
+import { verifyRealmJwt } from '../realm-jwt.ts';
+import { isSessionAlive } from '../refresh-token-check.ts';
+import type { BrowserRequest } from './contract.ts';
+import { cookieValues } from './cookies.ts';
+
+/** `typ` of the JWT in `KEYCLOAK_IDENTITY`; no other token of the realm has it. */
+export const IDENTITY_TYPE = 'Serialized-ID';
+
+/** The login that a browser already has in a realm. */
+export interface SsoSession {
+  session: UserSession;
+  user: User;
+  /** Second at which the user last proved themselves in this browser (claim `auth_time`). */
+  authenticatedAt: number;
+  /** Random text of this browser's login that forms behind it send back, so that no other site can (CSRF). */
+  stateChecker: string;
+}
+
+/**
+ * The browser's login by its cookie `KEYCLOAK_IDENTITY` (facts §12): signed by the realm, in force, its session
+ * alive and of an enabled user. Of several cookies of that name the one that proves right counts; two that prove
+ * different sessions were not both put there by this service, so none does (cookie tossing).
+ */
+export async function findSsoSession(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'cookies'>,
+): Promise<SsoSession | undefined> {
+  const values = cookieValues(request, 'KEYCLOAK_IDENTITY');
+  const found = await Promise.all(values.map((value) => readIdentity(ctx, configuration, value)));
+  const [newest, ...others] = found
+    .filter((one) => one !== undefined)
+    .sort((one, other) => other.authenticatedAt - one.authenticatedAt);
+  return others.every(({ session }) => session.id === newest?.session.id) ? newest : undefined;
+}
+
+async function readIdentity(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  token: string,
+): Promise<SsoSession | undefined> {
+  const claims = verifyRealmJwt(ctx, configuration, token);
+  if (claims === undefined || claims['typ'] !== IDENTITY_TYPE) return undefined;
+  if (claims['iss'] !== issuerOf(ctx, configuration)) return undefined;
+  const now = seconds(ctx.clock);
+  const issuedAt = numberClaim(claims, 'iat') ?? 0;
+  const sessionId = textClaim(claims, 'sid');
+  const stateChecker = textClaim(claims, 'state_checker');
+  if ((numberClaim(claims, 'exp') ?? 0) <= now || sessionId === undefined || stateChecker === undefined)
+    return undefined;
+  const session = await ctx.store.findSession(sessionId, false);
+  if (session === undefined || session.realmId !== configuration.realm.id) return undefined;
+  if (session.userId !== claims['sub'] || !isSessionAlive(configuration, session, now)) return undefined;
+  const user = await ctx.store.findUser(configuration.realm.id, session.userId);
+  if (user === undefined || !user.enabled) return undefined;
+  if (issuedAt < Math.max(configuration.realm.settings.notBefore, user.notBefore)) return undefined;
+  return {
+    session,
+    user,
+    authenticatedAt: numberClaim(claims, 'auth_time') ?? session.startedAt,
+    stateChecker,
+  };
+}
