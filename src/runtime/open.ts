@@ -29,6 +29,11 @@ export async function startService(settings: Settings, options: ServeOptions = {
   return startServer(settings, options);
 }
 
+/** The newest schema of an embedded database, or of its dump, that this idkit reads. */
+export async function newestSchemaVersion(): Promise<number> {
+  return (await import('../store/open.ts')).SCHEMA_VERSION;
+}
+
 /**
  * The service's log: one JSON line per event, without secrets. On a file descriptor lines are gathered; `flush`
  * writes them.

@@ -19,8 +19,10 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { prepareForWriting } from './sqlite/prepare-file.ts';
 
 export { checkSqlite } from './sqlite/check.ts';
+export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
+export { SCHEMA_VERSION } from './sqlite/migrations/index.ts';
 export { summarizeSqlite } from './sqlite/read-summary.ts';
 
 /** How to open a store. */

@@ -100,8 +100,12 @@ describe('a dump with a schema newer than this idkit', () => {
       [SET_FILES.dump]: dump,
       [SET_FILES.manifest]: Buffer.from(JSON.stringify(manifest)),
     });
-    const verified = await verify(settings, withPassphrase());
+    const told = withPassphrase();
+    const verified = await verify(settings, told);
     assert.deepEqual([verified.failure, verified.findings], [undefined, []]);
+    const [note, ...rest] = verified.sets[0]?.notes ?? [];
+    assert.match(note ?? '', /^the dump has schema 999, newer than this idkit's \d+; /);
+    assert.deepEqual([rest, told.told.notes], [[], [`${set.name}: ${note}`]]);
     const before = await fingerprint(settings.dir, lockFiles);
     await assert.rejects(restore(settings, { ...withPassphrase(), from: set.dir }), { exitCode: 14 });
     assert.deepEqual(await fingerprint(settings.dir, lockFiles), before);

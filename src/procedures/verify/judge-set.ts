@@ -1,5 +1,6 @@
 import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { newestSchemaVersion } from '../../runtime/open.ts';
 import type { Run } from '../runbook.ts';
 import type { SetVerdict, VerifyOptions } from './contract.ts';
 import type { VERIFY_STEPS } from './steps.ts';
@@ -17,7 +18,8 @@ export async function judgeSet(
     onProgress: run.progress('read', 'bytes'),
     ...(passphrase === undefined ? {} : { passphrase }),
   });
-  for (const note of verdict.notes) reporter.note(`${set.name}: ${note}`);
+  const notes = [...verdict.notes, ...(await notesOnSchema(verdict))];
+  for (const note of notes) reporter.note(`${set.name}: ${note}`);
   if (keptIn !== undefined) await keepVerdict(keptIn, set.name, verdict, options);
   return {
     name: set.name,
@@ -26,11 +28,21 @@ export async function judgeSet(
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
     problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
     hints: [...new Set(verdict.problems.flatMap(({ hints }) => hints))],
-    notes: verdict.notes,
+    notes,
     ...(set.startedAt === undefined ? {} : { ageSeconds: Math.floor((clock.now() - set.startedAt) / 1000) }),
     files: verdict.files,
     bytes: verdict.bytes,
   };
+}
+
+/** A dump that this idkit could not restore is whole all the same (contract §3, verify). */
+async function notesOnSchema({ dump }: Verdict): Promise<readonly string[]> {
+  const schema = dump?.schemaVersion;
+  if (schema === undefined) return [];
+  const newest = await newestSchemaVersion();
+  return schema > newest
+    ? [`the dump has schema ${schema}, newer than this idkit's ${newest}; a newer idkit restores it`]
+    : [];
 }
 
 /** Remembers the verdict in `ROOT/.state/NAME.json`, never inside the set (contract §3, verify). */
