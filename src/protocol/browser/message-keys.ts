@@ -67,6 +67,10 @@ export const RULE_MESSAGE_KEYS = [
   'error-pattern-no-match', // Invalid value.
   'error-username-invalid-character', // Value contains invalid character.
   'error-person-name-invalid-character', // Value contains invalid character.
+  // Logout
+  'missingParametersMessage', // Missing parameters: {name}
+  'invalidRedirectUriMessage', // Invalid redirect uri
+  'successLogout', // You are logged out
 ] as const;
 
 export type RuleMessageKey = (typeof RULE_MESSAGE_KEYS)[number];

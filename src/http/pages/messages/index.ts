@@ -1,0 +1,56 @@
+// Texts of the pages, a file per language.
+import type { Message } from '../../../protocol/index.ts';
+import { de } from './de.ts';
+import { en, type MessageKey, type Messages } from './en.ts';
+
+export type { MessageKey } from './en.ts';
+
+/** Every language that there are texts for, by its tag. */
+export const LANGUAGES: Readonly<Record<string, Messages>> = { en, de };
+
+/** The texts that one page needs. */
+export interface Texts {
+  /** The language that the texts are in, for `lang`; English where there are none in the language asked for. */
+  language: string;
+  text(key: MessageKey, values?: Message['values']): string;
+  /** A message of the rules; a key that no file has is shown as it is. */
+  message(message: Message): string;
+  /** A stored text: `${key}` stands for the message of that key, as in Keycloak; everything else for itself. */
+  stored(text: string): string;
+}
+
+const perLanguage = new Map<string, Texts>();
+
+/** The texts for a locale: `de-AT` gets those of `de`. */
+export function findTexts(locale: string): Texts {
+  const language = [locale, locale.split(/[-_]/, 1)[0]!].find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
+  let texts = perLanguage.get(language);
+  if (texts === undefined) {
+    texts = makeTexts(language, LANGUAGES[language]!);
+    perLanguage.set(language, texts);
+  }
+  return texts;
+}
+
+function makeTexts(language: string, messages: Messages): Texts {
+  const find = (key: string): string | undefined =>
+    Object.hasOwn(messages, key) ? messages[key as MessageKey] : undefined;
+  const stored = (text: string): string => {
+    const key = /^\s*\$\{([\w.-]+)\}\s*$/.exec(text)?.[1];
+    return key === undefined ? text : (find(key) ?? key);
+  };
+  return {
+    language,
+    text: (key, values) => fillIn(messages[key], values),
+    message: ({ key, values }) => fillIn(find(key) ?? stored(key), values),
+    stored,
+  };
+}
+
+/** One pass, so that a value that looks like a placeholder stays what it is. */
+function fillIn(text: string, values: Message['values']): string {
+  if (values === undefined) return text;
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? values[name]! : whole,
+  );
+}
