@@ -3,6 +3,7 @@ import type {
   Client,
   ClientScope,
   Component,
+  Consent,
   Credential,
   Group,
   LoginFailures,
@@ -13,6 +14,7 @@ import type {
   UserEvent,
   UserSession,
 } from '../model/index.ts';
+import type { LoginStore } from './login-contract.ts';
 
 /**
  * Everything of a realm that tokens need and that is small: settings, roles, scopes, groups, components.
@@ -49,8 +51,18 @@ export type Change =
   /** Adds or takes single assignments, without reading and writing the whole user. */
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
-  /** Ends sessions as part of the change, for example when a password is set. */
-  | { do: 'endSessions'; userId: string; offlineToo: boolean }
+  /** Creates or replaces a consent, for example of an imported user; the first date of one that is there stays. */
+  | { do: 'putConsent'; consent: Consent }
+  /**
+   * Ends sessions as part of the change, for example when a password is set; logins half done and codes not exchanged
+   * yet go too, but for the login in which the user sets it.
+   */
+  | {
+      do: 'endSessions';
+      userId: string;
+      offlineToo: boolean;
+      exceptAuthenticationSession?: string | undefined;
+    }
   | { do: 'record'; adminEvent: AdminEvent };
 
 /** Which uniqueness stood in the way of `apply`; nothing of the list was done. */
@@ -196,7 +208,7 @@ export interface AdminEventQuery {
  * - Secrets, passwords and refresh tokens are never stored in the clear.
  * - `find…` answers undefined for what is absent, `list…` an empty array; neither throws for it.
  */
-export interface Store {
+export interface Store extends LoginStore {
   // Configuration: cached, frozen objects.
   listRealmNames(): Promise<readonly string[]>;
   findRealm(name: string): Promise<RealmConfiguration | undefined>;
@@ -238,13 +250,17 @@ export interface Store {
   startSession(session: UserSession, family: TokenFamily): Promise<void>;
   findSession(id: string, offline: boolean): Promise<UserSession | undefined>;
   findFamily(id: string): Promise<FamilyInSession | undefined>;
-  /** Whether the client still has a family in the session. */
-  hasFamily(sessionId: string, offline: boolean, clientUuid: string): Promise<boolean>;
+  /**
+   * Whether the client still has a family in the session; of those begun by second `startedBy` only, where given: an
+   * access token that is older than all of them is of one that was taken away.
+   */
+  hasFamily(sessionId: string, offline: boolean, clientUuid: string, startedBy?: number): Promise<boolean>;
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult>;
   /** Revokes one family; the user session lives on. `removed` false: it was not there. */
   removeFamily(id: string): Promise<{ removed: boolean }>;
   /** Ends one user session with all its families. `ended` false: it was not there. */
   endSession(id: string, offline: boolean): Promise<{ ended: boolean }>;
+  /** Logins half done and codes not exchanged yet go too. */
   endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }>;
   /** Ends all online sessions of a realm. */
   endRealmSessions(realmId: string): Promise<{ ended: number }>;
@@ -278,7 +294,7 @@ export interface Store {
   clearAdminEvents(realmId: string): Promise<void>;
 
   // Life of the database.
-  /** Removes at most `limit` expired sessions, families, claims, revocations and events; how many went. */
+  /** Removes at most `limit` expired sessions, families, logins, codes, claims, revocations and events; how many went. */
   sweep(now: number, limit: number): Promise<{ removed: number }>;
   figures(): Promise<StoreFigures>;
   /** Finishes running writes, checkpoints and closes. Idempotent. */

@@ -9,9 +9,12 @@ import type {
 /** What a code turned out to be when it was presented. */
 export type TakenCode =
   | { outcome: 'taken'; code: AuthorizationCode }
-  /** It was taken before; its family was removed in the same transaction, or will never be made. */
+  /**
+   * It was taken before; the client was taken out of the session in the same transaction, and what the first exchange
+   * has not stored yet will never be. The code is without what the request asked for.
+   */
   | { outcome: 'used'; code: AuthorizationCode }
-  /** No such code: never issued, or so old that its mark is gone. */
+  /** No such code: never issued, not taken in time, or so old that its mark is gone. */
   | { outcome: 'gone' };
 
 /**
@@ -20,8 +23,9 @@ export type TakenCode =
  * - Of any number of parallel `finishLogin` calls for one authentication session, exactly one is answered
  *   `finished`; its user session and code are there when it is.
  * - Of any number of parallel `takeCode` calls for one code, exactly one is answered `taken`.
- * - A code that is presented a second time ends what the first one got, also where the first exchange has not
- *   stored its family yet: `startFamily` then answers `revoked`.
+ * - A code that is presented a second time ends what the first one got, as all that its client has in the session,
+ *   also where the first exchange has not stored its family yet: `startFamily` then answers `revoked`.
+ * - Whatever ends all sessions of a user ends logins half done and codes not exchanged yet too.
  * - Codes and browser cookies are stored as hashes only.
  */
 export interface LoginStore {
@@ -30,14 +34,16 @@ export interface LoginStore {
    * stored with revision + 1. `changed`: another form of the same tab came first, or the session is gone.
    */
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'>;
+  /** Never an expired one. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
 
   /**
    * One transaction: takes the authentication session away (absent: a login that needed no page), creates the user
-   * session where there is none of that id (else its last use becomes `session.lastAccessAt`), stores the consent
-   * and the code. `gone`: the authentication session has another revision or is not there, or the user, client or
-   * (where `sessionMustExist`) user session is gone; nothing was done.
+   * session where there is none of that id (else its last use becomes `session.lastAccessAt`, and where the note
+   * `auth_time` is later than its own, its notes become those of `session`), stores the consent and the code. `gone`:
+   * the authentication session has another revision or is not there, or the user, client or (where
+   * `sessionMustExist`) user session is gone, or the user session is of another user; nothing was done.
    */
   finishLogin(login: {
     authenticationSession?: { id: string; revision: number };
@@ -63,6 +69,11 @@ export interface LoginStore {
   findConsent(userId: string, clientUuid: string): Promise<Consent | undefined>;
   /** Oldest first. */
   listConsents(userId: string): Promise<readonly Consent[]>;
-  /** Takes the consent away and, with it, the client's families of the user, offline ones too. */
+  /**
+   * Takes the consent away and, with it, the client's families of the user, offline ones too. Without a consent the
+   * offline ones alone; `removed` false: there was neither.
+   */
   removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }>;
+  /** Whether a family that is gone was taken away with its consent, or because its code came twice; for a day. */
+  wasDetached(familyId: string): Promise<boolean>;
 }

@@ -20,6 +20,9 @@ export interface Tables {
   };
   user_session: SessionRow;
   token_family: FamilyRow;
+  authentication_session: AuthenticationSessionRow;
+  authorization_code: CodeRow;
+  user_consent: ConsentRow;
   revoked_token: { jti: string; expires_at: number };
   claim: { name: string; expires_at: number };
   login_failures: { realm_id: string; user_id: string; revision: number; doc: string };
@@ -91,4 +94,41 @@ export interface FamilyRow {
   started_at: number;
   last_refresh_at: number;
   notes: string;
+}
+
+export interface AuthenticationSessionRow {
+  id: string;
+  realm_id: string;
+  client_uuid: string;
+  user_id: string | null;
+  browser_hash: Uint8Array;
+  revision: number;
+  expires_at: number;
+  doc: string;
+}
+
+export interface CodeRow {
+  hash: Uint8Array;
+  realm_id: string;
+  client_uuid: string;
+  user_id: string;
+  session_id: string;
+  family_id: string;
+  issued_at: number;
+  expires_at: number;
+  /** 0: never presented; 1: taken; 2: presented again, so that its family must not live. */
+  state: number;
+  /** The rest of the request; empty once the code was taken. */
+  doc: string;
+}
+
+export interface ConsentRow {
+  user_id: string;
+  client_uuid: string;
+  /** JSON array. */
+  scope_ids: string;
+  /** Milliseconds. */
+  created_date: number;
+  /** Milliseconds. */
+  last_updated_date: number;
 }

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { Secret } from '../../src/core/index.ts';
 import type {
+  AuthenticationSession,
+  AuthorizationCode,
   Client,
   ClientScope,
   Component,
+  Consent,
   Credential,
   Group,
   Realm,
@@ -190,6 +193,63 @@ export function aFamily(more: Partial<TokenFamily>): TokenFamily {
     startedAt: START,
     lastRefreshAt: START,
     notes: { nonce: 'n' },
+    ...more,
+  };
+}
+
+export function anAuthenticationSession(more: Partial<AuthenticationSession>): AuthenticationSession {
+  return {
+    id: 'tab-1',
+    realmId: 'realm-1',
+    clientUuid: 'client-1',
+    browserHash: hash('browser'),
+    revision: 0,
+    startedAt: START,
+    expiresAt: START + 1800,
+    request: {
+      redirectUri: 'https://app.example.test/cb',
+      redirectUriSent: true,
+      responseType: 'code',
+      responseMode: 'query',
+      scope: 'openid',
+      state: 'state-1',
+      prompt: [],
+    },
+    formCode: 'form-1',
+    rememberMe: false,
+    notes: { locale: 'de' },
+    ...more,
+  };
+}
+
+export function aCode(more: Partial<AuthorizationCode>): AuthorizationCode {
+  return {
+    hash: hash('code'),
+    realmId: 'realm-1',
+    clientUuid: 'client-1',
+    userId: 'user-1',
+    sessionId: 'session-1',
+    familyId: 'family-1',
+    issuedAt: START,
+    expiresAt: START + 60,
+    redirectUri: 'https://app.example.test/cb',
+    scope: 'openid',
+    nonce: 'n',
+    codeChallenge: 'challenge',
+    codeChallengeMethod: 'S256',
+    claims: '{"userinfo":{"email":null}}',
+    notes: { auth_time: String(START), acr: '1' },
+    ...more,
+  };
+}
+
+export function aConsent(more: Partial<Consent>): Consent {
+  return {
+    userId: 'user-1',
+    clientUuid: 'client-1',
+    scopeIds: ['scope-1'],
+    createdDate: START * 1000,
+    lastUpdatedDate: START * 1000,
     ...more,
   };
 }

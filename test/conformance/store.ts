@@ -1,5 +1,6 @@
 import { configurationRules } from './store-configuration.ts';
 import { guaranteesRules } from './store-guarantees.ts';
+import { loginRules } from './store-login.ts';
 import { sessionsRules } from './store-sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
@@ -9,4 +10,5 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   guaranteesRules(rule);
   configurationRules(rule);
   sessionsRules(rule);
+  loginRules(rule);
 }

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
-import { END_LINE, writeDump } from '../../src/store/sqlite/dump/write-dump.ts';
-import { APPLICATION_ID } from '../../src/store/sqlite/migrations/index.ts';
+import { END_LINE } from '../../src/store/sqlite/dump/write-dump.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
 import { aClient, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { contents, dumpDirectly, inPieces } from './dumps.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
 async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<ReturnType<typeof dumpSqlite>> }> {
@@ -16,41 +17,6 @@ async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<Retur
     chunks.push(chunk);
   });
   return { sql: Buffer.concat(chunks), summary };
-}
-
-/** A dump of a database that is not idkit's. */
-function dumpDirectly(file: string): Buffer {
-  const database = new DatabaseSync(file, { readOnly: true });
-  const chunks: Uint8Array[] = [];
-  writeDump(database, (chunk) => chunks.push(chunk));
-  database.close();
-  return Buffer.concat(chunks);
-}
-
-async function* inPieces(sql: Buffer, size: number): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
-}
-
-/** Every table's rows with type and bytes of each value, and the row numbers. */
-function contents(file: string): unknown {
-  const database = new DatabaseSync(file, { readOnly: true });
-  const tables = database.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'table'`).all();
-  const rows = tables.map(({ name, sql }) => {
-    const columns = database.prepare('SELECT name FROM pragma_table_info(?)').all(name!);
-    const parts = columns.map(({ name: c }) => `typeof("${c}"), hex("${c}"), quote("${c}")`);
-    const rowid = /WITHOUT ROWID/i.test(String(sql)) ? '0' : 'quote(_rowid_)';
-    return [
-      name,
-      database
-        .prepare(
-          `SELECT ${rowid}, ${parts.join()} FROM "${String(name).replaceAll('"', '""')}" ORDER BY 1, 3`,
-        )
-        .all(),
-    ];
-  });
-  const pragmas = ['user_version', 'application_id'].map((name) => database.prepare(`PRAGMA ${name}`).get());
-  database.close();
-  return { rows, pragmas };
 }
 
 /** Values that dump tools are known to lose (disaster-recovery study §5.2). */
@@ -122,7 +88,7 @@ test('a dump says what its own snapshot holds, service accounts not counted', as
   await fill(store);
   const { summary, sql } = await dump(file);
   assert.deepEqual(summary.realms, [{ realm: 'acme', users: 2 }]);
-  assert.equal(summary.schemaVersion, 1);
+  assert.equal(summary.schemaVersion, SCHEMA_VERSION);
   assert.ok(summary.databaseBytes > 4096);
   assert.match(summary.version, /^3\./);
   assert.ok(sql.includes('"token_family"'));

@@ -29,6 +29,12 @@ export function slot(name: string): any {
   return new Slot(name);
 }
 
+/** A slot of its own for every column. */
+// biome-ignore lint/suspicious/noExplicitAny: each takes the place of a value of its column
+export function slots(columns: readonly string[]): any {
+  return Object.fromEntries(columns.map((column) => [column, slot(column)]));
+}
+
 /** A Kysely that only compiles. */
 export function compiler(dialect: 'sqlite' | 'postgres'): Kysely<Tables> {
   return new Kysely<Tables>({

@@ -1,6 +1,7 @@
 import { configurationQueries } from './configuration.ts';
 import { type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
+import { loginQueries } from './login.ts';
 import { sessionQueries } from './sessions.ts';
 import { userQueries } from './users.ts';
 
@@ -15,6 +16,7 @@ export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, Compi
     ...configurationQueries(db),
     ...userQueries(db, dialect),
     ...sessionQueries(db, dialect),
+    ...loginQueries(db),
     ...eventQueries(db),
   };
   return Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, compileQuery(query)]));

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
-import { type Compilable, slot } from './define.ts';
+import { type Compilable, slot, slots } from './define.ts';
 
 const FAMILY = [
   'id',
@@ -29,10 +29,6 @@ const SESSION = [
   'look_again',
   'doc',
 ] as const;
-
-const slots = (columns: readonly string[]) =>
-  // biome-ignore lint/suspicious/noExplicitAny: every column gets its own slot
-  Object.fromEntries(columns.map((column) => [column, slot(column)])) as any;
 
 export function sessionQueries(
   db: Kysely<Tables>,
@@ -159,6 +155,7 @@ export function sessionQueries(
       .where('client_uuid', '=', slot('client_uuid'))
       .where('offline', '=', slot('offline'))
       .where('session_id', '=', slot('session_id'))
+      .where('started_at', '<=', slot('started_by'))
       .limit(1),
     'family.delete': db.deleteFrom('token_family').where('id', '=', slot('id')),
     'family.deleteIdle': db

@@ -11,6 +11,7 @@ import {
   roleRow,
   type Sealing,
 } from './configuration.ts';
+import { consentRow } from './login.ts';
 import { adminEventRow } from './sessions.ts';
 import { accountRow, credentialRow } from './users.ts';
 
@@ -35,6 +36,8 @@ export function toRowChange(change: Change, sealing: Sealing): RowChange {
       return { do: 'remove', table: TABLES[change.what], id: change.id };
     case 'record':
       return { do: 'record', row: { ...adminEventRow(change.adminEvent) } };
+    case 'putConsent':
+      return { do: 'putConsent', row: consentRow(change.consent) };
     default:
       return change;
   }

@@ -94,7 +94,7 @@ export function readFamilyInSession(row: FamilyInSessionRow): FamilyInSession {
   return { family, session };
 }
 
-function buffer(bytes: Uint8Array): Buffer {
+export function buffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

@@ -1225,7 +1225,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "family.exists": {
-  "sql": "select \"id\" from \"token_family\" where \"client_uuid\" = ? and \"offline\" = ? and \"session_id\" = ? limit ?",
+  "sql": "select \"id\" from \"token_family\" where \"client_uuid\" = ? and \"offline\" = ? and \"session_id\" = ? and \"started_at\" <= ? limit ?",
   "bind": [
    {
     "slot": "client_uuid"
@@ -1235,6 +1235,9 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "session_id"
+   },
+   {
+    "slot": "started_by"
    },
    {
     "value": 1
@@ -1378,6 +1381,321 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "limit"
+   }
+  ]
+ },
+ "authentication.find": {
+  "sql": "select * from \"authentication_session\" where \"id\" = ? and \"expires_at\" > ?",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "now"
+   }
+  ]
+ },
+ "authentication.insert": {
+  "sql": "insert into \"authentication_session\" (\"id\", \"realm_id\", \"client_uuid\", \"user_id\", \"browser_hash\", \"expires_at\", \"doc\", \"revision\") values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "realm_id"
+   },
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "browser_hash"
+   },
+   {
+    "slot": "expires_at"
+   },
+   {
+    "slot": "doc"
+   },
+   {
+    "value": 1
+   }
+  ]
+ },
+ "authentication.update": {
+  "sql": "update \"authentication_session\" set \"id\" = ?, \"realm_id\" = ?, \"client_uuid\" = ?, \"user_id\" = ?, \"browser_hash\" = ?, \"expires_at\" = ?, \"doc\" = ?, \"revision\" = revision + 1 where \"id\" = ? and \"revision\" = ? and \"expires_at\" > ?",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "realm_id"
+   },
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "browser_hash"
+   },
+   {
+    "slot": "expires_at"
+   },
+   {
+    "slot": "doc"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "revision"
+   },
+   {
+    "slot": "now"
+   }
+  ]
+ },
+ "authentication.delete": {
+  "sql": "delete from \"authentication_session\" where \"id\" = ?",
+  "bind": [
+   {
+    "slot": "id"
+   }
+  ]
+ },
+ "authentication.take": {
+  "sql": "delete from \"authentication_session\" where \"id\" = ? and \"revision\" = ? and \"expires_at\" > ?",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "revision"
+   },
+   {
+    "slot": "now"
+   }
+  ]
+ },
+ "authentication.deleteOfUser": {
+  "sql": "delete from \"authentication_session\" where \"user_id\" = ? and \"id\" != ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "except"
+   }
+  ]
+ },
+ "authentication.sweep": {
+  "sql": "delete from \"authentication_session\" where \"id\" in (select \"id\" from \"authentication_session\" where \"expires_at\" <= ? limit ?)",
+  "bind": [
+   {
+    "slot": "now"
+   },
+   {
+    "slot": "limit"
+   }
+  ]
+ },
+ "code.insert": {
+  "sql": "insert into \"authorization_code\" (\"hash\", \"realm_id\", \"client_uuid\", \"user_id\", \"session_id\", \"family_id\", \"issued_at\", \"expires_at\", \"doc\", \"state\") values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  "bind": [
+   {
+    "slot": "hash"
+   },
+   {
+    "slot": "realm_id"
+   },
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "session_id"
+   },
+   {
+    "slot": "family_id"
+   },
+   {
+    "slot": "issued_at"
+   },
+   {
+    "slot": "expires_at"
+   },
+   {
+    "slot": "doc"
+   },
+   {
+    "value": 0
+   }
+  ]
+ },
+ "code.find": {
+  "sql": "select * from \"authorization_code\" where \"hash\" = ?",
+  "bind": [
+   {
+    "slot": "hash"
+   }
+  ]
+ },
+ "code.mark": {
+  "sql": "update \"authorization_code\" set \"state\" = ?, \"doc\" = ? where \"hash\" = ?",
+  "bind": [
+   {
+    "slot": "state"
+   },
+   {
+    "value": "{\"notes\":{}}"
+   },
+   {
+    "slot": "hash"
+   }
+  ]
+ },
+ "code.deleteUnused": {
+  "sql": "delete from \"authorization_code\" where \"user_id\" = ? and \"state\" = ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "value": 0
+   }
+  ]
+ },
+ "code.sweep": {
+  "sql": "delete from \"authorization_code\" where \"hash\" in (select \"hash\" from \"authorization_code\" where \"expires_at\" <= ? limit ?)",
+  "bind": [
+   {
+    "slot": "before"
+   },
+   {
+    "slot": "limit"
+   }
+  ]
+ },
+ "consent.put": {
+  "sql": "insert into \"user_consent\" (\"user_id\", \"client_uuid\", \"scope_ids\", \"created_date\", \"last_updated_date\") values (?, ?, ?, ?, ?) on conflict (\"user_id\", \"client_uuid\") do update set \"scope_ids\" = ?, \"last_updated_date\" = ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "scope_ids"
+   },
+   {
+    "slot": "created_date"
+   },
+   {
+    "slot": "last_updated_date"
+   },
+   {
+    "slot": "scope_ids"
+   },
+   {
+    "slot": "last_updated_date"
+   }
+  ]
+ },
+ "consent.find": {
+  "sql": "select * from \"user_consent\" where \"user_id\" = ? and \"client_uuid\" = ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "client_uuid"
+   }
+  ]
+ },
+ "consent.ofUser": {
+  "sql": "select * from \"user_consent\" where \"user_id\" = ? order by \"created_date\", \"client_uuid\"",
+  "bind": [
+   {
+    "slot": "user_id"
+   }
+  ]
+ },
+ "consent.delete": {
+  "sql": "delete from \"user_consent\" where \"user_id\" = ? and \"client_uuid\" = ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "client_uuid"
+   }
+  ]
+ },
+ "family.ofClientInSession": {
+  "sql": "select \"id\", \"session_id\", \"offline\", \"last_refresh_at\" from \"token_family\" where \"client_uuid\" = ? and \"session_id\" = ?",
+  "bind": [
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "session_id"
+   }
+  ]
+ },
+ "family.ofClientAndUser": {
+  "sql": "select \"token_family\".\"id\", \"session_id\", \"token_family\".\"offline\", \"last_refresh_at\" from \"token_family\" inner join \"user_session\" on \"user_session\".\"id\" = \"token_family\".\"session_id\" and \"user_session\".\"offline\" = \"token_family\".\"offline\" where \"user_session\".\"user_id\" = ? and \"token_family\".\"client_uuid\" = ?",
+  "bind": [
+   {
+    "slot": "user_id"
+   },
+   {
+    "slot": "client_uuid"
+   }
+  ]
+ },
+ "family.ofSession": {
+  "sql": "select \"id\" from \"token_family\" where \"session_id\" = ? and \"offline\" = ? limit ?",
+  "bind": [
+   {
+    "slot": "session_id"
+   },
+   {
+    "slot": "offline"
+   },
+   {
+    "value": 1
+   }
+  ]
+ },
+ "session.row": {
+  "sql": "select * from \"user_session\" where \"id\" = ? and \"offline\" = ?",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "offline"
+   }
+  ]
+ },
+ "session.setDoc": {
+  "sql": "update \"user_session\" set \"doc\" = ? where \"id\" = ? and \"offline\" = ?",
+  "bind": [
+   {
+    "slot": "doc"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "offline"
    }
   ]
  },

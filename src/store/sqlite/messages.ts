@@ -1,5 +1,7 @@
 import type { Conflict, Missing, RotationResult } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
+import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
+import type { CodeRow, ConsentRow } from '../schema.ts';
 import type { Fault } from './faults.ts';
 import type { Arguments } from './statements.ts';
 
@@ -16,7 +18,13 @@ export type RowChange =
   | { do: 'remove'; table: RecordTable; id: string }
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
-  | { do: 'endSessions'; userId: string; offlineToo: boolean }
+  | { do: 'putConsent'; row: ConsentRow }
+  | {
+      do: 'endSessions';
+      userId: string;
+      offlineToo: boolean;
+      exceptAuthenticationSession?: string | undefined;
+    }
   | { do: 'record'; row: Arguments };
 
 /** What of the caches an applied list has made stale. */
@@ -51,6 +59,29 @@ export interface Verbs {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };
     out: 'stored' | 'changed';
   };
+  putAuthenticationSession: { in: { now: number; row: NewAuthenticationRow }; out: 'stored' | 'changed' };
+  finishLogin: {
+    in: {
+      now: number;
+      authentication: { id: string; revision: number } | undefined;
+      session: Arguments;
+      session_must_exist: boolean;
+      consent: ConsentRow | undefined;
+      code: NewCodeRow | undefined;
+    };
+    out: 'finished' | 'gone';
+  };
+  /** Hashes travel as text, one character per byte. */
+  takeCode: {
+    in: { hash: string; now: number };
+    out: { outcome: 'taken' | 'used'; row: Omit<CodeRow, 'hash'> } | { outcome: 'gone' };
+  };
+  startFamily: {
+    in: { code_hash: string | undefined; family: Arguments; offline_session: Arguments | undefined };
+    out: 'started' | 'revoked' | 'gone';
+  };
+  removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
+  endUserSessions: { in: { user_id: string; offline: number; except?: string | undefined }; out: number };
   sweep: { in: { now: number; limit: number }; out: { removed: number } };
   /** One statement by name; how many rows it wrote. */
   run: { in: { query: string; values: Arguments }; out: number };

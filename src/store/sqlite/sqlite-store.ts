@@ -1,5 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, IdkitError, seconds } from '../../core/index.ts';
 import type {
   AdminEvent,
   Client,
@@ -26,7 +24,6 @@ import type {
   UserQuery,
 } from '../contract.ts';
 import { toRowChange } from '../records/changes.ts';
-import type { Sealing } from '../records/configuration.ts';
 import {
   eventRow,
   type FamilyInSessionRow,
@@ -38,69 +35,50 @@ import {
 } from '../records/sessions.ts';
 import { credentialRow, readCredential, readLoginFailures } from '../records/users.ts';
 import type { Tables } from '../schema.ts';
-import { COMPILED_QUERIES } from './compiled-queries.ts';
-import { mapFault } from './faults.ts';
-import type { Verb, Verbs } from './messages.ts';
 import { schemaVersion } from './prepare-file.ts';
 import { configurationSource } from './read-records.ts';
 import { readDocument, toListed, toUser } from './read-rows.ts';
-import type { Reader } from './reader.ts';
-import { type Arguments, type Row, Statements } from './statements.ts';
-import type { Writer } from './writer/writer.ts';
-
-/** What the store works with; `writer` is absent in a store opened for reading. */
-export interface SqliteParts {
-  file: string;
-  database: DatabaseSync;
-  reader: Reader;
-  writer: Writer | undefined;
-  sealing: Sealing;
-  clock: Clock;
-  /** Runs after everything is closed. */
-  closed(): void;
-}
+import type { SqliteParts } from './sqlite-base.ts';
+import { SqliteLogin } from './sqlite-login.ts';
+import type { Arguments } from './statements.ts';
 
 /**
  * The store on SQLite. Point reads run on the main thread, long ones in the reader thread, writes in the writer
  * thread; a write is answered after its commit, so every later read sees it.
  */
-export class SqliteStore implements Store {
-  readonly #parts: SqliteParts;
-  readonly #sql: Statements;
+export class SqliteStore extends SqliteLogin implements Store {
   readonly #cache: ConfigurationCache;
-  #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
-    this.#parts = parts;
-    this.#sql = new Statements(parts.database, COMPILED_QUERIES);
-    this.#cache = new ConfigurationCache(configurationSource(this.#sql, parts.sealing.keyring));
+    super(parts);
+    this.#cache = new ConfigurationCache(configurationSource(this.sql, parts.sealing.keyring));
   }
 
   async listRealmNames(): Promise<readonly string[]> {
-    return this.#read(() => this.#sql.all('realm.names').map((row) => String(row['name'])));
+    return this.read(() => this.sql.all('realm.names').map((row) => String(row['name'])));
   }
 
   async findRealm(name: string): Promise<RealmConfiguration | undefined> {
-    return this.#read(() => this.#cache.realmByName(name));
+    return this.read(() => this.#cache.realmByName(name));
   }
 
   async findRealmById(id: string): Promise<RealmConfiguration | undefined> {
-    return this.#read(() => this.#cache.realmById(id));
+    return this.read(() => this.#cache.realmById(id));
   }
 
   async findClient(realmId: string, clientId: string): Promise<Client | undefined> {
-    return this.#read(() => this.#cache.clientByName(realmId, clientId));
+    return this.read(() => this.#cache.clientByName(realmId, clientId));
   }
 
   async findClientByUuid(realmId: string, id: string): Promise<Client | undefined> {
-    return this.#read(() => this.#cache.clientByUuid(realmId, id));
+    return this.read(() => this.#cache.clientByUuid(realmId, id));
   }
 
   async listClients(query: Parameters<Store['listClients']>[0]): Promise<readonly Client[]> {
-    return this.#read(() => {
+    return this.read(() => {
       const search = query.search?.toLowerCase();
       const first = query.first ?? 0;
-      const ids = this.#sql
+      const ids = this.sql
         .all('client.ids', { realm_id: query.realmId })
         .filter(({ client_id: name }) => query.clientId === undefined || name === query.clientId)
         .filter(({ client_id: name }) => search === undefined || String(name).toLowerCase().includes(search))
@@ -110,7 +88,7 @@ export class SqliteStore implements Store {
   }
 
   async findUser(realmId: string, id: string): Promise<User | undefined> {
-    return this.#read(() => this.#cache.user(realmId, id));
+    return this.read(() => this.#cache.user(realmId, id));
   }
 
   async findUserByUsername(realmId: string, username: string): Promise<User | undefined> {
@@ -122,39 +100,39 @@ export class SqliteStore implements Store {
   }
 
   async findServiceAccount(clientUuid: string): Promise<User | undefined> {
-    return this.#read(() => this.#cache.serviceAccount(clientUuid));
+    return this.read(() => this.#cache.serviceAccount(clientUuid));
   }
 
   async listUsers(query: UserQuery): Promise<readonly User[]> {
     const { compiler, userSearch } = await import('../queries/index.ts');
-    return (await this.#search(userSearch(compiler('sqlite'), 'sqlite', query))).map(toUser);
+    return (await this.search(userSearch(compiler('sqlite'), 'sqlite', query))).map(toUser);
   }
 
   async countUsers(query: UserQuery): Promise<number> {
     const { compiler, userCount } = await import('../queries/index.ts');
-    const [row] = await this.#search(userCount(compiler('sqlite'), 'sqlite', query));
+    const [row] = await this.search(userCount(compiler('sqlite'), 'sqlite', query));
     return Number(row?.['users']);
   }
 
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.#long('user.withRole', { role_id: roleId, first, max })).map(toUser);
+    return (await this.long('user.withRole', { role_id: roleId, first, max })).map(toUser);
   }
 
   async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.#long('user.inGroup', { group_id: groupId, first, max })).map(toUser);
+    return (await this.long('user.inGroup', { group_id: groupId, first, max })).map(toUser);
   }
 
   async listCredentials(userId: string): Promise<readonly Credential[]> {
-    return this.#read(() =>
-      this.#sql
+    return this.read(() =>
+      this.sql
         .all('credential.ofUser', { user_id: userId })
-        .map((row) => readCredential(row as Tables['credential'], this.#parts.sealing.keyring)),
+        .map((row) => readCredential(row as Tables['credential'], this.parts.sealing.keyring)),
     );
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {
-    const rows = changes.map((change) => toRowChange(change, this.#parts.sealing));
-    const applied = await this.#write('apply', { changes: rows });
+    const rows = changes.map((change) => toRowChange(change, this.parts.sealing));
+    const applied = await this.write('apply', { changes: rows });
     if (applied.outcome !== 'applied') return applied;
     this.#cache.forget(applied.touched);
     return { outcome: 'applied' };
@@ -162,39 +140,45 @@ export class SqliteStore implements Store {
 
   async rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'> {
     if (previous.secretData === undefined) return 'changed';
-    const row = credentialRow({ ...next, id: previous.id }, this.#parts.sealing);
-    const written = await this.#run('credential.rehash', { ...row, previous: previous.secretData });
+    const row = credentialRow({ ...next, id: previous.id }, this.parts.sealing);
+    const written = await this.run('credential.rehash', { ...row, previous: previous.secretData });
     return written === 1 ? 'replaced' : 'changed';
   }
 
   async startSession(session: UserSession, family: TokenFamily): Promise<void> {
-    await this.#write('startSession', {
+    await this.write('startSession', {
       session: { ...sessionRow(session) },
       family: { ...familyRow(family) },
     });
   }
 
   async findSession(id: string, offline: boolean): Promise<UserSession | undefined> {
-    return this.#read(() => {
-      const row = this.#sql.get('session.find', { id, offline: Number(offline) });
+    return this.read(() => {
+      const row = this.sql.get('session.find', { id, offline: Number(offline) });
       return row === undefined ? undefined : readSession(row as unknown as UsedSessionRow);
     });
   }
 
   async findFamily(id: string): Promise<FamilyInSession | undefined> {
-    return this.#read(() => {
-      const row = this.#sql.get('family.find', { id });
+    return this.read(() => {
+      const row = this.sql.get('family.find', { id });
       return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
     });
   }
 
-  async hasFamily(sessionId: string, offline: boolean, clientUuid: string): Promise<boolean> {
-    const key = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
-    return this.#read(() => this.#sql.get('family.exists', key) !== undefined);
+  async hasFamily(
+    sessionId: string,
+    offline: boolean,
+    clientUuid: string,
+    startedBy = Number.MAX_SAFE_INTEGER,
+  ): Promise<boolean> {
+    const of = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
+    const key = { ...of, started_by: startedBy };
+    return this.read(() => this.sql.get('family.exists', key) !== undefined);
   }
 
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
-    return this.#write('rotate', {
+    return this.write('rotate', {
       id: rotation.familyId,
       presented: rotation.presentedHash.toString('latin1'),
       next: rotation.nextHash.toString('latin1'),
@@ -205,24 +189,24 @@ export class SqliteStore implements Store {
   }
 
   removeFamily(id: string): Promise<{ removed: boolean }> {
-    return this.#write('removeFamily', { id });
+    return this.write('removeFamily', { id });
   }
 
   async endSession(id: string, offline: boolean): Promise<{ ended: boolean }> {
-    return { ended: (await this.#run('session.delete', { id, offline: Number(offline) })) === 1 };
+    return { ended: (await this.run('session.delete', { id, offline: Number(offline) })) === 1 };
   }
 
   async endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }> {
     const values = { user_id: userId, offline: Number(options.offlineToo) };
-    return { ended: await this.#run('session.deleteOfUser', values) };
+    return { ended: await this.write('endUserSessions', values) };
   }
 
   async endRealmSessions(realmId: string): Promise<{ ended: number }> {
-    return { ended: await this.#run('session.deleteOfRealm', { realm_id: realmId }) };
+    return { ended: await this.run('session.deleteOfRealm', { realm_id: realmId }) };
   }
 
   async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
-    return (await this.#long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(toListed);
+    return (await this.long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(toListed);
   }
 
   async listClientSessions(
@@ -230,14 +214,14 @@ export class SqliteStore implements Store {
   ): Promise<readonly SessionWithClients[]> {
     const { clientUuid, offline, first, max } = query;
     const values = { client_uuid: clientUuid, offline: Number(offline), first, max };
-    return (await this.#long('session.ofClient', values)).map(toListed);
+    return (await this.long('session.ofClient', values)).map(toListed);
   }
 
   async countClientSessions(
     realmId: string,
   ): Promise<readonly { clientUuid: string; online: number; offline: number }[]> {
     const counts = new Map<string, { clientUuid: string; online: number; offline: number }>();
-    for (const row of await this.#long('session.countByClient', { realm_id: realmId })) {
+    for (const row of await this.long('session.countByClient', { realm_id: realmId })) {
       const clientUuid = String(row['client_uuid']);
       const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
       count[row['offline'] === 1 ? 'offline' : 'online'] = Number(row['sessions']);
@@ -247,29 +231,28 @@ export class SqliteStore implements Store {
   }
 
   async revokeAccessToken(jti: string, expiresAt: number): Promise<void> {
-    await this.#run('revoked.add', { jti, expires_at: expiresAt });
+    await this.run('revoked.add', { jti, expires_at: expiresAt });
   }
 
   async isAccessTokenRevoked(jti: string): Promise<boolean> {
-    const now = seconds(this.#parts.clock);
-    return this.#read(() => this.#sql.get('revoked.find', { jti, now }) !== undefined);
+    return this.read(() => this.sql.get('revoked.find', { jti, now: this.now() }) !== undefined);
   }
 
   async claimOnce(key: string, expiresAt: number): Promise<boolean> {
-    const now = seconds(this.#parts.clock);
-    return (await this.#run('claim.take', { name: key, expires_at: expiresAt, now })) === 1;
+    const values = { name: key, expires_at: expiresAt, now: this.now() };
+    return (await this.run('claim.take', values)) === 1;
   }
 
   async findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined> {
-    return this.#read(() => {
-      const row = this.#sql.get('failures.find', { realm_id: realmId, user_id: userId });
+    return this.read(() => {
+      const row = this.sql.get('failures.find', { realm_id: realmId, user_id: userId });
       return row === undefined ? undefined : readLoginFailures(row as Tables['login_failures']);
     });
   }
 
   putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'> {
     const { realmId, userId, revision, ...doc } = next;
-    return this.#write('putLoginFailures', {
+    return this.write('putLoginFailures', {
       realm_id: realmId,
       user_id: userId,
       revision,
@@ -279,47 +262,47 @@ export class SqliteStore implements Store {
   }
 
   async removeLoginFailures(realmId: string, userId?: string): Promise<void> {
-    if (userId === undefined) await this.#run('failures.clear', { realm_id: realmId });
-    else await this.#run('failures.delete', { realm_id: realmId, user_id: userId });
+    if (userId === undefined) await this.run('failures.clear', { realm_id: realmId });
+    else await this.run('failures.delete', { realm_id: realmId, user_id: userId });
   }
 
   async appendEvents(events: readonly UserEvent[]): Promise<void> {
-    if (events.length > 0) await this.#write('appendEvents', { rows: events.map(eventRow) });
+    if (events.length > 0) await this.write('appendEvents', { rows: events.map(eventRow) });
   }
 
   async listEvents(query: EventQuery): Promise<readonly UserEvent[]> {
     const { compiler, eventSearch } = await import('../queries/index.ts');
-    return (await this.#search(eventSearch(compiler('sqlite'), query))).map(readDocument<UserEvent>);
+    return (await this.search(eventSearch(compiler('sqlite'), query))).map(readDocument<UserEvent>);
   }
 
   async clearEvents(realmId: string): Promise<void> {
-    await this.#run('event.clear', { realm_id: realmId });
+    await this.run('event.clear', { realm_id: realmId });
   }
 
   async listAdminEvents(query: AdminEventQuery): Promise<readonly AdminEvent[]> {
     const { adminEventSearch, compiler } = await import('../queries/index.ts');
-    return (await this.#search(adminEventSearch(compiler('sqlite'), query))).map(readDocument<AdminEvent>);
+    return (await this.search(adminEventSearch(compiler('sqlite'), query))).map(readDocument<AdminEvent>);
   }
 
   async clearAdminEvents(realmId: string): Promise<void> {
-    await this.#run('admin_event.clear', { realm_id: realmId });
+    await this.run('admin_event.clear', { realm_id: realmId });
   }
 
   sweep(now: number, limit: number): Promise<{ removed: number }> {
-    return this.#write('sweep', { now, limit });
+    return this.write('sweep', { now, limit });
   }
 
   async figures(): Promise<StoreFigures> {
     const [[counts], [size]] = await Promise.all([
-      this.#long('figures', {}),
-      this.#parts.reader.all(
+      this.long('figures', {}),
+      this.parts.reader.all(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
         [],
       ),
     ]);
     const offlineSessions = Number(counts?.['offlineSessions']);
     return {
-      schemaVersion: this.#read(() => schemaVersion(this.#parts.database)),
+      schemaVersion: this.read(() => schemaVersion(this.parts.database)),
       databaseBytes: Number(size?.['bytes']),
       realms: Number(counts?.['realms']),
       users: Number(counts?.['users']),
@@ -329,56 +312,10 @@ export class SqliteStore implements Store {
     };
   }
 
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
-  }
-
-  async #close(): Promise<void> {
-    await this.#parts.reader.close();
-    this.#parts.database.close();
-    await this.#parts.writer?.close();
-    this.#parts.closed();
-  }
-
   #user(query: string, values: Arguments): User | undefined {
-    return this.#read(() => {
-      const row = this.#sql.get(query, values);
+    return this.read(() => {
+      const row = this.sql.get(query, values);
       return row === undefined ? undefined : toUser(row);
     });
-  }
-
-  #read<T>(read: () => T): T {
-    if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
-    try {
-      return read();
-    } catch (error) {
-      throw mapFault(error, this.#parts.file);
-    }
-  }
-
-  /** A query of fixed shape in the reader thread. */
-  #long(query: string, values: Arguments): Promise<Row[]> {
-    const { sql, bind } = COMPILED_QUERIES[query]!;
-    return this.#parts.reader.all(
-      sql,
-      bind.map((item) => ('value' in item ? item.value : values[item.slot])),
-    );
-  }
-
-  #search(query: { compile(): { sql: string; parameters: readonly unknown[] } }): Promise<Row[]> {
-    const { sql, parameters } = query.compile();
-    return this.#parts.reader.all(sql, parameters);
-  }
-
-  #run(query: string, values: Arguments): Promise<number> {
-    return this.#write('run', { query, values });
-  }
-
-  #write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
-    const { writer } = this.#parts;
-    if (writer === undefined)
-      return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is open for reading only'));
-    return writer.call(verb, input);
   }
 }

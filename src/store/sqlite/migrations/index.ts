@@ -1,7 +1,8 @@
 import { FIRST } from './0001-first.ts';
+import { LOGIN } from './0002-login.ts';
 
 /** Each entry lifts a database by one version, in one transaction. Append only: a shipped one never changes. */
-export const MIGRATIONS: readonly string[] = [FIRST];
+export const MIGRATIONS: readonly string[] = [FIRST, LOGIN];
 
 /** `PRAGMA user_version` of a database that this program writes. */
 export const SCHEMA_VERSION = MIGRATIONS.length;

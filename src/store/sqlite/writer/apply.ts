@@ -2,6 +2,7 @@ import type { Conflict, Missing } from '../../contract.ts';
 import type { RecordTable } from '../../queries/configuration.ts';
 import type { AppliedRows, RowChange, Touched } from '../messages.ts';
 import type { Statements } from '../statements.ts';
+import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
 
 type WriteChange = Extract<RowChange, { table: RecordTable; row: unknown }>;
@@ -65,7 +66,16 @@ function applyChange(sql: Statements, change: RowChange, touched: Touched): void
       });
       return;
     case 'endSessions':
-      sql.run('session.deleteOfUser', { user_id: change.userId, offline: change.offlineToo ? 1 : 0 });
+      endUserSessions(sql, {
+        user_id: change.userId,
+        offline: change.offlineToo ? 1 : 0,
+        except: change.exceptAuthenticationSession,
+      });
+      return;
+    case 'putConsent':
+      mustExist(sql, 'account', change.row.user_id);
+      mustExist(sql, 'client', change.row.client_uuid);
+      sql.run('consent.put', { ...change.row });
       return;
     case 'record':
       if (sql.get('realm.byId', { id: change.row['realm_id'] }) !== undefined)

@@ -10,6 +10,8 @@ interface Lifetimes {
 }
 
 const HOUR = 3600;
+/** Seconds for which a code that has ended can still be told from one that never was. */
+const CODE_MARK = HOUR;
 /** Keycloak's values where a realm's own is 0 or less (facts §4.1). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
@@ -19,8 +21,11 @@ const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 
  */
 export function sweep(sql: Statements, { now, limit }: Verbs['sweep']['in']): { removed: number } {
   let removed = sweepSessions(sql, now, limit);
-  removed += sql.run('claim.sweep', { now, limit: limit - removed });
-  removed += sql.run('revoked.sweep', { now, limit: limit - removed });
+  const left = () => Math.max(0, limit - removed);
+  removed += sql.run('authentication.sweep', { now, limit: left() });
+  removed += sql.run('code.sweep', { before: now - CODE_MARK, limit: left() });
+  removed += sql.run('claim.sweep', { now, limit: left() });
+  removed += sql.run('revoked.sweep', { now, limit: left() });
   for (const { name } of sql.all('realm.names')) {
     if (removed >= limit) break;
     removed += sweepEvents(sql, String(name), now, limit - removed);

@@ -1,6 +1,14 @@
 import type { AppliedRows, Verb, Verbs } from '../messages.ts';
 import type { Statements } from '../statements.ts';
 import { applyChanges, Refused } from './apply.ts';
+import {
+  endUserSessions,
+  finishLogin,
+  putAuthenticationSession,
+  removeConsent,
+  startFamily,
+  takeCode,
+} from './login.ts';
 import { putLoginFailures, removeFamily, rotate, startSession } from './sessions.ts';
 import { sweep } from './sweep.ts';
 
@@ -10,6 +18,11 @@ const TOGETHER: ReadonlySet<Verb> = new Set([
   'startSession',
   'removeFamily',
   'appendEvents',
+  'finishLogin',
+  'takeCode',
+  'startFamily',
+  'removeConsent',
+  'endUserSessions',
   'sweep',
 ]);
 
@@ -49,6 +62,18 @@ function dispatch(sql: Statements, verb: Verb, input: unknown): unknown {
       return undefined;
     case 'putLoginFailures':
       return putLoginFailures(sql, input as Verbs['putLoginFailures']['in']);
+    case 'putAuthenticationSession':
+      return putAuthenticationSession(sql, input as Verbs['putAuthenticationSession']['in']);
+    case 'finishLogin':
+      return finishLogin(sql, input as Verbs['finishLogin']['in']);
+    case 'takeCode':
+      return takeCode(sql, input as Verbs['takeCode']['in']);
+    case 'startFamily':
+      return startFamily(sql, input as Verbs['startFamily']['in']);
+    case 'removeConsent':
+      return removeConsent(sql, input as Verbs['removeConsent']['in']);
+    case 'endUserSessions':
+      return endUserSessions(sql, input as Verbs['endUserSessions']['in']);
     case 'sweep':
       return sweep(sql, input as Verbs['sweep']['in']);
   }

@@ -1,0 +1,142 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot, slots } from './define.ts';
+
+/** What belongs to the row itself and does not change between steps of a login comes first. */
+const AUTHENTICATION_SESSION = [
+  'id',
+  'realm_id',
+  'client_uuid',
+  'user_id',
+  'browser_hash',
+  'expires_at',
+  'doc',
+] as const;
+
+const CODE = [
+  'hash',
+  'realm_id',
+  'client_uuid',
+  'user_id',
+  'session_id',
+  'family_id',
+  'issued_at',
+  'expires_at',
+  'doc',
+] as const;
+
+const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_updated_date'] as const;
+
+/** Queries of the login in a browser. */
+export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  const current = db.deleteFrom('authentication_session').where('id', '=', slot('id'));
+  return {
+    'authentication.find': db
+      .selectFrom('authentication_session')
+      .selectAll()
+      .where('id', '=', slot('id'))
+      .where('expires_at', '>', slot('now')),
+    'authentication.insert': db
+      .insertInto('authentication_session')
+      .values({ ...slots(AUTHENTICATION_SESSION), revision: 1 })
+      .onConflict((conflict) => conflict.doNothing()),
+    'authentication.update': db
+      .updateTable('authentication_session')
+      .set({ ...slots(AUTHENTICATION_SESSION), revision: sql<number>`revision + 1` })
+      .where('id', '=', slot('id'))
+      .where('revision', '=', slot('revision'))
+      .where('expires_at', '>', slot('now')),
+    'authentication.delete': current,
+    /** Takes it away for whoever has its newest revision. */
+    'authentication.take': current
+      .where('revision', '=', slot('revision'))
+      .where('expires_at', '>', slot('now')),
+    'authentication.deleteOfUser': db
+      .deleteFrom('authentication_session')
+      .where('user_id', '=', slot('user_id'))
+      .where('id', '!=', slot('except')),
+    'authentication.sweep': db
+      .deleteFrom('authentication_session')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('authentication_session')
+          .select('id')
+          .where('expires_at', '<=', slot('now'))
+          .limit(slot('limit')),
+      ),
+    'code.insert': db.insertInto('authorization_code').values({ ...slots(CODE), state: 0 }),
+    'code.find': db.selectFrom('authorization_code').selectAll().where('hash', '=', slot('hash')),
+    'code.mark': db
+      .updateTable('authorization_code')
+      .set({ state: slot('state'), doc: '{"notes":{}}' })
+      .where('hash', '=', slot('hash')),
+    'code.deleteUnused': db
+      .deleteFrom('authorization_code')
+      .where('user_id', '=', slot('user_id'))
+      .where('state', '=', 0),
+    'code.sweep': db
+      .deleteFrom('authorization_code')
+      .where('hash', 'in', (eb) =>
+        eb
+          .selectFrom('authorization_code')
+          .select('hash')
+          .where('expires_at', '<=', slot('before'))
+          .limit(slot('limit')),
+      ),
+    'consent.put': db
+      .insertInto('user_consent')
+      .values(slots(CONSENT))
+      .onConflict((conflict) =>
+        conflict.columns(['user_id', 'client_uuid']).doUpdateSet({
+          scope_ids: slot('scope_ids'),
+          last_updated_date: slot('last_updated_date'),
+        }),
+      ),
+    'consent.find': db
+      .selectFrom('user_consent')
+      .selectAll()
+      .where('user_id', '=', slot('user_id'))
+      .where('client_uuid', '=', slot('client_uuid')),
+    'consent.ofUser': db
+      .selectFrom('user_consent')
+      .selectAll()
+      .where('user_id', '=', slot('user_id'))
+      .orderBy('created_date')
+      .orderBy('client_uuid'),
+    'consent.delete': db
+      .deleteFrom('user_consent')
+      .where('user_id', '=', slot('user_id'))
+      .where('client_uuid', '=', slot('client_uuid')),
+    'family.ofClientInSession': db
+      .selectFrom('token_family')
+      .select(['id', 'session_id', 'offline', 'last_refresh_at'])
+      .where('client_uuid', '=', slot('client_uuid'))
+      .where('session_id', '=', slot('session_id')),
+    'family.ofClientAndUser': db
+      .selectFrom('token_family')
+      .select(['token_family.id', 'session_id', 'token_family.offline', 'last_refresh_at'])
+      .innerJoin('user_session', (join) =>
+        join
+          .onRef('user_session.id', '=', 'token_family.session_id')
+          .onRef('user_session.offline', '=', 'token_family.offline'),
+      )
+      .where('user_session.user_id', '=', slot('user_id'))
+      .where('token_family.client_uuid', '=', slot('client_uuid')),
+    'family.ofSession': db
+      .selectFrom('token_family')
+      .select('id')
+      .where('session_id', '=', slot('session_id'))
+      .where('offline', '=', slot('offline'))
+      .limit(1),
+    'session.row': db
+      .selectFrom('user_session')
+      .selectAll()
+      .where('id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
+    'session.setDoc': db
+      .updateTable('user_session')
+      .set({ doc: slot('doc') })
+      .where('id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
+  };
+}

@@ -1,0 +1,92 @@
+import { seconds } from '../../core/index.ts';
+import type { AuthenticationSession, Consent, TokenFamily, UserSession } from '../../model/index.ts';
+import type { LoginStore, TakenCode } from '../login-contract.ts';
+import {
+  authenticationRow,
+  codeRow,
+  consentRow,
+  readAuthentication,
+  readCode,
+  readConsent,
+} from '../records/login.ts';
+import { familyRow, sessionRow } from '../records/sessions.ts';
+import type { AuthenticationSessionRow, ConsentRow } from '../schema.ts';
+import { detachedName } from './detached-name.ts';
+import { SqliteBase } from './sqlite-base.ts';
+
+/** What the login in a browser keeps, on SQLite. */
+export abstract class SqliteLogin extends SqliteBase implements LoginStore {
+  putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
+    return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
+  }
+
+  async findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined> {
+    return this.read(() => {
+      const row = this.sql.get('authentication.find', { id, now: this.now() });
+      return row === undefined ? undefined : readAuthentication(row as unknown as AuthenticationSessionRow);
+    });
+  }
+
+  async removeAuthenticationSession(id: string): Promise<{ removed: boolean }> {
+    return { removed: (await this.run('authentication.delete', { id })) === 1 };
+  }
+
+  finishLogin(login: Parameters<LoginStore['finishLogin']>[0]): Promise<'finished' | 'gone'> {
+    const { authenticationSession, session, sessionMustExist, consent, code } = login;
+    return this.write('finishLogin', {
+      now: this.now(),
+      authentication: authenticationSession,
+      session: { ...sessionRow(session) },
+      session_must_exist: sessionMustExist,
+      consent: consent && consentRow(consent),
+      code: code && codeRow(code),
+    });
+  }
+
+  async takeCode(hash: Buffer, now: number): Promise<TakenCode> {
+    const taken = await this.write('takeCode', { hash: hash.toString('latin1'), now });
+    if (taken.outcome === 'gone') return taken;
+    return { outcome: taken.outcome, code: readCode(taken.row, hash) };
+  }
+
+  startFamily(
+    codeHash: Buffer | undefined,
+    family: TokenFamily,
+    offlineSession?: UserSession,
+  ): Promise<'started' | 'revoked' | 'gone'> {
+    return this.write('startFamily', {
+      code_hash: codeHash?.toString('latin1'),
+      family: { ...familyRow(family) },
+      offline_session: offlineSession && { ...sessionRow(offlineSession) },
+    });
+  }
+
+  async findConsent(userId: string, clientUuid: string): Promise<Consent | undefined> {
+    return this.read(() => {
+      const row = this.sql.get('consent.find', { user_id: userId, client_uuid: clientUuid });
+      return row === undefined ? undefined : readConsent(row as unknown as ConsentRow);
+    });
+  }
+
+  async listConsents(userId: string): Promise<readonly Consent[]> {
+    return this.read(() =>
+      this.sql
+        .all('consent.ofUser', { user_id: userId })
+        .map((row) => readConsent(row as unknown as ConsentRow)),
+    );
+  }
+
+  removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }> {
+    return this.write('removeConsent', { user_id: userId, client_uuid: clientUuid, now: this.now() });
+  }
+
+  async wasDetached(familyId: string): Promise<boolean> {
+    const jti = detachedName(familyId);
+    return this.read(() => this.sql.get('revoked.find', { jti, now: this.now() }) !== undefined);
+  }
+
+  /** Second of the store's clock. */
+  protected now(): number {
+    return seconds(this.parts.clock);
+  }
+}

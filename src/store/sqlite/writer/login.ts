@@ -1,0 +1,136 @@
+import type { CodeRow } from '../../schema.ts';
+import { detachedName } from '../detached-name.ts';
+import type { Verbs } from '../messages.ts';
+import type { Row, Statements } from '../statements.ts';
+import { removeFamilyRow } from './remove.ts';
+
+/** States of a code (`CodeRow.state`). */
+const UNUSED = 0;
+const TAKEN = 1;
+const REVOKED = 2;
+
+/** Seconds for which a family that was taken away is known as detached. */
+const DETACHED_FOR = 86_400;
+
+export function putAuthenticationSession(
+  sql: Statements,
+  { now, row }: Verbs['putAuthenticationSession']['in'],
+): 'stored' | 'changed' {
+  if (sql.get('client.byId', { id: row.client_uuid }) === undefined) return 'changed';
+  if (row.user_id !== null && sql.get('account.byId', { id: row.user_id }) === undefined) return 'changed';
+  const values = { ...row, now, browser_hash: Buffer.from(row.browser_hash, 'latin1') };
+  const query = row.revision === 0 ? 'authentication.insert' : 'authentication.update';
+  return sql.run(query, values) === 1 ? 'stored' : 'changed';
+}
+
+/** Everything is looked at before anything is written, so that `gone` leaves all as it was. */
+export function finishLogin(sql: Statements, input: Verbs['finishLogin']['in']): 'finished' | 'gone' {
+  const { authentication, session, consent, code, now } = input;
+  if (authentication !== undefined) {
+    const current = sql.get('authentication.find', { id: authentication.id, now });
+    if (current?.['revision'] !== authentication.revision) return 'gone';
+  }
+  if (sql.get('account.byId', { id: session['user_id'] }) === undefined) return 'gone';
+  for (const clientUuid of [consent?.client_uuid, code?.client_uuid])
+    if (clientUuid !== undefined && sql.get('client.byId', { id: clientUuid }) === undefined) return 'gone';
+  const before = sql.get('session.row', { id: session['id'], offline: session['offline'] });
+  if (before === undefined && input.session_must_exist) return 'gone';
+  if (before !== undefined && before['user_id'] !== session['user_id']) return 'gone';
+
+  if (authentication !== undefined) sql.run('authentication.take', { ...authentication, now });
+  if (before === undefined) sql.run('session.insert', session);
+  else goOn(sql, before, session);
+  if (consent !== undefined) sql.run('consent.put', { ...consent });
+  if (code !== undefined) sql.run('code.insert', { ...code, hash: Buffer.from(code.hash, 'latin1') });
+  return 'finished';
+}
+
+/** The session's last use, and its notes where the user proved themselves anew. */
+function goOn(sql: Statements, before: Row, session: Verbs['finishLogin']['in']['session']): void {
+  const key = { id: session['id'], offline: session['offline'] };
+  sql.run('session.touch', { ...key, at: session['last_access_at'] });
+  if (provedAt(session['doc']) > provedAt(before['doc']))
+    sql.run('session.setDoc', { ...key, doc: session['doc'] });
+}
+
+/** The note `auth_time`. */
+function provedAt(doc: unknown): number {
+  const { notes } = JSON.parse(String(doc)) as { notes?: Record<string, string> };
+  return Number(notes?.['auth_time'] ?? 0);
+}
+
+/** The first caller has it; a second one ends what the first got, also what it has not stored yet. */
+export function takeCode(
+  sql: Statements,
+  { hash: text, now }: Verbs['takeCode']['in'],
+): Verbs['takeCode']['out'] {
+  const hash = Buffer.from(text, 'latin1');
+  const found = sql.get('code.find', { hash });
+  if (found === undefined) return { outcome: 'gone' };
+  const { hash: _, ...row } = found as unknown as CodeRow;
+  if (row.state === UNUSED) {
+    if (row.expires_at <= now) return { outcome: 'gone' };
+    sql.run('code.mark', { hash, state: TAKEN });
+    return { outcome: 'taken', row };
+  }
+  sql.run('code.mark', { hash, state: REVOKED });
+  const place = { client_uuid: row.client_uuid, session_id: row.session_id };
+  detach(sql, sql.all('family.ofClientInSession', place), now);
+  return { outcome: 'used', row };
+}
+
+export function startFamily(
+  sql: Statements,
+  { code_hash, family, offline_session }: Verbs['startFamily']['in'],
+): 'started' | 'revoked' | 'gone' {
+  if (code_hash !== undefined) {
+    const code = sql.get('code.find', { hash: Buffer.from(code_hash, 'latin1') });
+    if (code === undefined) return 'gone';
+    if (code['state'] === REVOKED) return 'revoked';
+  } else if (sql.get('client.byId', { id: family['client_uuid'] }) === undefined) return 'gone';
+  if (sql.get('session.row', { id: family['session_id'], offline: 0 }) === undefined) return 'gone';
+  if (offline_session !== undefined && sql.run('session.insert', offline_session) === 0)
+    sql.run('session.touch', {
+      id: offline_session['id'],
+      offline: 1,
+      at: offline_session['last_access_at'],
+    });
+  sql.run('family.insert', family);
+  return 'started';
+}
+
+export function removeConsent(
+  sql: Statements,
+  { now, ...key }: Verbs['removeConsent']['in'],
+): { removed: boolean } {
+  const withdrawn = sql.run('consent.delete', key) === 1;
+  const families = sql.all('family.ofClientAndUser', key);
+  const offline = families.filter((family) => family['offline'] === 1);
+  detach(sql, withdrawn ? families : offline, now);
+  return { removed: withdrawn || offline.length > 0 };
+}
+
+/** Takes a client out of its sessions; an offline session is there for its clients alone and goes with the last. */
+function detach(sql: Statements, families: readonly Row[], now: number): void {
+  for (const family of families) {
+    removeFamilyRow(sql, family);
+    sql.run('revoked.add', { jti: detachedName(String(family['id'])), expires_at: now + DETACHED_FOR });
+    const place = { session_id: family['session_id'], offline: family['offline'] };
+    if (family['offline'] === 1 && sql.get('family.ofSession', place) === undefined)
+      sql.run('session.delete', { id: family['session_id'], offline: 1 });
+  }
+}
+
+/**
+ * Ends a user's sessions and with them whatever is on its way to one: logins half done and codes not exchanged yet.
+ *
+ * @returns how many sessions
+ */
+export function endUserSessions(
+  sql: Statements,
+  { user_id, offline, except }: Verbs['endUserSessions']['in'],
+): number {
+  sql.run('authentication.deleteOfUser', { user_id, except: except ?? '' });
+  sql.run('code.deleteUnused', { user_id });
+  return sql.run('session.deleteOfUser', { user_id, offline });
+}
