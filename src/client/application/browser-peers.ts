@@ -1,0 +1,70 @@
+import type { BrowserWindow } from './browser-window.ts';
+import type { PeerMessage, Peers } from './peers.ts';
+import type { TokenSet } from './token-set.ts';
+
+type Wire =
+  | PeerMessage
+  | { readonly type: 'ask'; readonly from: string }
+  | { readonly type: 'have'; readonly to: string; readonly tokens: TokenSet | undefined };
+
+const PATIENCE_MILLISECONDS = 300;
+
+/**
+ * Tabs joined by Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one origin
+ * and are stored nowhere. A lock that is granted says nothing about messages that are still under way, so whoever
+ * gets it asks first; each tab holds a shared lock for as long as it lives, which tells how many answers to wait for.
+ */
+export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
+  const { locks } = window.navigator;
+  const channel = new window.BroadcastChannel(name);
+  const me = crypto.randomUUID();
+  const presence = `${name} open`;
+  let leave = (): void => {};
+  let answered: (tokens: TokenSet | undefined) => void = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    void locks.request(presence, { mode: 'shared' }, () => {
+      resolve();
+      return new Promise<void>((gone) => {
+        leave = gone;
+      });
+    });
+  });
+  const post = (message: Wire): void => channel.postMessage(message);
+  return {
+    listen(own, told) {
+      channel.onmessage = ({ data }) => {
+        const message = data as Wire;
+        if (message.type === 'ask') post({ type: 'have', to: message.from, tokens: own() });
+        else if (message.type !== 'have') told(message);
+        else if (message.to === me) answered(message.tokens);
+      };
+    },
+    exclusively: (work) => locks.request(`${name} renewal`, {}, work),
+    async ask() {
+      await arrived;
+      const { held } = await locks.query();
+      let missing = held.filter((lock) => lock.name === presence).length - 1;
+      const found: TokenSet[] = [];
+      if (missing > 0) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, PATIENCE_MILLISECONDS);
+          answered = (tokens) => {
+            if (tokens !== undefined) found.push(tokens);
+            missing -= 1;
+            if (missing > 0) return;
+            clearTimeout(timer);
+            resolve();
+          };
+          post({ type: 'ask', from: me });
+        });
+        answered = () => {};
+      }
+      return found;
+    },
+    tell: post,
+    close() {
+      channel.close();
+      void arrived.then(() => leave());
+    },
+  };
+}

@@ -1,0 +1,40 @@
+import type { RefusalDetails } from './client-error.ts';
+import type { LoggedOutReason } from './session-state.ts';
+import type { TokenSet } from './token-set.ts';
+
+/** What one tab tells the others of the same application. It stays within the browser and the origin. */
+export type PeerMessage =
+  /** These are newer. */
+  | { readonly type: 'tokens'; readonly tokens: TokenSet }
+  /** The refresh token of this set is being used; whoever uses it again ends the session at the service. */
+  | { readonly type: 'using'; readonly id: string }
+  /** The service could not be reached with it. */
+  | { readonly type: 'unused'; readonly id: string }
+  /** The session, or this one set of it, is over. */
+  | ({
+      readonly type: 'ended';
+      readonly id?: string;
+      readonly session?: string;
+      readonly reason: LoggedOutReason;
+    } & Readonly<RefusalDetails>);
+
+/** The other tabs of the same application. */
+export interface Peers {
+  /** Says what this tab holds whenever another asks, and hears what the others tell. */
+  listen(own: () => TokenSet | undefined, told: (message: PeerMessage) => void): void;
+  /** Runs `work` while no other tab runs its own; a tab that is closed lets go. */
+  exclusively<T>(work: () => Promise<T>): Promise<T>;
+  /** What the other tabs hold; those that do not answer within 300 ms are passed over. */
+  ask(): Promise<readonly TokenSet[]>;
+  tell(message: PeerMessage): void;
+  close(): void;
+}
+
+/** Nobody else: Node.js, and a program of one window. */
+export const NO_PEERS: Peers = {
+  listen: () => {},
+  exclusively: (work) => work(),
+  ask: async () => [],
+  tell: () => {},
+  close: () => {},
+};

@@ -1,0 +1,17 @@
+// Resource server: `idkit/resource-server`, for APIs that take access tokens.
+// Owns: bearer verification by the published keys, roles and scopes, adapters for Fastify, Express and node:http.
+// Must not know: the server, Node.js, the rest of this package.
+// Start at resource-server.ts.
+export {
+  expressBearer,
+  fastifyBearer,
+  getCaller,
+  httpBearer,
+  type ReplyShape,
+  type RequestShape,
+  type ResponseShape,
+} from './adapters.ts';
+export { BearerRefusal } from './bearer-refusal.ts';
+export type { Caller, Requirement } from './caller.ts';
+export type { KeySource } from './published-keys.ts';
+export { openResourceServer, type ResourceServer, type ResourceServerOptions } from './resource-server.ts';
