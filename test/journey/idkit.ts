@@ -64,8 +64,8 @@ export interface Service {
   /** Resolves once stderr matches. */
   told(pattern: RegExp): Promise<void>;
   run(argv: readonly string[], options?: { env?: NodeJS.ProcessEnv; stdin?: string }): Promise<Ended>;
-  /** SIGTERM, then the exit code. */
-  stop(): Promise<number | null>;
+  /** SIGTERM unless told otherwise, then the exit code. */
+  stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 }
 
 /** Starts `idkit serve --port 0` off a terminal and waits for the address in its log. Ends with the test. */
@@ -91,11 +91,11 @@ export async function startIdkit(
     });
     void closed.then((code) => reject(new Error(`serve ended with ${code}: ${text.stderr}`)));
   });
-  const stop = async (): Promise<number | null> => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  const stop: Service['stop'] = async (signal = 'SIGTERM') => {
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return closed;
   };
-  t.after(stop);
+  t.after(() => stop());
   return {
     address,
     log: () =>

@@ -14,7 +14,7 @@ import { makePlace, runIdkit, startIdkit } from './idkit.ts';
 async function makeServed(t: TestContext): Promise<{ cwd: string; env: string; database: string }> {
   const cwd = makePlace(t);
   const service = await startIdkit(t, { cwd });
-  assert.equal(await service.stop(), 0);
+  assert.equal(await service.stop('SIGINT'), 0, '"SIGTERM and SIGINT end it gracefully" (contract §3)');
   return { cwd, env: join(cwd, 'idkit', '.env'), database: join(cwd, 'idkit', 'data', 'idkit.db') };
 }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Settings } from '../../src/config/index.ts';
+import { loadSettings, type Settings } from '../../src/config/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
 import { renderJunit, type SmokeResult, smoke } from '../../src/procedures/index.ts';
 import { startApplication } from './applications.ts';
-import { makePlatform, procedureOptions } from './platform.ts';
+import { makeDirectory, makePlatform, procedureOptions } from './platform.ts';
 
 const outcomeOf = (result: SmokeResult, id: string) =>
   result.checks.filter((check) => check.id === id).map(({ outcome }) => outcome);
@@ -130,6 +130,18 @@ describe('smoke', () => {
       smoke(await platform.load(), { ...procedureOptions(), baseUrl: 'http://127.0.0.1:9' }),
       (error) => error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE' && error.exitCode === 15,
     );
+  });
+
+  it('is a failure (1) where not one check could be run (issue "Zero checks run is a failure (1)")', async (t) => {
+    const platform = await makePlatform(t);
+    const { address } = await platform.serve();
+    const bare = await loadSettings({ dir: await makeDirectory(t, 'bare'), env: {} });
+    // Nobody can log in, no realm is named, and a Keycloak's readiness is at an address that nobody told.
+    const settings: Settings = { ...bare, service: 'keycloak' };
+    const result = await smoke(settings, { ...procedureOptions(), baseUrl: address, realms: [] });
+    assert.deepEqual([result.passed, result.failed, result.findings], [0, 0, []]);
+    assert.ok(result.notApplicable > 0);
+    assert.deepEqual([result.failure?.code, result.failure?.exitCode], ['IDKIT_FAILED', 1]);
   });
 
   it('renders JUnit XML that names, counts and escapes every check', () => {

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
-import { login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
+import { form, login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
 
 test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
   const platform = makePlatform();
@@ -20,6 +21,34 @@ test('a second start changes nothing: same keys, same administrator, not a first
     assert.equal(await certs(second.address), keys);
     await login(second);
     await second.stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+test('"IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD make the first administrator; they never reset an existing one" (contract §3, .env)', async () => {
+  const platform = makePlatform();
+  try {
+    await (await startTestService({ platform })).stop();
+    writeEnvironmentValue(join(platform.dir, '.env'), 'IDKIT_ADMIN_PASSWORD', 'Another-Password-2');
+    const second = await startTestService({ platform });
+    await login(second);
+    await second.stop();
+    writeEnvironmentValue(join(platform.dir, '.env'), 'IDKIT_ADMIN_USERNAME', 'other');
+    const third = await startTestService({ platform });
+    await login(third);
+    const answer = await fetch(
+      tokenUrl(third),
+      form({
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username: 'other',
+        password: 'Another-Password-2',
+      }),
+    );
+    const { error } = (await answer.json()) as { error: string };
+    await third.stop();
+    assert.equal(error, 'invalid_grant', 'nor make a second one');
   } finally {
     platform.remove();
   }
