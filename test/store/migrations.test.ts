@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import type { Secret } from '../../src/core/index.ts';
+import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
+import { migrate } from '../../src/store/sqlite/prepare-file.ts';
+import { aClient, aClientScope, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { newDirectory, newStore } from './files.ts';
+
+const CONSENTS = [
+  { clientId: 'app', grantedClientScopes: ['profile', 'gone'], createdDate: 5, lastUpdatedDate: 7 },
+  { clientId: 'two' },
+  { clientId: 'removed', grantedClientScopes: ['profile'], createdDate: 1, lastUpdatedDate: 1 },
+  'not a consent',
+];
+
+/** A database as the first schema had it: what later ones added is taken out again. */
+async function olderDatabase(
+  t: TestContext,
+): Promise<{ file: string; masterKey: Secret; directory: string }> {
+  const made = await newStore(t);
+  await made.store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', clientScope: aClientScope({}) },
+    { do: 'create', client: aClient({}) },
+    { do: 'create', client: aClient({ id: 'client-2', clientId: 'two' }) },
+    { do: 'create', user: aUser({ kept: { clientConsents: CONSENTS, origin: 'here' } }) },
+    { do: 'create', user: aUser({ id: 'user-2', username: 'bob', kept: { clientConsents: null } }) },
+  ]);
+  await made.store.startSession(aSession({}), aFamily({}));
+  await made.store.close();
+  const database = new DatabaseSync(made.file);
+  database.exec(`
+    DROP TABLE authentication_session; DROP TABLE authorization_code; DROP TABLE user_consent;
+    PRAGMA user_version = 1;
+  `);
+  const first = new DatabaseSync(':memory:');
+  first.exec(MIGRATIONS[0]!);
+  assert.deepEqual(schemaOf(database), schemaOf(first));
+  first.close();
+  database.close();
+  return made;
+}
+
+function schemaOf(database: DatabaseSync): unknown {
+  return database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+}
+
+async function checkMigrated(file: string, masterKey: Secret): Promise<void> {
+  const store = await openStore({ file, masterKey });
+  const both = [
+    { userId: 'user-1', clientUuid: 'client-2', scopeIds: [], createdDate: 0, lastUpdatedDate: 0 },
+    { userId: 'user-1', clientUuid: 'client-1', scopeIds: ['scope-1'], createdDate: 5, lastUpdatedDate: 7 },
+  ];
+  assert.deepEqual(await store.listConsents('user-1'), both);
+  assert.deepEqual(await store.findUser('realm-1', 'user-1'), aUser({ kept: { origin: 'here' } }));
+  assert.deepEqual(await store.findUser('realm-1', 'user-2'), aUser({ id: 'user-2', username: 'bob' }));
+  assert.equal((await store.findFamily('family-1'))?.family.scope, 'openid profile');
+  assert.equal((await store.figures()).schemaVersion, SCHEMA_VERSION);
+  await store.close();
+}
+
+test('an older database is lifted to the schema of today when it is opened, with what it holds', async (t) => {
+  const { file, masterKey } = await olderDatabase(t);
+  await checkMigrated(file, masterKey);
+  await checkMigrated(file, masterKey);
+});
+
+test('a migration that fails leaves the older database as it was', async (t) => {
+  const { file, masterKey } = await olderDatabase(t);
+  const database = new DatabaseSync(file);
+  database.exec('CREATE TABLE user_consent (in_the_way TEXT)');
+  const before = schemaOf(database);
+  assert.throws(() => migrate(database), /user_consent already exists/);
+  assert.deepEqual(schemaOf(database), before);
+  assert.equal(database.prepare('PRAGMA user_version').get()!['user_version'], 1);
+  database.exec('DROP TABLE user_consent');
+  database.close();
+  await checkMigrated(file, masterKey);
+});
+
+test('the dump of an older database is migrated in the side file, the dump of one opened for reading stays older', async (t) => {
+  const { file, masterKey } = await olderDatabase(t);
+  const directory = await newDirectory(t);
+  const chunks: Uint8Array[] = [];
+  const summary = await dumpSqlite(file, async (chunk) => {
+    chunks.push(chunk);
+  });
+  assert.equal(summary.schemaVersion, 1);
+  const side = join(directory, 'side.db');
+  await loadSqlite(
+    side,
+    (async function* () {
+      yield* chunks;
+    })(),
+  );
+  const checked = await checkSqlite(side, masterKey);
+  assert.equal(checked.schemaVersion, SCHEMA_VERSION);
+  const copy = join(directory, 'copy.db');
+  await cp(side, copy);
+  await checkMigrated(copy, masterKey);
+  await rm(copy);
+});
