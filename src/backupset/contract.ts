@@ -102,6 +102,8 @@ export interface DumpReport {
   schemaVersion?: number;
   /** Realms with their users without service accounts; undefined where the dump's tables are not known. */
   realms?: readonly { realm: string; users: number }[];
+  /** Embedded: the short rows of its table `meta`, value by name; they tell which master key belongs to it. */
+  meta?: ReadonlyMap<string, string>;
 }
 
 /** What the archive of the configuration left out, and why (contract §3, backup). */
@@ -197,6 +199,8 @@ export interface Verdict {
 export interface VerifySetOptions extends WorkOptions {
   /** Absent: env.gpg is looked at but not opened, and a note says so. */
   passphrase?: Secret;
+  /** Judges what env.gpg holds, once it is opened: a `fault` is damage, a `note` is not. */
+  judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };
 }
 
 /** A verdict as `ROOT/.state/NAME.json` keeps it. */

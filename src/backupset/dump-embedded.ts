@@ -23,9 +23,15 @@ const CREATE = new RegExp(
 const REACHES_OUT =
   /\b(load_extension|readfile|writefile|edit|fsdir|zipfile|fts3_tokenizer|lsdir)\s*"?\s*\(/i;
 
+/** What idkit writes into `meta` is two short rows; of anything else no more than this is kept. */
+const META_ROWS = 1000;
+const META_VALUE = 4096;
+
 interface Insert {
   columns: number;
   counted: CountedTable | undefined;
+  /** Where the table `meta` has its two columns. */
+  meta: { name: number; value: number } | undefined;
   places: Places | undefined;
   /** A row was read, so a comma or semicolon comes next. */
   begun: boolean;
@@ -42,6 +48,7 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   #schemaVersion: number | undefined;
   #usersDeclared = false;
+  readonly #meta = new Map<string, string>();
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
@@ -59,6 +66,7 @@ export class EmbeddedDump {
       bytes: this.#window.bytes,
       schemaVersion: this.#schemaVersion ?? 0,
       ...(realms === undefined ? {} : { realms }),
+      ...(this.#meta.size === 0 ? {} : { meta: this.#meta }),
     };
   }
 
@@ -150,13 +158,12 @@ export class EmbeddedDump {
     if (this.#stage !== 'open') throw this.#refused(match[0]);
     if (isSystemName(match[1]!)) throw this.#refused(match[0]);
     const columns = (match[2]!.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
-    const counted = this.#counter.table(unquoted(match[1]!), columns);
-    this.#insert = {
-      columns: columns.length,
-      counted,
-      places: counted === undefined ? undefined : new Int32Array(columns.length * 2),
-      begun: false,
-    };
+    const table = unquoted(match[1]!);
+    const counted = this.#counter.table(table, columns);
+    const meta = table === 'meta' ? metaColumns(columns) : undefined;
+    const places =
+      counted === undefined && meta === undefined ? undefined : new Int32Array(columns.length * 2);
+    this.#insert = { columns: columns.length, counted, meta, places, begun: false };
     return start + Buffer.byteLength(match[0]);
   }
 
@@ -179,6 +186,7 @@ export class EmbeddedDump {
       const end = scanRow(text, at, insert.columns, insert.places);
       if (end === INCOMPLETE) return done === from ? INCOMPLETE : done;
       if (insert.counted !== undefined) this.#count(text, insert.counted, insert.places!);
+      if (insert.meta !== undefined) this.#keepMeta(text, insert.meta, insert.places!);
       insert.begun = true;
       done = end;
     }
@@ -192,6 +200,15 @@ export class EmbeddedDump {
       this.#counter.addUser(value(counted.realm) ?? '');
   }
 
+  #keepMeta(text: Buffer, { name, value }: NonNullable<Insert['meta']>, places: Places): void {
+    const short = [name, value].every(
+      (column) => places[column * 2 + 1]! - places[column * 2]! <= META_VALUE,
+    );
+    if (!short || this.#meta.size >= META_ROWS) return;
+    const read = (column: number) => valueText(text, places[column * 2]!, places[column * 2 + 1]!) ?? '';
+    this.#meta.set(read(name), read(value));
+  }
+
   #stranger(text: Buffer, start: number) {
     return this.#refused(text.toString('utf8', start, Math.min(text.length, start + 200)));
   }
@@ -199,6 +216,11 @@ export class EmbeddedDump {
   #refused(statement: string) {
     return badDump(`idkit's dump never holds ${shown(statement.slice(0, 60))} ${placeOf(this.#stage)}`);
   }
+}
+
+function metaColumns(columns: readonly string[]): Insert['meta'] {
+  const [name, value] = [columns.indexOf('name'), columns.indexOf('value')];
+  return name < 0 || value < 0 ? undefined : { name, value };
 }
 
 function placeOf(stage: string): string {

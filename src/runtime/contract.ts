@@ -1,3 +1,4 @@
+import type { DumpReport } from '../backupset/index.ts';
 import type { Secret } from '../core/index.ts';
 
 /** Realms and user counts as they stand in one snapshot of the database. */
@@ -69,6 +70,12 @@ export interface Runtime {
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
+  /**
+   * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), and
+   * the master key. Loads nothing.
+   * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
+   */
+  checkDump(dump: DumpReport): void;
   /** Loads SQL text into a side database; the live one is untouched. @throws IDKIT_DAMAGED, IDKIT_NO_SPACE */
   loadDatabase(
     sql: AsyncIterable<Uint8Array>,

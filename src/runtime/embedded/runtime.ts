@@ -21,6 +21,7 @@ import {
 } from '../../store/open.ts';
 import type { Runtime } from '../contract.ts';
 import type { RunningService } from '../service.ts';
+import { checkDumpFits } from './check-dump.ts';
 import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
 import { discard, swapBack, swapFiles, swapIn } from './database-swap.ts';
 import { isReady } from './ready.ts';
@@ -123,6 +124,7 @@ export function openEmbedded(settings: Settings): Runtime {
           })
         : [],
 
+    checkDump: (dump) => checkDumpFits(settings, dump),
     async loadDatabase(sql, { id, signal, onProgress }) {
       const files = swapFiles(file, id);
       await makeDataDirectory(file);

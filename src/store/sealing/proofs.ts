@@ -29,15 +29,23 @@ export function checkMasterKeys(database: DatabaseSync, keyring: Keyring): Maste
   const tables = database.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'meta'`).get();
   if (Number(tables?.['n']) === 0) return 'fresh';
   const rows = database.prepare(`SELECT name, value FROM meta WHERE name LIKE '${PREFIX}%'`).all();
-  if (rows.length === 0) return 'fresh';
-  for (const row of rows) {
-    const name = String(row['name']);
+  return checkProofs(
+    rows.map((row) => [String(row['name']), String(row['value'])]),
+    keyring,
+  );
+}
+
+/** As `checkMasterKeys`, of the rows of `meta` (name, value) wherever they were read. */
+export function checkProofs(meta: Iterable<readonly [string, string]>, keyring: Keyring): MasterKeyState {
+  const names: string[] = [];
+  for (const [name, value] of meta) {
+    if (!name.startsWith(PREFIX)) continue;
     if (!keyring.all.has(name.slice(PREFIX.length))) throw wrong();
-    const opened = unseal(Buffer.from(String(row['value']), 'base64'), `meta:${name}`, keyring);
-    if (opened !== KNOWN) throw wrong();
+    if (unseal(Buffer.from(value, 'base64'), `meta:${name}`, keyring) !== KNOWN) throw wrong();
+    names.push(name);
   }
-  const current = rows.some((row) => row['name'] === proofName(keyring.current.id));
-  return current && rows.length === 1 ? 'settled' : 'rotating';
+  if (names.length === 0) return 'fresh';
+  return names.length === 1 && names.includes(proofName(keyring.current.id)) ? 'settled' : 'rotating';
 }
 
 function wrong(): IdkitError {

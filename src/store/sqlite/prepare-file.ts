@@ -42,9 +42,18 @@ export function checkKind(database: DatabaseSync, file: string): void {
   const application = Number(database.prepare('PRAGMA application_id').get()!['application_id']);
   const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()!['n']);
   if (tables === 0 && version === 0) return;
-  if (application !== APPLICATION_ID || version === 0)
-    throw new IdkitError('IDKIT_VERSION', `${file} is the database of another program`);
-  if (version > SCHEMA_VERSION) throw newer(version, file);
+  if (application !== APPLICATION_ID) throw foreign(file);
+  checkVersion(version, file);
+}
+
+/** @throws IDKIT_VERSION for a schema of another program or of a newer idkit */
+export function checkVersion(version: number, what: string): void {
+  if (version <= 0) throw foreign(what);
+  if (version > SCHEMA_VERSION) throw newer(version, what);
+}
+
+function foreign(what: string): IdkitError {
+  return new IdkitError('IDKIT_VERSION', `${what} is the database of another program`);
 }
 
 function newer(version: number, file = 'the database'): IdkitError {
