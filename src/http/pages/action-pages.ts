@@ -1,0 +1,159 @@
+import type { LoginPage, PageFrame } from '../../protocol/index.ts';
+import { html } from './html.ts';
+import type { PageContent } from './layout.ts';
+import type { Texts } from './messages/index.ts';
+import { buttons, choice, errorId, field, form, link, submit } from './parts.ts';
+import { safeLink } from './safe-link.ts';
+
+type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
+
+/** A new password, twice. */
+export function updatePasswordPage(
+  page: PageOf<'update-password'>,
+  frame: PageFrame,
+  texts: Texts,
+): PageContent {
+  const describedBy = errorId(frame);
+  const password = { type: 'password', autocomplete: 'new-password', required: true } as const;
+  return {
+    heading: texts.text('updatePasswordTitle'),
+    message: frame.message,
+    body: form(
+      'kc-passwd-update-form',
+      page.action,
+      // Password managers file the new password under it.
+      field({
+        id: 'username',
+        label: texts.text('attemptedUsername'),
+        value: page.username,
+        autocomplete: 'username',
+        readOnly: true,
+      }),
+      field({
+        ...password,
+        name: 'password-new',
+        label: texts.text('passwordNew'),
+        focused: true,
+        describedBy,
+        invalid: describedBy !== undefined,
+      }),
+      field({ ...password, name: 'password-confirm', label: texts.text('passwordConfirm') }),
+      page.logoutSessions &&
+        choice({
+          type: 'checkbox',
+          id: 'logout-sessions',
+          name: 'logout-sessions',
+          value: 'on',
+          label: texts.text('logoutOtherSessions'),
+          checked: true,
+        }),
+      buttons(submit(texts.text('doSubmit'), { id: 'kc-submit', name: 'login' })),
+    ),
+  };
+}
+
+/** What the realm wants to know of its users; the first faulty field, else the first empty one, has the focus. */
+export function updateProfilePage(
+  page: PageOf<'update-profile'>,
+  frame: PageFrame,
+  texts: Texts,
+): PageContent {
+  const { action, fields } = page;
+  const open = fields.filter((one) => !one.readOnly);
+  const focused =
+    open.find((one) => one.fault !== undefined) ?? open.find((one) => one.value === '') ?? open[0];
+  return {
+    heading: texts.text('updateProfileTitle'),
+    message: frame.message,
+    body: form(
+      'kc-update-profile-form',
+      action,
+      fields.some((one) => one.required) &&
+        html`<p class="quiet">${texts.text('requiredFields')}</p>
+`,
+      fields.map((one) =>
+        field({
+          name: one.name,
+          label: texts.message(one.label),
+          value: one.value,
+          readOnly: one.readOnly,
+          required: one.required,
+          focused: one === focused,
+          ...autocompleteOf(one.name),
+          ...(one.fault === undefined ? {} : { fault: texts.message(one.fault) }),
+        }),
+      ),
+      buttons(submit(texts.text('doSubmit'), { id: 'kc-submit', name: 'login' })),
+    ),
+  };
+}
+
+const AUTOCOMPLETE: Readonly<Record<string, string>> = {
+  username: 'username',
+  email: 'email',
+  firstName: 'given-name',
+  lastName: 'family-name',
+};
+
+function autocompleteOf(name: string): { autocomplete?: string } {
+  return Object.hasOwn(AUTOCOMPLETE, name) ? { autocomplete: AUTOCOMPLETE[name]! } : {};
+}
+
+/** Terms to accept; who declines goes back to the application. */
+export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts): PageContent {
+  return {
+    heading: texts.text('termsTitle'),
+    message: frame.message,
+    body: [
+      html`<div id="kc-terms-text"><p>${texts.text('termsText')}</p></div>
+`,
+      form(
+        'kc-terms-form',
+        page.action,
+        buttons(
+          submit(texts.text('doAccept'), { id: 'kc-accept', name: 'accept' }),
+          submit(texts.text('doDecline'), { id: 'kc-decline', name: 'cancel', main: false }),
+        ),
+      ),
+    ],
+  };
+}
+
+/** What a client will get of the user (contract §5: buttons `accept` and `cancel`). */
+export function consentPage(page: PageOf<'consent'>, frame: PageFrame, texts: Texts): PageContent {
+  const { action, scopes, links } = page;
+  const client = texts.stored(page.client);
+  const policy = safeLink(links.policy);
+  const terms = safeLink(links.terms);
+  return {
+    heading: texts.text('oauthGrantTitle', { client }),
+    message: frame.message,
+    body: [
+      html`<div id="kc-oauth">
+<h2>${texts.text('oauthGrantRequest')}</h2>
+${
+  scopes.length > 0 &&
+  html`<ul class="list">
+${scopes.map(
+  ({ text }) => html`<li><span>${texts.stored(text)}</span></li>
+`,
+)}</ul>
+`
+}</div>
+`,
+      (policy !== undefined || terms !== undefined) &&
+        html`<p class="quiet">${texts.text('oauthGrantReview', { client })}
+${policy !== undefined && link(policy, texts.text('oauthGrantPolicy'), { id: 'kc-policy' })}
+${terms !== undefined && link(terms, texts.text('oauthGrantTerms'), { id: 'kc-tos' })}</p>
+`,
+      form(
+        'kc-oauth-form',
+        action,
+        buttons(
+          submit(texts.text('doYes'), { id: 'kc-login', name: 'accept' }),
+          submit(texts.text('doNo'), { id: 'kc-cancel', name: 'cancel', main: false }),
+        ),
+      ),
+    ],
+  };
+}

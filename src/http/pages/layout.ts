@@ -1,0 +1,90 @@
+import type { PageFrame } from '../../protocol/index.ts';
+import { attribute, type Html, type HtmlValue, html } from './html.ts';
+import type { Texts } from './messages/index.ts';
+import { icon, stylesheet } from './resources.ts';
+import { safeLink } from './safe-link.ts';
+
+/** Where a page stands. */
+export interface PagePlace {
+  /** Path of the base URL, without a slash at its end. */
+  basePath: string;
+  /** URL of the realm's logo, where it has one. */
+  logo?: string | undefined;
+}
+
+/** What a page puts into the frame that all have. */
+export interface PageContent {
+  /** Of the browser's tab; else the heading and the realm's name. */
+  title?: string;
+  heading: string;
+  body: HtmlValue;
+  /** Above the form; undefined where the page shows its message itself. */
+  message?: PageFrame['message'];
+}
+
+/** A whole document: brand, heading, message, body, languages; the heading is `#kc-page-title` as in Keycloak. */
+export function layout(
+  content: PageContent,
+  shown: {
+    texts: Texts;
+    place: PagePlace;
+    brand?: string;
+    languages?: PageFrame['languages'];
+  },
+): string {
+  const { texts, place, brand, languages = [] } = shown;
+  const { heading, body, message } = content;
+  const title = content.title ?? (brand === undefined ? heading : `${heading} · ${brand}`);
+  return html`<!DOCTYPE html>
+<html lang="${texts.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="stylesheet" href="${place.basePath}${stylesheet.path}">
+<link rel="icon" href="${place.basePath}${icon.path}">
+</head>
+<body>
+${brand !== undefined && renderBrand(brand, place.logo)}
+<main class="card" id="kc-content">
+<h1 id="kc-page-title">${heading}</h1>
+${message !== undefined && renderMessage(message, texts)}
+${body}
+</main>
+${languages.length > 1 && renderLanguages(languages, texts)}
+</body>
+</html>
+`.markup;
+}
+
+function renderBrand(name: string, logo: string | undefined): Html {
+  if (logo !== undefined)
+    return html`<header class="brand" id="kc-header"><img src="${logo}" alt="${name}"></header>`;
+  const [initial = ''] =
+    new Intl.Segmenter().segment(name.trim())[Symbol.iterator]().next().value?.segment ?? '';
+  return html`<header class="brand" id="kc-header"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${name}</header>`;
+}
+
+/** `#input-error` and the classes are where scripts written for Keycloak look for what is wrong. */
+function renderMessage(message: NonNullable<PageFrame['message']>, texts: Texts): Html {
+  const error = message.kind === 'error';
+  return html`<div class="alert alert-${message.kind}" role="${error ? 'alert' : 'status'}"><span class="kc-feedback-text" id="${error ? 'input-error' : 'kc-message'}">${texts.message(message)}</span></div>`;
+}
+
+function renderLanguages(languages: PageFrame['languages'], texts: Texts): Html {
+  return html`<nav class="languages" id="kc-locale" aria-label="${texts.text('languages')}">
+${languages.map(
+  ({ locale, url }) =>
+    html`<a lang="${locale}" hreflang="${locale}"${attribute('href', safeLink(url))}${locale === texts.language && html` aria-current="true"`}>${languageName(locale)}</a>
+`,
+)}</nav>`;
+}
+
+/** A language in its own words; the tag where it has none. */
+function languageName(locale: string): string {
+  try {
+    return new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
+  } catch {
+    return locale;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Page, PageFrame } from '../../protocol/index.ts';
+import { consentPage, termsPage, updatePasswordPage, updateProfilePage } from './action-pages.ts';
+import { html } from './html.ts';
+import { layout, type PageContent, type PagePlace } from './layout.ts';
+import { loginPage, otpPage } from './login-pages.ts';
+import { findTexts, type Texts } from './messages/index.ts';
+import { pagePolicy } from './policy.ts';
+import { frameOrigin, safeLink } from './safe-link.ts';
+import { continueScript } from './scripts.ts';
+import {
+  errorPage,
+  expiredPage,
+  frontchannelLogoutPage,
+  infoPage,
+  logoutConfirmPage,
+} from './standalone-pages.ts';
+
+/** A page with the Content-Security-Policy that it needs. */
+export interface RenderedPage {
+  markup: string;
+  policy: string;
+}
+
+/** Any page of the rules in its language. */
+export function renderPage(frame: PageFrame, page: Page, place: PagePlace): RenderedPage {
+  const texts = findTexts(frame.locale);
+  const content = pageContent(frame, page, texts);
+  const goesOn = page.page === 'frontchannel-logout' && safeLink(page.continueAt) !== undefined;
+  const markup = layout(
+    goesOn
+      ? {
+          ...content,
+          body: [
+            content.body,
+            html`${continueScript.element}
+`,
+          ],
+        }
+      : content,
+    {
+      texts,
+      place,
+      brand: texts.stored(frame.realm.displayName),
+      languages: frame.languages,
+    },
+  );
+  return {
+    markup,
+    policy: pagePolicy({
+      ...(goesOn ? { script: continueScript } : {}),
+      ...(page.page === 'frontchannel-logout' ? { frames: frameOrigins(page.frames) } : {}),
+    }),
+  };
+}
+
+function pageContent(frame: PageFrame, page: Page, texts: Texts): PageContent {
+  switch (page.page) {
+    case 'login':
+      return loginPage(page, frame, texts);
+    case 'otp':
+      return otpPage(page, frame, texts);
+    case 'update-password':
+      return updatePasswordPage(page, frame, texts);
+    case 'update-profile':
+      return updateProfilePage(page, frame, texts);
+    case 'terms':
+      return termsPage(page, frame, texts);
+    case 'consent':
+      return consentPage(page, frame, texts);
+    case 'error':
+      return errorPage(page, frame, texts);
+    case 'expired':
+      return expiredPage(page, frame, texts);
+    case 'info':
+      return infoPage(page, frame, texts);
+    case 'logout-confirm':
+      return logoutConfirmPage(page, frame, texts);
+    case 'frontchannel-logout':
+      return frontchannelLogoutPage(page, frame, texts);
+  }
+}
+
+function frameOrigins(frames: readonly { url: string }[]): readonly string[] {
+  return [...new Set(frames.flatMap(({ url }) => frameOrigin(url) ?? []))];
+}
+
+/** A page for what no rule has judged: a path that does not exist, a method that is refused. In English. */
+export function renderPlainError(message: string, place: PagePlace): RenderedPage {
+  const texts = findTexts('en');
+  const body = html`<div id="kc-error-message"><p class="instruction">${message}</p></div>
+`;
+  return {
+    markup: layout({ heading: texts.text('errorTitle'), body }, { texts, place }),
+    policy: pagePolicy(),
+  };
+}
