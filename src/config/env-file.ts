@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { IdkitError, systemErrorCode } from '../core/index.ts';
+import { IdkitError } from '../core/index.ts';
 import { nearestName } from './nearest.ts';
 import { OTHER_VARIABLES, PASSPHRASE_VARIABLES, settingDocs } from './table.ts';
 
@@ -106,18 +106,35 @@ export function readEnvFile(file: string): EnvValues {
       { hints: [`chmod 600 ${file}`] },
     );
   }
-  const values = parseEnvFile(readText(file), file);
-  for (const key of values.keys()) checkKey(key, file);
+  const values = parseEnvContent(readBytes(file), file);
+  checkEnvKeys(values, file);
   return values;
 }
 
-function readText(file: string): string {
+/**
+ * As `parseEnvFile`, from bytes.
+ *
+ * @throws IDKIT_SETTING also where they are not UTF-8
+ */
+export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
+  let text: string;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    if (systemErrorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-      throw new IdkitError('IDKIT_SETTING', `${file} is not UTF-8`, { cause: error });
-    }
+    throw new IdkitError('IDKIT_SETTING', `${file} is not UTF-8`, { cause: error });
+  }
+  return parseEnvFile(text, file);
+}
+
+/** @throws IDKIT_SETTING for a key that must not stand in an environment file: an unknown `IDKIT_…`, a passphrase */
+export function checkEnvKeys(values: EnvValues, file: string): void {
+  for (const key of values.keys()) checkKey(key, file);
+}
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
     throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${(error as Error).message}`, {
       cause: error,
     });

@@ -4,10 +4,10 @@
 // Must not know: what the settings are used for.
 // Start at settings.ts, then table.ts and load.ts.
 export { parseDuration } from './duration.ts';
-export { parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
+export { checkEnvKeys, parseEnvContent, parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
 export { isGeneratedValue, writeEnvironmentValue } from './env-write.ts';
 export { type InitResult, initPlatform } from './init.ts';
-export { type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
+export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock.ts';
 export type { LockHolder } from './lock-record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';

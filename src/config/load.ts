@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { IdkitError, Secret } from '../core/index.ts';
-import { type EnvValues, readEnvFile } from './env-file.ts';
+import { checkEnvKeys, type EnvValues, parseEnvContent, readEnvFile } from './env-file.ts';
 import { platformPaths, resolvePlatformDirectory } from './paths.ts';
 import { PLAIN_VALUES } from './plain-values.ts';
 import type { Application, SettingSource, Settings } from './settings.ts';
 import { type SettingDoc, type SettingName, settingDocs } from './table.ts';
-import { readYamlFile, type YamlValue } from './yaml-file.ts';
+import { parseYamlFile, readYamlFile, type YamlValue } from './yaml-file.ts';
 
 /** Values given by flags, by the setting's name; text as the person wrote it. */
 export type SettingFlags = Partial<Record<SettingName, string>>;
@@ -18,6 +18,15 @@ export interface LoadOptions {
   flags?: SettingFlags;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
+  /** What counts instead of the directory's own file, which is not read then. */
+  contents?: { env?: GivenContent; yaml?: GivenContent };
+}
+
+/** The content of a settings file that is not in its place (yet). */
+export interface GivenContent {
+  /** The name for messages. */
+  file: string;
+  bytes: Uint8Array;
 }
 
 /** A value before it is checked. `place` is what a message calls it. */
@@ -39,12 +48,17 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
   const cwd = options.cwd ?? process.cwd();
   const dir = resolvePlatformDirectory({ flag: options.dir, env, cwd });
   const paths = platformPaths(dir);
-  const envFile = readEnvFile(paths.env);
-  const yaml = await readYamlFile(paths.yaml);
+  const { contents } = options;
+  const envFile = contents?.env === undefined ? readEnvFile(paths.env) : readGivenEnv(contents.env);
+  const yamlName = contents?.yaml?.file ?? paths.yaml;
+  const yaml =
+    contents?.yaml === undefined
+      ? await readYamlFile(paths.yaml)
+      : await parseYamlFile(contents.yaml.bytes, yamlName);
 
   const given = new Map<SettingName, Given>();
   for (const row of settingDocs()) {
-    const found = findGiven(row, options.flags ?? {}, env, envFile, yaml, paths.yaml);
+    const found = findGiven(row, options.flags ?? {}, env, envFile, yaml, yamlName);
     if (found !== undefined) given.set(row.name, found);
   }
   const values = await checkValues(given);
@@ -109,6 +123,12 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
   };
   checkTogether(settings);
   return settings;
+}
+
+function readGivenEnv({ bytes, file }: GivenContent): EnvValues {
+  const values = parseEnvContent(bytes, file);
+  checkEnvKeys(values, file);
+  return values;
 }
 
 /** The value with the highest precedence; undefined where none is given. */

@@ -18,8 +18,16 @@ const MAX_BYTES = 1_048_576;
  * @throws IDKIT_SETTING naming the line for text that is no YAML, a key that stands twice or an unknown key
  */
 export async function readYamlFile(file: string): Promise<ReadonlyMap<string, YamlValue> | undefined> {
-  const text = readText(file);
-  if (text === undefined) return undefined;
+  const bytes = readBytes(file);
+  return bytes === undefined ? undefined : parseYamlFile(bytes, file);
+}
+
+/** As `readYamlFile`, from bytes; `file` is the name for messages. */
+export async function parseYamlFile(
+  bytes: Uint8Array,
+  file: string,
+): Promise<ReadonlyMap<string, YamlValue>> {
+  const text = decode(bytes, file);
   // A file of comments alone, as init writes it, needs no parser.
   if (/^(?:\s*#[^\n]*(?:\n|$)|\s)*$/.test(text)) return new Map();
   const { isMap, LineCounter, parseDocument, visit } = await import('yaml');
@@ -98,22 +106,25 @@ function keysBelow(name: string, known: readonly string[]): readonly string[] {
   return [...new Set(below.map((other) => other.slice(prefix.length).split('.')[0]!))];
 }
 
-function readText(file: string): string | undefined {
+function readBytes(file: string): Uint8Array | undefined {
   try {
-    const bytes = readFileSync(file);
-    if (bytes.length > MAX_BYTES) {
-      throw new IdkitError('IDKIT_SETTING', `${file} is larger than ${MAX_BYTES} bytes`);
-    }
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return readFileSync(file);
   } catch (error) {
-    if (error instanceof IdkitError) throw error;
     if (systemErrorCode(error) === 'ENOENT') return undefined;
-    if (systemErrorCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-      throw new IdkitError('IDKIT_SETTING', `${file} is not UTF-8`, { cause: error });
-    }
     throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${(error as Error).message}`, {
       cause: error,
     });
+  }
+}
+
+function decode(bytes: Uint8Array, file: string): string {
+  if (bytes.length > MAX_BYTES) {
+    throw new IdkitError('IDKIT_SETTING', `${file} is larger than ${MAX_BYTES} bytes`);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${file} is not UTF-8`, { cause: error });
   }
 }
 
