@@ -3,7 +3,7 @@ import { chmod, copyFile, type FileHandle, mkdir, open, rm, symlink, utimes } fr
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../core/index.ts';
 import { type EntrySink, readArchive } from './archive-reader.ts';
-import type { CheckedEntry } from './archive-rules.ts';
+import { badArchive, type CheckedEntry } from './archive-rules.ts';
 import type { ArchiveEntry, SetHandle, WorkOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
 import { notWritable } from './faults.ts';
@@ -16,6 +16,34 @@ export async function listConfigArchive(
   options: WorkOptions = {},
 ): Promise<readonly ArchiveEntry[]> {
   return readArchive(gunzip(set.stream(SET_FILES.config, options), SET_FILES.config));
+}
+
+/**
+ * One file that lies in a set's archive beside `config/`; undefined where it holds none of that name.
+ *
+ * @throws IDKIT_DAMAGED, also where it is longer than `maxBytes`
+ */
+export async function readConfigFile(
+  set: SetHandle,
+  name: 'idkit.yaml' | 'compose.yaml',
+  maxBytes: number,
+  options: WorkOptions = {},
+): Promise<Buffer | undefined> {
+  const read = (onEntry?: (entry: CheckedEntry) => Promise<EntrySink | undefined>) =>
+    readArchive(gunzip(set.stream(SET_FILES.config, options), SET_FILES.config), onEntry);
+  const entries = new Map((await read()).map((entry) => [entry.path, entry]));
+  let wanted = entries.get(name);
+  if (wanted === undefined) return undefined;
+  if (wanted.size > maxBytes) throw badArchive(`${name} is longer than ${maxBytes} bytes`);
+  // The bytes of a hard link lie where its first name does, which the rules have found to be a file before it.
+  while (wanted?.copyOf !== undefined) wanted = entries.get(wanted.copyOf);
+  const chunks: Buffer[] = [];
+  const sink: EntrySink = {
+    write: async (chunk) => void chunks.push(Buffer.from(chunk)),
+    close: async () => undefined,
+  };
+  await read(async ({ path }) => (path === wanted?.path ? sink : undefined));
+  return Buffer.concat(chunks);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { IdkitError, type Secret } from '../core/index.ts';
-import type { EnvironmentOpened, SetHandle } from './contract.ts';
+import type { EnvironmentOpened } from './contract.ts';
 import { SET_FILES } from './contract.ts';
 import { damaged } from './faults.ts';
 import { type MessageShape, readMessageShape } from './openpgp-shape.ts';
@@ -98,18 +98,6 @@ async function collect(data: unknown): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   for await (const part of data as AsyncIterable<Uint8Array>) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));
-}
-
-/**
- * A set's environment file in the clear.
- *
- * @throws IDKIT_CREDENTIALS for a passphrase that does not open it, IDKIT_DAMAGED, IDKIT_VERSION with the gpg
- *   command for a cipher that idkit cannot open
- */
-export async function openEnvironment(set: SetHandle, passphrase: Secret): Promise<Uint8Array> {
-  const opened = await decryptEnvironment(await set.read(FILE, LONGEST_MESSAGE), passphrase);
-  if (opened.outcome === 'opened') return opened.bytes;
-  throw environmentFault(opened);
 }
 
 /** What an environment that did not open means to the operator. */

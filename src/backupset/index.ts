@@ -2,7 +2,7 @@
 // Owns: names, manifest, checksums, archive, OpenPGP, SQL-dump reader; read-only unless a writer is asked for.
 // Must not know: databases, containers.
 // Start at contract.ts, then verify-set.ts and set-writer.ts.
-export { extractConfigArchive, listConfigArchive } from './archive-extract.ts';
+export { extractConfigArchive, listConfigArchive, readConfigFile } from './archive-extract.ts';
 export { writeConfigArchive } from './archive-writer.ts';
 export { parseChecksums, renderChecksums } from './checksums.ts';
 export {
@@ -34,7 +34,7 @@ export {
   type WorkOptions,
 } from './contract.ts';
 export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
-export { decryptEnvironment, encryptEnvironment, openEnvironment } from './environment.ts';
+export { decryptEnvironment, encryptEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';
 export { isFuture, listSets, planSetName } from './list-sets.ts';

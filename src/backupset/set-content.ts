@@ -1,6 +1,5 @@
-import type { Secret } from '../core/index.ts';
 import { readArchive } from './archive-reader.ts';
-import type { DumpReport, Manifest } from './contract.ts';
+import type { DumpReport, Manifest, VerifySetOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
 import { createDumpInspector } from './dump-inspector.ts';
 import { decryptEnvironment, environmentFault, inspectEnvironment, LONGEST_MESSAGE } from './environment.ts';
@@ -22,18 +21,20 @@ export interface Findings {
   sizes: Map<string, number>;
 }
 
+type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
+
 /** Reads one file of a set to its end, as what its name says. @throws IDKIT_DAMAGED, _CREDENTIALS, _VERSION */
 export async function readContent(
   name: string,
   content: AsyncIterable<Buffer>,
   findings: Findings,
-  passphrase: Secret | undefined,
+  options: EnvironmentOptions,
 ): Promise<void> {
   if (name === SET_FILES.manifest)
     findings.manifest = parseManifest(await whole(name, content, MANIFEST_MAX_BYTES));
   else if (name === SET_FILES.dump) findings.dump = await readSql(name, content);
   else if (name === SET_FILES.config) await readArchive(gunzip(content, name));
-  else if (name === SET_FILES.environment) await readEnvironment(name, content, findings, passphrase);
+  else if (name === SET_FILES.environment) await readEnvironment(name, content, findings, options);
   else if (parseRealmFileName(name) !== undefined) await readRealmFile(name, content, findings);
   else findings.notes.push(`${shown(name)} is no file of a backup set; its checksum is in the list`);
 }
@@ -48,7 +49,7 @@ async function readEnvironment(
   name: string,
   content: AsyncIterable<Buffer>,
   findings: Findings,
-  passphrase: Secret | undefined,
+  { passphrase, judgeEnvironment }: EnvironmentOptions,
 ): Promise<void> {
   const message = await whole(name, content, LONGEST_MESSAGE);
   const opened =
@@ -57,6 +58,11 @@ async function readEnvironment(
       : await decryptEnvironment(message, passphrase);
   if (opened.outcome === 'message') findings.notes.push(`${name} was not opened: no passphrase was given`);
   else if (opened.outcome !== 'opened') throw environmentFault(opened);
+  else {
+    const { fault, note } = judgeEnvironment?.(opened.bytes) ?? {};
+    if (note !== undefined) findings.notes.push(`${name}: ${note}`);
+    if (fault !== undefined) throw damaged(name, fault);
+  }
 }
 
 async function readRealmFile(

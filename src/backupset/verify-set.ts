@@ -95,7 +95,7 @@ async function judgeFile(
     const { digest, read } = await readThrough(
       set,
       entry.name,
-      (content) => readContent(entry.name, content, findings, options.passphrase),
+      (content) => readContent(entry.name, content, findings, options),
       options,
     );
     // What a file says is worth nothing where its bytes are not those that were written.

@@ -1,5 +1,6 @@
 import type { Verdict } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { judgeEnvironment } from '../environment-content.ts';
 import type { BackupWork } from './work.ts';
 
 /** Judges the set by its bytes on the disk, as `verify` will. @throws IDKIT_DAMAGED with what does not hold */
@@ -10,6 +11,7 @@ export async function readBack(work: BackupWork): Promise<Verdict> {
     signal,
     onProgress: run.progress('read-back', 'bytes'),
     ...(passphrase === undefined ? {} : { passphrase }),
+    judgeEnvironment,
   });
   if (verdict.verdict === 'good') return verdict;
   const problems = verdict.problems.map(({ file, message }) => `${file}: ${message}`).join('; ');

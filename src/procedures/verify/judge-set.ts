@@ -1,6 +1,7 @@
 import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../runtime/open.ts';
+import { judgeEnvironment } from '../environment-content.ts';
 import type { Run } from '../runbook.ts';
 import type { SetVerdict, VerifyOptions } from './contract.ts';
 import type { VERIFY_STEPS } from './steps.ts';
@@ -17,6 +18,7 @@ export async function judgeSet(
     signal,
     onProgress: run.progress('read', 'bytes'),
     ...(passphrase === undefined ? {} : { passphrase }),
+    judgeEnvironment,
   });
   const notes = [...verdict.notes, ...(await notesOnSchema(verdict))];
   for (const note of notes) reporter.note(`${set.name}: ${note}`);
