@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { chmod, cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { SET_FILES } from '../../src/backupset/index.ts';
 import { loadSettings } from '../../src/config/index.ts';
 import { findEntry } from '../../src/procedures/durable.ts';
-import {
-  type BackupResult,
-  backup,
-  drill,
-  pruneBackups,
-  restore,
-  status,
-  verify,
-} from '../../src/procedures/index.ts';
+import { backup, drill, pruneBackups, restore, status, verify } from '../../src/procedures/index.ts';
 import { fingerprint, makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup } from './restored-state.ts';
+import { listAnew, makeNewer } from './tampered-set.ts';
 
 const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
 const codes = (findings: readonly { code: string }[]) => findings.map(({ code }) => code);
@@ -25,18 +17,6 @@ const codes = (findings: readonly { code: string }[]) => findings.map(({ code })
 async function backedUp(t: TestContext) {
   const { platform, set } = await changedSinceBackup(t);
   return { platform, settings: await platform.load(), set };
-}
-
-/** Writes the list of checksums anew, as whoever tampers with a set would. */
-async function listAnew(set: BackupResult, changed: Readonly<Record<string, Uint8Array>>): Promise<void> {
-  const file = join(set.dir, SET_FILES.checksums);
-  const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-  for (const [name, bytes] of Object.entries(changed)) {
-    await writeFile(join(set.dir, name), bytes);
-    const at = lines.findIndex((line) => line.endsWith(`  ${name}`));
-    lines[at] = `${createHash('sha256').update(bytes).digest('hex')}  ${name}`;
-  }
-  await writeFile(file, `${lines.join('\n')}\n`);
 }
 
 describe('a set dated more than an hour ahead', () => {
@@ -89,17 +69,7 @@ describe('env.gpg in a cipher that idkit cannot open', () => {
 describe('a dump with a schema newer than this idkit', () => {
   it('is a note for verify, and 14 for restore with nothing touched (contract §3)', async (t) => {
     const { settings, set } = await backedUp(t);
-    const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString('latin1');
-    const dump = gzipSync(
-      Buffer.from(sql.replace(/PRAGMA user_version=\d+/, 'PRAGMA user_version=999'), 'latin1'),
-    );
-    const manifest = JSON.parse(await readFile(join(set.dir, SET_FILES.manifest), 'utf8'));
-    manifest.database.schemaVersion = 999;
-    manifest.files[SET_FILES.dump] = dump.length;
-    await listAnew(set, {
-      [SET_FILES.dump]: dump,
-      [SET_FILES.manifest]: Buffer.from(JSON.stringify(manifest)),
-    });
+    await makeNewer(set, 999);
     const told = withPassphrase();
     const verified = await verify(settings, told);
     assert.deepEqual([verified.failure, verified.findings], [undefined, []]);

@@ -1,19 +1,22 @@
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { RealmCount } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
-import { renderBytes } from '../age.ts';
-import { findEntry } from '../durable.ts';
+import { judgeEnvironment } from '../environment-content.ts';
 import { serviceRuns } from '../service-runs.ts';
 import type { RestoreOptions, RestorePlan } from './contract.ts';
-import type { RestoreJob } from './job.ts';
+import type { NextPlatform, RestoreJob } from './job.ts';
+import { checkRoom } from './room.ts';
+import { loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
 import { RESTORE_STEPS } from './steps.ts';
 
-/** A loaded database is larger than its SQL by its indexes and its log. */
-const DATABASE_PER_SQL_BYTE = 2;
+/** A set that is whole. */
+export interface VerifiedSet {
+  verdict: Verdict;
+  /** The environment file in the clear; absent where the one in place is kept. */
+  environment?: Uint8Array;
+}
 
 /**
  * Verifies the set as a whole (spec step 1).
@@ -24,12 +27,17 @@ export async function verifyForRestore(
   set: SetHandle,
   options: RestoreOptions,
   onProgress: (done: number, total?: number) => void,
-): Promise<Verdict> {
+): Promise<VerifiedSet> {
   const { passphrase, keepEnv, signal, reporter } = options;
+  let environment: Uint8Array | undefined;
   const verdict = await verifySet(set, {
     signal,
     onProgress,
     ...(passphrase === undefined || keepEnv === true ? {} : { passphrase }),
+    judgeEnvironment: (plain) => {
+      environment = plain;
+      return judgeEnvironment(plain);
+    },
   });
   for (const note of verdict.notes) reporter.note(note);
   if (verdict.code !== undefined) {
@@ -42,7 +50,36 @@ export async function verifyForRestore(
       ],
     });
   }
-  return verdict;
+  return { verdict, ...(environment === undefined ? {} : { environment }) };
+}
+
+/**
+ * Everything else that can be known before anything is touched, in the order of contract §3, restore: the service is
+ * stopped; kind, version and master key of the dump fit the platform as it will be; room.
+ *
+ * @throws IDKIT_SERVICE_RUNNING; IDKIT_SETTING where the set makes no valid platform; IDKIT_VERSION,
+ *   IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG; IDKIT_NO_SPACE
+ */
+export async function preflight(
+  job: RestoreJob,
+  { verdict, environment }: VerifiedSet,
+): Promise<{ plan: RestorePlan; next: NextPlatform }> {
+  const { settings, options, set } = job;
+  await checkServiceStopped(settings);
+  const next = await untouched(async () => {
+    const files = await nextFilesOfSet(set, settings, environment, options.signal);
+    return openNext(job, await loadSettingsAfter(settings, files, options.env ?? process.env));
+  });
+  // The set's own definition may name a database that another service has.
+  await checkServiceStopped(next.settings);
+  await untouched(async () => checkDump(job, next, verdict));
+  return { plan: await planRestore(job, next, verdict), next };
+}
+
+/** The platform that the settings after the restore make. @throws IDKIT_NOT_YET for one that is not built */
+export async function openNext(job: RestoreJob, after: Settings): Promise<NextPlatform> {
+  const settings = job.options.adjust?.(after) ?? after;
+  return { settings, runtime: await openRuntime(settings) };
 }
 
 /** @throws IDKIT_SERVICE_RUNNING */
@@ -51,50 +88,58 @@ export async function checkServiceStopped(settings: Settings): Promise<void> {
   if (address !== undefined) throw serviceRuns(address);
 }
 
-/** @throws IDKIT_VERSION where the dump is of another kind than the target's database */
-export async function checkKind(settings: Settings, set: SetHandle, verdict: Verdict): Promise<void> {
-  const target = (await openRuntime(settings)).describe().database;
-  const kind = verdict.dump?.kind;
-  if (kind === undefined || kind === target) return;
-  throw new IdkitError(
-    'IDKIT_VERSION',
-    `${set.name} holds a dump of ${kind}, and this platform runs on ${target}`,
-    {
-      hints: ['nothing was touched', 'restore it into a platform whose idkit.yaml names such a database'],
-    },
-  );
+function checkDump({ set, options }: RestoreJob, next: NextPlatform, { dump }: Verdict): void {
+  if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is whole, and has no dump`);
+  try {
+    next.runtime.checkDump(dump);
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    const { code, message, hints } = error;
+    throw new IdkitError(code, `${set.name} cannot be restored here: ${message}`, {
+      cause: error,
+      hints: code.startsWith('IDKIT_MASTER_KEY') ? keyHints(next.settings, options) : hints,
+    });
+  }
+}
+
+/** Where the key in force comes from, and where another may be. */
+function keyHints({ sources }: Settings, { keepEnv }: RestoreOptions): readonly string[] {
+  if (sources['IDKIT_MASTER_KEY'] === 'environment')
+    return ['the process environment gives IDKIT_MASTER_KEY, which wins over .env; unset it there'];
+  if (keepEnv === true)
+    return ['the .env in place is kept; without --keep-env the set’s own is put in place'];
+  return [
+    'the key is looked for in the .env of the set; give the one that belongs to the dump as IDKIT_MASTER_KEY of the process environment, or keep the .env in place with --keep-env',
+  ];
+}
+
+/** The refusals of the preflight say that they are. */
+async function untouched<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    throw new IdkitError(error.code, error.message, {
+      cause: error,
+      hints: ['nothing was touched', ...error.hints],
+    });
+  }
 }
 
 /** The plan of the restore, once there is room for it. @throws IDKIT_NO_SPACE */
-export async function planRestore(job: RestoreJob, verdict: Verdict): Promise<RestorePlan> {
-  const { settings, set } = job;
-  const sqlBytes = verdict.dump?.bytes ?? 0;
-  const neededBytes =
-    Math.max(sqlBytes * DATABASE_PER_SQL_BYTE, verdict.manifest?.database?.bytes ?? 0) + verdict.bytes;
-  const { bavail, bsize } = await statfs(await nearestDirectory(settings.dir));
-  const freeBytes = bavail * bsize;
-  if (freeBytes < neededBytes) {
-    throw new IdkitError(
-      'IDKIT_NO_SPACE',
-      `the restore needs ${renderBytes(neededBytes)} beside the live database, and ${renderBytes(freeBytes)} are free`,
-      { hints: ['nothing was touched', `make room on the disk of ${settings.dir}`] },
-    );
-  }
+async function planRestore(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<RestorePlan> {
+  const { set, expectation } = job;
+  const { dir, database } = next.settings;
+  const { neededBytes, freeBytes } = await checkRoom(next.settings, verdict);
   return {
     set: set.dir,
-    target: settings.dir,
-    database: settings.database.kind === 'sqlite' ? settings.database.file : 'postgres',
-    realms: job.expectation,
+    target: dir,
+    database: database.kind === 'sqlite' ? database.file : 'postgres',
+    realms: expectation,
     neededBytes,
     freeBytes,
     steps: RESTORE_STEPS,
   };
-}
-
-async function nearestDirectory(path: string): Promise<string> {
-  let dir = path;
-  while ((await findEntry(dir)) === undefined && dirname(dir) !== dir) dir = dirname(dir);
-  return dir;
 }
 
 /** What the verdict promises of each realm. */

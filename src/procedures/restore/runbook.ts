@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import type { SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
@@ -21,16 +20,9 @@ import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
 import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { checkSide, loadSide } from './load.ts';
-import {
-  checkKind,
-  checkServiceStopped,
-  expectedCounts,
-  planRestore,
-  verifyForRestore,
-} from './preflight.ts';
+import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
 import { describeParts, finishRestore, runSmoke, START_SECONDS } from './prove.ts';
-import { stagingDirectory } from './replace-files.ts';
-import { dataDirectory, loadSettingsAfter } from './settings-after.ts';
+import { dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { stageFiles } from './stage.ts';
 import { RESTORE_STEPS } from './steps.ts';
 import { swapIn } from './swap.ts';
@@ -104,16 +96,13 @@ async function startAfresh(
   const { settings, run, set, dataDir } = work;
   const options = resumed === undefined ? work.options : { ...work.options, ...choicesOf(resumed) };
   if (options.keepEnv !== true && options.passphrase === undefined) throw noPassphrase();
-  const verdict = await run.step('verify', () =>
+  const verified = await run.step('verify', () =>
     verifyForRestore(set, options, run.progress('verify', 'bytes')),
   );
   const id = newId(options);
-  const job: RestoreJob = { settings, options, run, set, dataDir, id, expectation: expectedCounts(verdict) };
-  const plan = await run.step('preflight', async () => {
-    await checkServiceStopped(settings);
-    await checkKind(settings, set, verdict);
-    return planRestore(job, verdict);
-  });
+  const expectation = expectedCounts(verified.verdict);
+  const job: RestoreJob = { settings, options, run, set, dataDir, id, expectation };
+  const { plan, next } = await run.step('preflight', () => preflight(job, verified));
   if (options.dryRun === true) return { ...planned(plan), set: set.dir };
   if (options.confirm !== undefined && !(await options.confirm(plan))) {
     throw new IdkitError('IDKIT_USAGE', 'the restore was not confirmed, and nothing was touched');
@@ -140,7 +129,7 @@ async function startAfresh(
     await locks.lockPlatform();
     return run.step('stage', async () => {
       await clearLeftovers(settings, dataDir, id);
-      return stageFiles(job, begun);
+      return stageFiles(job, begun, next, verified.environment);
     });
   });
   await undoing(work, staged.journal, staged, async () => {
@@ -154,12 +143,10 @@ async function startAfresh(
 async function goOn(work: Work, journal: Journal): Promise<Outcome> {
   const { settings, options } = work;
   await checkServiceStopped(settings);
-  const places = { dir: settings.dir, id: journal.id };
-  await mkdir(stagingDirectory(places), { recursive: true, mode: 0o700 });
-  const after = await loadSettingsAfter(places, settings, options.env ?? process.env);
-  const next = options.adjust?.(after) ?? after;
+  const files = await stagedFiles({ dir: settings.dir, id: journal.id });
+  const after = await loadSettingsAfter(settings, files, options.env ?? process.env);
   const job: RestoreJob = { ...work, id: journal.id, expectation: journal.expectation };
-  return goThrough({ job, next: { settings: next, runtime: await openRuntime(next) }, journal });
+  return goThrough({ job, next: await openNext(job, after), journal });
 }
 
 /** From the swap to the end. */

@@ -1,57 +1,79 @@
-import { copyFile, mkdir, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
-import { loadSettings, platformPaths, type Settings } from '../../config/index.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readConfigFile, SET_FILES, type SetHandle } from '../../backupset/index.ts';
+import {
+  type GivenContent,
+  loadSettings,
+  platformPaths,
+  renderDefaultYaml,
+  type Settings,
+} from '../../config/index.ts';
 import { findEntry } from '../durable.ts';
 import { type Places, stagingDirectory } from './replace-files.ts';
 
+/** As long as idkit reads one. */
+const LONGEST_YAML = 1024 * 1024;
+
+/** What will lie in the target and is not in its place yet; what is absent stays as it is there. */
+export interface NextFiles {
+  env?: GivenContent;
+  yaml?: GivenContent;
+}
+
 /**
- * The settings that the target will have once the staged items are in place: what is staged counts, and what the
- * target keeps for the rest.
+ * The settings that the target will have once `next` is in place. Nothing is written.
  *
- * @throws IDKIT_SETTING, IDKIT_ENV_READABLE where the staged files make no valid settings
+ * @throws IDKIT_SETTING, IDKIT_ENV_READABLE where they are no valid settings
  */
 export async function loadSettingsAfter(
-  places: Places,
   current: Settings,
+  next: NextFiles,
   env: NodeJS.ProcessEnv,
 ): Promise<Settings> {
-  const staging = stagingDirectory(places);
-  const preview = join(staging, '.preview');
-  await mkdir(preview, { mode: 0o700 });
-  try {
-    for (const name of ['.env', 'idkit.yaml']) {
-      const staged = join(staging, name);
-      const kept = join(places.dir, name);
-      const source = (await findEntry(staged)) !== undefined ? staged : kept;
-      if ((await findEntry(source)) !== undefined) await copyFile(source, join(preview, name));
-    }
-    const settings = await loadSettings({ dir: preview, env: withoutDirectory(env) });
-    return keepFlags(movePaths(settings, preview, places.dir), current);
-  } finally {
-    await rm(preview, { recursive: true, force: true });
-  }
+  const { dir } = current;
+  return keepFlags(await loadSettings({ dir, env, contents: next }), current);
 }
 
-function withoutDirectory(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { IDKIT_DIR: _, ...rest } = env;
-  return rest;
-}
-
-/** Relative paths were resolved against the preview; they belong to the target. */
-function movePaths(settings: Settings, from: string, to: string): Settings {
-  const move = (path: string): string => {
-    const inside = relative(from, path);
-    return inside.startsWith('..') ? path : join(to, inside);
-  };
-  const moveOptional = (path: string | null) => (path === null ? null : move(path));
-  const { listen, database, backup } = settings;
+/**
+ * What a restore of the set will put in place: its environment, as `environment` holds it in the clear, and for a
+ * target without a definition of its own the set's, else an embedded one (contract §3, restore).
+ */
+export async function nextFilesOfSet(
+  set: SetHandle,
+  target: Settings,
+  environment: Uint8Array | undefined,
+  signal: AbortSignal,
+): Promise<NextFiles> {
   return {
-    ...settings,
-    dir: to,
-    listen: { ...listen, tlsCert: moveOptional(listen.tlsCert), tlsKey: moveOptional(listen.tlsKey) },
-    database: database.kind === 'sqlite' ? { ...database, file: move(database.file) } : database,
-    backup: { ...backup, root: move(backup.root) },
+    ...(environment === undefined ? {} : { env: { file: SET_FILES.environment, bytes: environment } }),
+    ...(target.exists
+      ? {}
+      : { yaml: { file: `idkit.yaml of ${set.name}`, bytes: await definition(set, signal) } }),
   };
+}
+
+async function definition(set: SetHandle, signal: AbortSignal): Promise<Uint8Array> {
+  const own = set.names.includes(SET_FILES.config)
+    ? await readConfigFile(set, 'idkit.yaml', LONGEST_YAML, { signal })
+    : undefined;
+  return own ?? Buffer.from(embeddedDefinition());
+}
+
+/** The definition of a platform restored from a set that has none. */
+export function embeddedDefinition(): string {
+  return renderDefaultYaml('embedded', 'idkit');
+}
+
+/** What an earlier run staged and did not put in place. */
+export async function stagedFiles(places: Places): Promise<NextFiles> {
+  const env = await findStaged(places, '.env');
+  const yaml = await findStaged(places, 'idkit.yaml');
+  return { ...(env === undefined ? {} : { env }), ...(yaml === undefined ? {} : { yaml }) };
+}
+
+async function findStaged(places: Places, name: string): Promise<GivenContent | undefined> {
+  const file = join(stagingDirectory(places), name);
+  return (await findEntry(file)) === undefined ? undefined : { file, bytes: await readFile(file) };
 }
 
 /** A flag of this call still wins over what the files say. */

@@ -1,14 +1,11 @@
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { extractConfigArchive, openEnvironment, SET_FILES, type SetHandle } from '../../backupset/index.ts';
-import { renderDefaultYaml } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { extractConfigArchive, SET_FILES } from '../../backupset/index.ts';
 import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
-import type { RestoreJob, StagedRestore } from './job.ts';
+import type { NextPlatform, RestoreJob, StagedRestore } from './job.ts';
 import { type Journal, putJournal, type ReplacedItem } from './journal.ts';
 import { type Places, stagingDirectory } from './replace-files.ts';
-import { loadSettingsAfter } from './settings-after.ts';
+import { embeddedDefinition } from './settings-after.ts';
 
 /** Everything in a platform directory that a restore can replace, the environment file first. */
 const ITEMS = ['.env', 'config', 'idkit.yaml', 'compose.yaml'] as const;
@@ -17,17 +14,20 @@ const ITEMS = ['.env', 'config', 'idkit.yaml', 'compose.yaml'] as const;
  * Opens the journal, then lays the new `.env`, `config/` and, for a target that has no definition of its own,
  * `idkit.yaml` and `compose.yaml` beside their places (spec step 2).
  */
-export async function stageFiles(job: RestoreJob, begun: Journal): Promise<StagedRestore> {
-  const { settings, options, set, id } = job;
+export async function stageFiles(
+  job: RestoreJob,
+  begun: Journal,
+  next: NextPlatform,
+  environment: Uint8Array | undefined,
+): Promise<StagedRestore> {
+  const { settings, id } = job;
   const places: Places = { dir: settings.dir, id };
   const staging = stagingDirectory(places);
   try {
     await unpackConfig(job, staging);
     await defineEmbedded(job, staging);
-    if (options.keepEnv !== true) await decryptEnvironment(set, staging, options);
+    if (environment !== undefined) await stageEnvironment(environment, staging);
     await syncTree(staging);
-    const next = await loadSettingsAfter(places, settings, options.env ?? process.env);
-    const after = options.adjust?.(next) ?? next;
     const items: ReplacedItem[] = [];
     for (const name of ITEMS) {
       if ((await findEntry(join(staging, name))) === undefined) continue;
@@ -37,10 +37,10 @@ export async function stageFiles(job: RestoreJob, begun: Journal): Promise<Stage
       ...begun,
       step: 'stage',
       items,
-      database: after.database.kind === 'sqlite' ? after.database.file : 'postgres',
+      database: next.settings.database.kind === 'sqlite' ? next.settings.database.file : 'postgres',
     };
     await putJournal(job.dataDir, journal);
-    return { job, next: { settings: after, runtime: await openRuntime(after) }, journal };
+    return { job, next, journal };
   } catch (error) {
     throw explainWriteFault(error, staging);
   }
@@ -70,7 +70,7 @@ async function unpackConfig(job: RestoreJob, staging: string): Promise<void> {
 async function defineEmbedded({ settings }: RestoreJob, staging: string): Promise<void> {
   const file = join(staging, 'idkit.yaml');
   if (settings.exists || (await findEntry(file)) !== undefined) return;
-  await writeFile(file, renderDefaultYaml('embedded', 'idkit'), { mode: 0o644, flag: 'wx' });
+  await writeFile(file, embeddedDefinition(), { mode: 0o644, flag: 'wx' });
 }
 
 async function noteDifference(job: RestoreJob, name: string, staging: string): Promise<void> {
@@ -84,14 +84,7 @@ async function noteDifference(job: RestoreJob, name: string, staging: string): P
   }
 }
 
-async function decryptEnvironment(
-  set: SetHandle,
-  staging: string,
-  options: RestoreJob['options'],
-): Promise<void> {
-  const { passphrase } = options;
-  if (passphrase === undefined) throw new IdkitError('IDKIT_BUG', 'no passphrase at the decryption');
-  const plain = await openEnvironment(set, passphrase);
+async function stageEnvironment(plain: Uint8Array, staging: string): Promise<void> {
   const handle = await open(join(staging, '.env'), 'wx', 0o600);
   try {
     await handle.writeFile(plain);

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { encryptEnvironment, type Manifest, SET_FILES } from '../../src/backupset/index.ts';
+import { PASSPHRASE } from './platform.ts';
+
+/** A set on the disk. */
+interface Place {
+  dir: string;
+}
+
+/** Writes files and the list of checksums anew, as whoever tampers with a set would; undefined takes one away. */
+export async function listAnew(
+  set: Place,
+  changed: Readonly<Record<string, Uint8Array | undefined>>,
+): Promise<void> {
+  const file = join(set.dir, SET_FILES.checksums);
+  const lines = new Map(
+    (await readFile(file, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => [line.slice(66), line]),
+  );
+  for (const [name, bytes] of Object.entries(changed)) {
+    if (bytes === undefined) {
+      await rm(join(set.dir, name));
+      lines.delete(name);
+      continue;
+    }
+    await writeFile(join(set.dir, name), bytes);
+    lines.set(name, `${createHash('sha256').update(bytes).digest('hex')}  ${name}`);
+  }
+  await writeFile(file, `${[...lines.values()].join('\n')}\n`);
+}
+
+/** Changes the manifest, which goes on telling the sizes of the other files. */
+export async function changeManifest(set: Place, change: (manifest: Manifest) => object): Promise<void> {
+  const manifest = JSON.parse(await readFile(join(set.dir, SET_FILES.manifest), 'utf8')) as Manifest;
+  await listAnew(set, { [SET_FILES.manifest]: Buffer.from(JSON.stringify(change(manifest))) });
+}
+
+/** Puts another content in the place of a file, and tells its size where there is a manifest. */
+export async function putContent(set: Place, name: string, bytes: Uint8Array): Promise<void> {
+  await listAnew(set, { [name]: bytes });
+  const manifest = await readFile(join(set.dir, SET_FILES.manifest)).catch(() => undefined);
+  if (manifest === undefined) return;
+  await changeManifest(set, (all) => ({ ...all, files: { ...all.files, [name]: bytes.length } }));
+}
+
+/** Changes the SQL of the dump. */
+export async function changeDump(set: Place, change: (sql: string) => string): Promise<void> {
+  const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString('latin1');
+  await putContent(set, SET_FILES.dump, gzipSync(Buffer.from(change(sql), 'latin1')));
+}
+
+/** Makes the dump one of schema `version`; the manifest says so too, where there is one. */
+export async function makeNewer(set: Place, version: number): Promise<void> {
+  await changeDump(set, (sql) => sql.replace(/PRAGMA user_version=\d+/, `PRAGMA user_version=${version}`));
+  const manifest = await readFile(join(set.dir, SET_FILES.manifest)).catch(() => undefined);
+  if (manifest === undefined) return;
+  await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: version } }));
+}
+
+/** Encrypts another text in the place of the environment file. */
+export async function putEnvironment(set: Place, text: string | Uint8Array): Promise<void> {
+  const message = await encryptEnvironment(Buffer.from(text as Uint8Array), PASSPHRASE);
+  await putContent(set, SET_FILES.environment, message);
+}
