@@ -165,6 +165,20 @@ test('files named .env*, links that leave, sockets and FIFOs are left out and na
   assert.equal(await readFile(join(target, 'config/zlast'), 'utf8'), 'z');
 });
 
+test('a device is left out and named (contract §3, backup)', async (t) => {
+  const { dir, config } = await platform(t);
+  try {
+    execFileSync('mknod', [join(config, 'null'), 'c', '1', '3'], { stdio: 'ignore' });
+  } catch {
+    assert.notEqual(process.env['IDKIT_TEST_REQUIRE_ALL'], '1', 'a device cannot be made');
+    t.skip('needs the right to make a device');
+    return;
+  }
+  const { report, bytes } = await archive(dir);
+  assert.deepEqual(report.leftOut, [{ path: 'null', why: 'device' }]);
+  assert.deepEqual((await unpack(t, bytes)).paths, ['config']);
+});
+
 test('a name that is no UTF-8 is left out and named', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(Buffer.concat([Buffer.from(`${config}/`), Buffer.of(0xff, 0x61)]), 'x');

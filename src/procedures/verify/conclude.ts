@@ -34,14 +34,17 @@ export function worstFault(sets: readonly SetVerdict[]): IdkitError | undefined 
 /** The one line for people and cron. */
 export function renderVerdict(found: FoundSets, sets: readonly SetVerdict[]): string {
   if (sets.length === 0) return `missing: no backup that can be restored in ${found.root}`;
-  const worst = WORST_FIRST.find((verdict) => sets.some((set) => set.verdict === verdict));
-  const bad = sets.filter(({ verdict }) => verdict !== 'good');
-  const subject = worst === undefined ? sets : bad;
-  const [only] = subject;
-  if (subject.length === 1 && only !== undefined) return `${worst ?? 'good'}: ${describeSet(only)}`;
-  const names = subject.map(({ name }) => name);
-  if (worst !== undefined) return `${worst}: ${bad.length} of ${sets.length} sets: ${names.join(', ')}`;
-  return `good: ${sets.length} sets, ${names[0]} to ${names.at(-1)}`;
+  const bad = WORST_FIRST.flatMap((verdict) => {
+    const such = sets.filter((set) => set.verdict === verdict);
+    const [only] = such;
+    if (only === undefined) return [];
+    if (such.length === 1) return [`${verdict}: ${describeSet(only)}`];
+    return [`${verdict}: ${such.length} of ${sets.length} sets: ${such.map(({ name }) => name).join(', ')}`];
+  });
+  if (bad.length > 0) return bad.join('; ');
+  const [first, last] = [sets[0], sets.at(-1)];
+  if (first !== undefined && first === last) return `good: ${describeSet(first)}`;
+  return `good: ${sets.length} sets, ${first?.name} to ${last?.name}`;
 }
 
 function describeSet({ name, files, bytes, ageSeconds }: SetVerdict): string {
