@@ -88,4 +88,6 @@ export interface Unenforced {
   path: string;
   what: string;
   refuses: boolean;
+  /** Only logins of this way are refused; absent: all of them. */
+  at?: 'direct' | 'browser';
 }

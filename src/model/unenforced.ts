@@ -32,15 +32,11 @@ export function listUnenforced(
   ];
 }
 
-/**
- * The flow for direct grants decides about password logins: what it asks beyond user name, password and a stored
- * second factor refuses them. The browser's flow is only named: it does not apply to those logins in Keycloak
- * either.
- */
+/** Each flow decides about its own logins: what it asks beyond password and stored second factor refuses them. */
 function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
   return [
-    ...boundFlow('directGrantFlow', kept.directGrantFlow, 'direct grant', flows, true),
-    ...boundFlow('browserFlow', kept.browserFlow, 'browser', flows, false),
+    ...boundFlow('directGrantFlow', kept.directGrantFlow, 'direct grant', flows, 'direct'),
+    ...boundFlow('browserFlow', kept.browserFlow, 'browser', flows, 'browser'),
   ];
 }
 
@@ -49,16 +45,18 @@ function boundFlow(
   bound: unknown,
   usual: string,
   flows: readonly Flow[],
-  decides: boolean,
+  at: 'direct' | 'browser',
 ): readonly Unenforced[] {
   const alias = typeof bound === 'string' && bound !== '' ? bound : usual;
   const flow = flows.find((one) => one.alias === alias);
-  if (flow !== undefined) return flowDemand(flow, flows, decides);
+  if (flow !== undefined) return flowDemand(flow, flows, at);
   if (alias === usual) return [];
-  return [{ path: `$.${field}`, what: `authentication flow ${alias}, which is not there`, refuses: decides }];
+  return [
+    { path: `$.${field}`, what: `authentication flow ${alias}, which is not there`, refuses: true, at },
+  ];
 }
 
-function flowDemand(flow: Flow, flows: readonly Flow[], decides: boolean): readonly Unenforced[] {
+function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'): readonly Unenforced[] {
   const steps = listUnknownSteps(flow, flows);
   if (steps.length === 0 && flow.builtIn) return [];
   const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
@@ -66,7 +64,8 @@ function flowDemand(flow: Flow, flows: readonly Flow[], decides: boolean): reado
     {
       path: `$.authenticationFlows[${flow.index}]`,
       what: `${flow.builtIn ? 'changed' : 'own'} authentication flow ${flow.alias}${asked}`,
-      refuses: decides && steps.length > 0,
+      refuses: steps.length > 0,
+      at,
     },
   ];
 }
@@ -168,7 +167,8 @@ function boundToClient(
   const steps = flow === undefined ? ['which is not there'] : listUnknownSteps(flow, flows);
   const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
   const what = `authentication flow ${flow?.alias ?? id} for ${binding}${asked}`;
-  return [{ path, what, refuses: binding === 'direct_grant' && steps.length > 0 }];
+  const at = binding === 'direct_grant' ? 'direct' : binding === 'browser' ? 'browser' : undefined;
+  return [{ path, what, refuses: steps.length > 0, ...(at === undefined ? {} : { at }) }];
 }
 
 function entries(value: unknown): readonly Readonly<Record<string, unknown>>[] {

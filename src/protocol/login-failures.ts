@@ -2,7 +2,7 @@ import { inTurn } from '../core/index.ts';
 import { type LoginFailures, type User, userTurn } from '../model/index.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
 import { EventDraft } from './events.ts';
-import type { GrantRequest } from './grants/grant.ts';
+import type { LoginAttempt } from './prove-user.ts';
 
 /** Value of the user attribute `disabledReason` after a permanent lockout, as Keycloak writes it. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
@@ -10,11 +10,9 @@ export const PERMANENT_LOCKOUT = 'permanentLockout';
 /** How often a count is tried again when others count at the same time. */
 const MAX_TRIES = 200;
 
-type LoginRequest = Pick<GrantRequest, 'ctx' | 'configuration' | 'request' | 'event'>;
-
 /** The user's counters; undefined where the realm does not protect or nothing failed. */
 export async function findFailures(
-  { ctx, configuration }: LoginRequest,
+  { ctx, configuration }: LoginAttempt,
   user: User,
 ): Promise<LoginFailures | undefined> {
   if (!configuration.realm.settings.bruteForceProtected) return undefined;
@@ -25,15 +23,15 @@ export async function findFailures(
  * Counts a failed login before it is answered, so that parallel guesses are all counted (facts §11). Failures
  * while locked do not count.
  */
-export async function recordFailure(login: LoginRequest, user: User): Promise<void> {
-  const { ctx, configuration, request } = login;
+export async function recordFailure(login: LoginAttempt, user: User): Promise<void> {
+  const { ctx, configuration, remoteAddress } = login;
   const { settings, id: realmId } = configuration.realm;
   if (!settings.bruteForceProtected) return;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const now = ctx.clock.now();
     const previous = (await ctx.store.findLoginFailures(realmId, user.id)) ?? noFailures(realmId, user.id);
     if (isLocked(previous, now)) return;
-    const outcome = countFailure(settings, previous, now, request.remoteAddress);
+    const outcome = countFailure(settings, previous, now, remoteAddress);
     if ((await ctx.store.putLoginFailures(outcome.next)) === 'changed') continue;
     if (outcome.lockout === 'permanent') await disable(login, user);
     if (outcome.lockout !== 'none') tellLockout(login, user, outcome);
@@ -42,7 +40,7 @@ export async function recordFailure(login: LoginRequest, user: User): Promise<vo
   throw new Error(`login failures of one user changed ${MAX_TRIES} times in a row`);
 }
 
-async function disable({ ctx, configuration }: LoginRequest, user: User): Promise<void> {
+async function disable({ ctx, configuration }: LoginAttempt, user: User): Promise<void> {
   const { id: realmId, name } = configuration.realm;
   await inTurn(ctx.store, userTurn(name, user.id), async () => {
     const current = await ctx.store.findUser(realmId, user.id);
@@ -52,10 +50,10 @@ async function disable({ ctx, configuration }: LoginRequest, user: User): Promis
   });
 }
 
-function tellLockout(login: LoginRequest, user: User, { next, lockout }: FailureOutcome): void {
+function tellLockout(login: LoginAttempt, user: User, { next, lockout }: FailureOutcome): void {
   const type =
     lockout === 'permanent' ? 'USER_DISABLED_BY_PERMANENT_LOCKOUT' : 'USER_DISABLED_BY_TEMPORARY_LOCKOUT';
-  const event = new EventDraft(login.ctx, login.configuration, type, login.request.remoteAddress);
+  const event = new EventDraft(login.ctx, login.configuration, type, login.remoteAddress);
   event.clientId = login.event.clientId;
   event.userId = user.id;
   event.details['reason'] = 'brute_force_attack detected';

@@ -1,4 +1,4 @@
-import type { User } from '../model/index.ts';
+import { type Credential, parsePasswordPolicy, type User } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { listMissingAttributes } from './user-profile.ts';
 
@@ -13,6 +13,48 @@ export function listPendingActions(configuration: RealmConfiguration, user: User
   if (listMissingAttributes(configuration, user).length > 0) pending.add('VERIFY_PROFILE');
   const off = switchedOff(configuration);
   return [...pending].filter((action) => !off.has(action));
+}
+
+/**
+ * The same in the order in which the browser asks (facts §10, `priority`), with UPDATE_PASSWORD where the password
+ * that the login was proved by is older than the policy's `forceExpiredPasswordChange` (facts §11).
+ *
+ * @param password absent for a login that an earlier one of the same browser stands for
+ * @param nowMilliseconds since the Unix epoch
+ */
+export function listLoginActions(
+  configuration: RealmConfiguration,
+  user: User,
+  password: Pick<Credential, 'createdDate'> | undefined,
+  nowMilliseconds: number,
+): readonly string[] {
+  const pending = new Set(listPendingActions(configuration, user));
+  const { passwordPolicy } = configuration.realm.settings;
+  const days = parsePasswordPolicy(passwordPolicy).forceExpiredPasswordChange ?? 0;
+  if (days > 0 && password !== undefined && nowMilliseconds - password.createdDate > days * DAY)
+    pending.add('UPDATE_PASSWORD');
+  if (pending.size < 2) return [...pending];
+  const places = priorities(configuration);
+  const placeOf = (action: string) => places.get(action) ?? Number.POSITIVE_INFINITY;
+  return [...pending].sort((one, other) => {
+    const [first, second] = [placeOf(one), placeOf(other)];
+    return first === second ? 0 : first - second;
+  });
+}
+
+/** Milliseconds. */
+const DAY = 86_400_000;
+
+function priorities(configuration: RealmConfiguration): ReadonlyMap<string, number> {
+  const actions = configuration.realm.settings.kept['requiredActions'];
+  if (!Array.isArray(actions)) return new Map();
+  return new Map(
+    actions.flatMap((action: { alias?: unknown; priority?: unknown } | null): [string, number][] =>
+      typeof action?.alias === 'string' && typeof action.priority === 'number'
+        ? [[action.alias, action.priority]]
+        : [],
+    ),
+  );
 }
 
 const known = new WeakMap<RealmConfiguration, ReadonlySet<string>>();

@@ -1,6 +1,6 @@
 import { checkOtp, readOtpCredential } from '../crypto/index.ts';
 import type { Credential } from '../model/index.ts';
-import type { GrantRequest } from './grants/grant.ts';
+import type { LoginAttempt } from './prove-user.ts';
 
 /** Types that are no second factor of a login by password. */
 const FIRST_FACTORS: ReadonlySet<string> = new Set(['password', 'password-history', 'webauthn-passwordless']);
@@ -10,16 +10,22 @@ const COUNTER_CLAIM = 10 * 365 * 86_400;
 /** `detail` is for the event. */
 export type SecondFactorOutcome = { outcome: 'proved' } | { outcome: 'refused'; detail?: string };
 
+/** The second factors that a user has stored; whoever has one is asked for it (contract §5: "never skipped"). */
+export function listSecondFactors(credentials: readonly Credential[]): readonly Credential[] {
+  return credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
+}
+
 /**
- * Proves the second factor where the user has one stored (facts §3.6): the form field `otp`, or the older
- * `totp`, fits one of the user's one-time-password credentials and was not used before. Another kind of second
- * factor cannot be given in a form, so its owner is refused (contract §5: "never skipped").
+ * Proves the second factor where the user has one stored (facts §3.6): the code fits one of the user's
+ * one-time-password credentials and was not used before. Another kind of second factor cannot be given in a form, so
+ * its owner is refused.
  */
 export async function proveSecondFactor(
-  request: GrantRequest,
+  attempt: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   credentials: readonly Credential[],
+  code: string,
 ): Promise<SecondFactorOutcome> {
-  const factors = credentials.filter((credential) => !FIRST_FACTORS.has(credential.type));
+  const factors = listSecondFactors(credentials);
   if (factors.length === 0) return { outcome: 'proved' };
   const passwords = factors.filter((credential) => credential.type === 'otp');
   if (passwords.length === 0)
@@ -27,15 +33,13 @@ export async function proveSecondFactor(
       outcome: 'refused',
       detail: `second factor of type ${factors[0]!.type} cannot be asked for here`,
     };
-  const { form } = request.request;
-  const code = form.get('otp') ?? form.get('totp') ?? '';
   for (const credential of passwords)
-    if (code !== '' && (await proveOtp(request, credential, code)) === 'proved') return { outcome: 'proved' };
+    if (code !== '' && (await proveOtp(attempt, credential, code)) === 'proved') return { outcome: 'proved' };
   return { outcome: 'refused' };
 }
 
 async function proveOtp(
-  { ctx, configuration }: GrantRequest,
+  { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   stored: Credential,
   code: string,
 ): Promise<'proved' | 'refused'> {

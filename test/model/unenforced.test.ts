@@ -57,7 +57,12 @@ test('an own flow for direct grants is named, and refuses where it asks for more
   assert.equal(bind(own('script-x.js'))[0]?.refuses, true);
   assert.equal(bind(own())[0]?.refuses, true);
   assert.deepEqual(listed({ directGrantFlow: 'nowhere' }), [
-    { path: '$.directGrantFlow', what: 'authentication flow nowhere, which is not there', refuses: true },
+    {
+      path: '$.directGrantFlow',
+      what: 'authentication flow nowhere, which is not there',
+      refuses: true,
+      at: 'direct',
+    },
   ]);
 });
 
@@ -84,11 +89,12 @@ test('a condition of another kind refuses', () => {
   assert.equal(listed({ authenticationFlows: other })[0]?.refuses, true);
 });
 
-test("the browser's flow is named and refuses no password grant, as in Keycloak", () => {
+test("the browser's flow refuses logins in the browser where it asks for more, and no others", () => {
   const other = changed('Browser - Conditional 2FA', (one) => ({ ...one, requirement: 'REQUIRED' }));
   const found = listed({ authenticationFlows: other });
   assert.equal(found.length, 1);
-  assert.equal(found[0]?.refuses, false);
+  assert.equal(found[0]?.refuses, true);
+  assert.equal(found[0]?.at, 'browser');
 });
 
 test('identity providers, federation, client policies and key providers are named by path', () => {
