@@ -3,18 +3,18 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type FastifyServerOptions,
+  type HTTPMethods,
 } from 'fastify';
 import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
 import { answerClientError } from './client-error.ts';
 import { answerTransportFault, SERVER_FAULT, sendGlobalError, statusText } from './error-answers.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
-import type { RouteTimes } from './metrics/request-histogram.ts';
+import type { RequestHistogram, RouteTimes } from './metrics/request-histogram.ts';
 import { answerNotFound } from './not-found.ts';
 import { oidcRoutes } from './oidc/index.ts';
 import {
   addRawParser,
-  bodyLimit,
   checkBodyBeforeReading,
   declaredLength,
   discardRest,
@@ -27,7 +27,8 @@ import { addPagePolicy, securityHeaders } from './security-headers.ts';
 import type { ServiceLog } from './service-log.ts';
 import { addServiceRoutes, type ServiceFigures } from './service-routes.ts';
 import type { TlsFiles } from './tls.ts';
-import { joinUrls } from './urls.ts';
+import { type ServedUrl, UrlTable } from './url-table.ts';
+import { joinUrls, type UrlEntry } from './urls.ts';
 import { renderRefusal } from './wire-errors.ts';
 
 /** How the apps are built. */
@@ -44,25 +45,29 @@ export interface AppOptions extends ServiceFigures {
 const TIMES = { request: 120_000, headers: 30_000, idle: 75_000 } as const;
 /** Bytes of all header lines of one request. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Characters of one segment of a path; longer ones are not found. */
-const MAX_SEGMENT = 2048;
+/** Nothing there reads a body. */
+const MANAGEMENT_BODY_BYTES = 1024;
+/** What a URL may be asked with; where it is not one of these, it is not found. */
+const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /** The app of the public port: every row of the URL table, the same headers, limits and errors for all. */
 export function buildApp(services: Services, options: AppOptions): FastifyInstance {
   const app = newApp(options);
   addRawParser(app);
-  addHooks(app, services, options.metrics.requests.forRoute('ANY', 'NOT_FOUND'));
-  addErrorHandlers(app, services, options.log);
-  if (options.serviceRoutes) addServiceRoutes(app, options);
   const { requests } = options.metrics;
-  for (const { url, routes, refused } of joinUrls(oidcRoutes, adminRoutes, rootRoutes)) {
-    for (const route of routes)
-      addRoute(app, services, route, requests.forRoute(route.method, patternOf(route.url)));
-    const authorize = routes.find((route) => route.authorize)?.authorize;
-    addRefusedMethods(app, services, { url, refused, authorize }, (method) =>
-      requests.forRoute(method, patternOf(url)),
-    );
-  }
+  const table = new UrlTable();
+  for (const entry of joinUrls(oidcRoutes, adminRoutes, rootRoutes))
+    table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
+  if (options.serviceRoutes) addServiceRoutes(table, options);
+  addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
+  addErrorHandler(app, options.log);
+  const notFound = (request: FastifyRequest, reply: FastifyReply) => answerNotFound(services, request, reply);
+  app.setNotFoundHandler(notFound);
+  const { bodyBytes, adminBodyBytes } = services.limits;
+  addEveryUrl(app, ['/*'], METHODS, bodyBytes, notFound);
+  // Here every method but OPTIONS has a row that proves its caller before it reads a large body.
+  const proved = METHODS.filter((method) => method !== 'OPTIONS');
+  addEveryUrl(app, ['/admin/realms', '/admin/realms/*'], proved, adminBodyBytes, notFound);
   return app;
 }
 
@@ -70,11 +75,19 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
 export function buildManagementApp(options: AppOptions): FastifyInstance {
   const app = newApp({ ...options, trustedProxies: [] });
   addRawParser(app);
-  app.setNotFoundHandler((request, reply) => sendGlobalError(request, reply, 404, statusText(404)));
+  const table = new UrlTable();
+  addServiceRoutes(table, options);
+  app.addHook('onRequest', (request, _reply, done) => {
+    findServed(table, request);
+    done();
+  });
+  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
+    sendGlobalError(request, reply, 404, statusText(404));
+  app.setNotFoundHandler(notFound);
   app.setErrorHandler((error, request, reply) => {
     if (!answerTransportFault(error, request, reply)) answerBug(options.log, error, request, reply);
   });
-  addServiceRoutes(app, options);
+  addEveryUrl(app, ['/*'], METHODS, MANAGEMENT_BODY_BYTES, notFound);
   return app;
 }
 
@@ -91,7 +104,7 @@ function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyIns
     clientErrorHandler: answerClientError,
     // No row has a JSON schema, so the compilers, half of what Fastify would load, stay away.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_SEGMENT },
+    routerOptions: { ignoreTrailingSlash: true },
     frameworkErrors: (_error, request, reply) => {
       const answer = (reply as FastifyReply).headers(securityHeaders(undefined) as Record<string, string>);
       sendGlobalError(request as FastifyRequest, answer, 400, statusText(400));
@@ -99,16 +112,49 @@ function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyIns
   };
   // The type of an https app differs in its server alone, which nothing here touches.
   const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
-  return Fastify({ ...common, ...own } as FastifyServerOptions);
+  const app = Fastify({ ...common, ...own } as FastifyServerOptions);
+  app.decorateRequest('served', null);
+  return app;
 }
 
 function noSchemas(): never {
   throw new Error('no row of the URL table has a schema');
 }
 
-function addHooks(app: FastifyInstance, services: Services, notFound: RouteTimes): void {
+/** Looks the request's URL up in the table; Fastify's own router knows no more than `*`. */
+function findServed(table: UrlTable, request: FastifyRequest): ServedUrl | null {
+  if (request.is404) return null;
+  const found = table.find(request.method, request.raw.url ?? '/');
+  request.params = found?.params ?? {};
+  request.served = found?.served ?? null;
+  return request.served;
+}
+
+/**
+ * One entry of Fastify's router for all that lies below `urls`, because its own entries cost a start more than a
+ * request costs. It holds bodies of unknown length to the limit.
+ */
+function addEveryUrl(
+  app: FastifyInstance,
+  urls: readonly string[],
+  methods: readonly HTTPMethods[],
+  limit: number,
+  notFound: (request: FastifyRequest, reply: FastifyReply) => unknown,
+): void {
+  for (const url of urls)
+    app.route({
+      method: [...methods],
+      url,
+      bodyLimit: limit,
+      handler: (request, reply) =>
+        request.served === null ? notFound(request, reply) : request.served.handle(request, reply),
+    });
+}
+
+function addHooks(app: FastifyInstance, table: UrlTable, services: Services, notFound: RouteTimes): void {
   app.addHook('onRequest', async (request, reply) => {
-    const realm = (request.params as { realm?: string } | undefined)?.realm;
+    const served = findServed(table, request);
+    const { realm } = request.params as { realm?: string };
     const configuration: RealmConfiguration | undefined =
       realm === undefined ? undefined : await services.protocol.store.findRealm(realm);
     reply.headers(securityHeaders(configuration) as Record<string, string>);
@@ -118,6 +164,8 @@ function addHooks(app: FastifyInstance, services: Services, notFound: RouteTimes
       reply.code(400).send(fault);
       return reply;
     }
+    if (served !== null && declaredLength(request) !== 0)
+      await checkBodyBeforeReading(served, services, request);
   });
   let closing = false;
   app.addHook('preClose', (done) => {
@@ -131,13 +179,13 @@ function addHooks(app: FastifyInstance, services: Services, notFound: RouteTimes
     done(null, payload);
   });
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.is404) notFound.observe(reply.statusCode, reply.elapsedTime / 1000);
+    const times = request.served === null ? notFound : request.served.times;
+    times?.observe(reply.statusCode, reply.elapsedTime / 1000);
     done();
   });
 }
 
-function addErrorHandlers(app: FastifyInstance, services: Services, log: ServiceLog): void {
-  app.setNotFoundHandler((request, reply) => answerNotFound(services, request, reply));
+function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
   app.setErrorHandler((error, request, reply) => {
     const refusal = renderRefusal(error);
     if (refusal !== undefined) {
@@ -162,51 +210,34 @@ function answerBug(log: ServiceLog, error: unknown, request: FastifyRequest, rep
   reply.code(500).send(SERVER_FAULT);
 }
 
-function addRoute(app: FastifyInstance, services: Services, route: Route, times: RouteTimes): void {
-  const limit = bodyLimit(route, services);
-  app.route({
-    method: route.method === 'GET' ? ['GET', 'HEAD'] : route.method,
-    url: route.url,
-    bodyLimit: limit,
-    onRequest: async (request) => {
-      if (declaredLength(request) !== 0) await checkBodyBeforeReading(route, services, request);
-    },
-    onResponse: (_request, reply, done) => {
-      times.observe(reply.statusCode, reply.elapsedTime / 1000);
-      done();
-    },
-    handler: (request, reply) => route.handle(services, request, reply),
-  });
-}
-
 /**
- * Methods that no row answers: 405, below the administrative API only to those whom it would listen to. One entry
- * for all of a URL, because adding one costs a start more than a request costs.
+ * What answers a method of a URL: its row, or 405 where there is none, below the administrative API only to those
+ * whom it would listen to.
  */
-function addRefusedMethods(
-  app: FastifyInstance,
+function serveRow(
+  { url, routes }: UrlEntry,
+  method: Route['method'],
   services: Services,
-  entry: { url: string; refused: readonly Route['method'][]; authorize: Route['authorize'] },
-  timesOf: (method: Route['method']) => RouteTimes,
-): void {
-  const { url, authorize } = entry;
-  const times = new Map<string, RouteTimes>();
-  for (const method of entry.refused) if (method !== 'OPTIONS') times.set(method, timesOf(method));
-  const get = times.get('GET');
-  if (get !== undefined) times.set('HEAD', get);
-  if (times.size === 0) return;
-  app.route({
-    method: [...times.keys()],
+  requests: RequestHistogram,
+): ServedUrl {
+  const route = routes.find((row) => row.method === method);
+  if (route !== undefined)
+    return {
+      url: route.url,
+      authorize: route.authorize,
+      times: requests.forRoute(method, patternOf(route.url)),
+      handle: (request, reply) => route.handle(services, request, reply),
+    };
+  const authorize = routes.find((row) => row.authorize)?.authorize;
+  return {
     url,
-    onResponse: (request, reply, done) => {
-      times.get(request.method)?.observe(reply.statusCode, reply.elapsedTime / 1000);
-      done();
-    },
-    handler: async (request, reply) => {
+    authorize,
+    times: requests.forRoute(method, patternOf(url)),
+    handle: async (request, reply) => {
       await authorize?.(services, request);
       return sendGlobalError(request, reply, 405, statusText(405));
     },
-  });
+  };
 }
 
 /** `/realms/:realm/x` as `/realms/{realm}/x`. */

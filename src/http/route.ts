@@ -7,10 +7,12 @@ export interface Services {
   protocol: ProtocolContext;
   admin: AdminContext;
   limits: { bodyBytes: number; adminBodyBytes: number };
+  /** Holds `{realm}.svg` or `{realm}.png`; absent: no realm has a logo. */
+  logoDirectory?: string;
 }
 
 /**
- * One row of the URL table. `url` is a Fastify path. `handle` answers with `reply.send` or by returning a
+ * One row of the URL table. `url` is a path of `text`, `:name` and, at its end, `*` (see url-tree.ts). `handle` answers with `reply.send` or by returning a
  * value; a thrown Refusal is rendered by the table in wire-errors.ts. `request.body` is the raw body as a
  * Buffer whatever its content type, or undefined where there was none. GET rows answer HEAD too.
  */

@@ -1,8 +1,8 @@
-import type { FastifyInstance } from 'fastify';
 import type { Store } from '../store/index.ts';
 import type { Health, HealthReport } from './health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Scraper } from './metrics/render.ts';
+import type { ServedUrl, UrlTable } from './url-table.ts';
 
 /** What the health and metrics endpoints show. */
 export interface ServiceFigures {
@@ -12,7 +12,7 @@ export interface ServiceFigures {
 }
 
 /** Adds `/health…` and `/metrics` (contract §5): to the public app, or to the one of `--management-port`. */
-export function addServiceRoutes(app: FastifyInstance, figures: ServiceFigures): void {
+export function addServiceRoutes(table: UrlTable, figures: ServiceFigures): void {
   const { health } = figures;
   const checks: readonly (readonly [url: string, look: () => HealthReport | Promise<HealthReport>])[] = [
     ['/health', () => health.ready()],
@@ -21,31 +21,28 @@ export function addServiceRoutes(app: FastifyInstance, figures: ServiceFigures):
     ['/health/started', () => health.started()],
   ];
   for (const [url, look] of checks) {
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
-      handler: async (_request, reply) => {
-        const report = await look();
-        return reply
-          .code(report.status === 'UP' ? 200 : 503)
-          .header('cache-control', 'no-store')
-          .send(report);
-      },
+    addGet(table, url, async (_request, reply) => {
+      const report = await look();
+      return reply
+        .code(report.status === 'UP' ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send(report);
     });
   }
   let scraper: Promise<Scraper> | undefined;
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: '/metrics',
-    handler: async (_request, reply) => {
-      scraper ??= import('./metrics/render.ts').then(({ openScraper }) =>
-        openScraper(figures.metrics, figures.store),
-      );
-      const { contentType, scrape } = await scraper;
-      return reply
-        .header('content-type', contentType)
-        .header('cache-control', 'no-store')
-        .send(await scrape());
-    },
+  addGet(table, '/metrics', async (_request, reply) => {
+    scraper ??= import('./metrics/render.ts').then(({ openScraper }) =>
+      openScraper(figures.metrics, figures.store),
+    );
+    const { contentType, scrape } = await scraper;
+    return reply
+      .header('content-type', contentType)
+      .header('cache-control', 'no-store')
+      .send(await scrape());
   });
+}
+
+/** Is not counted, and not found by another method. */
+function addGet(table: UrlTable, url: string, handle: ServedUrl['handle']): void {
+  table.add(url, ['GET'], () => ({ url, handle }));
 }

@@ -1,16 +1,16 @@
 import type { Route } from './route.ts';
 
 /**
- * Every method that a URL may be asked with. Where the table has no row for one, the answer is 405 in the shape
- * of Keycloak's global handler (facts §1).
+ * The methods that a URL may be asked with beside OPTIONS. Where the table has no row for one, the answer is 405 in
+ * the shape of Keycloak's global handler (facts §1).
  */
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 
-/** One URL with the methods it answers and those it refuses. */
+/** One URL with its rows, and every method that it answers or refuses. */
 export interface UrlEntry {
   url: string;
   routes: readonly Route[];
-  refused: readonly Route['method'][];
+  methods: readonly Route['method'][];
 }
 
 /** Joins the rows of all parts into one table. @throws where two parts claim the same method and URL */
@@ -27,6 +27,6 @@ export function joinUrls(...parts: readonly (readonly Route[])[]): readonly UrlE
   return [...byShape.values()].map((routes) => ({
     url: routes[0]!.url,
     routes,
-    refused: METHODS.filter((method) => !routes.some((route) => route.method === method)),
+    methods: [...new Set([...routes.map((route) => route.method), ...METHODS])],
   }));
 }
