@@ -1,65 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Client, User } from '../../src/model/index.ts';
-import {
-  findIssuerRealm,
-  introspectToken,
-  logoutByRefreshToken,
-  verifyAccessToken,
-} from '../../src/protocol/index.ts';
-import {
-  BASE_URL,
-  claimsOf,
-  closePasswords,
-  openWorld,
-  type RealmInWorld,
-  refusalOf,
-  type World,
-} from './support/world.ts';
+import { after, describe, it } from 'node:test';
+import { findIssuerRealm, verifyAccessToken } from '../../src/protocol/index.ts';
+import { openApiRealm } from './support/api-realm.ts';
+import { BASE_URL, claimsOf, refusalOf } from './support/world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let alice: User;
+const { world, realm, alice, logout, introspect, close } = await openApiRealm();
 let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  realm = await world.realm('acme');
-  await realm.client('web', { webOrigins: ['https://web.test'] });
-  await realm.client('other');
-  await realm.client('light', { attributes: { 'client.use.lightweight.access.token.enabled': 'true' } });
-  await realm.client('off', { secret: 'off-secret', enabled: false });
-  await realm.client('bearer', { secret: 'bearer-secret', bearerOnly: true });
-  alice = await realm.user('alice', { attributes: { phoneNumber: ['+491'] } });
-  await withApiInAudience(realm, alice);
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-/** Client `api`, with a role that puts it into the audience of the user's tokens. */
-async function withApiInAudience(where: RealmInWorld, user: User): Promise<Client> {
-  const api = await where.client('api', { secret: 'api-secret', serviceAccountsEnabled: true });
-  const role = {
-    id: `role-${++names}`,
-    realmId: where.fixture.realm.id,
-    name: 'invoke',
-    clientUuid: api.id,
-    attributes: {},
-    compositeIds: [],
-  };
-  const roleIds = [...user.roleIds, role.id];
-  await where.put({ do: 'create', role }, { do: 'put', user: { ...user, roleIds } });
-  return api;
-}
-
-const logout = (form: Record<string, string>, where = realm) =>
-  logoutByRefreshToken(world.ctx, where.request({ client_id: 'web', ...form }));
-const introspect = async (form: Record<string, string>, more = {}) => {
-  const asking = { client_id: 'api', client_secret: 'api-secret' };
-  return (await introspectToken(world.ctx, realm.request({ ...asking, ...form }, more))).body;
-};
+after(close);
 
 describe('introspection (RFC 7662; facts §5.4)', () => {
   it('answers the claims of an access token with the asking client in its audience', async () => {

@@ -1,47 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { signJws } from '../../src/crypto/index.ts';
-import type { Client } from '../../src/model/index.ts';
-import { logoutByRefreshToken, type Refusal, revokeToken } from '../../src/protocol/index.ts';
-import {
-  BASE_URL,
-  claimsOf,
-  closePasswords,
-  openWorld,
-  type RealmInWorld,
-  refusalOf,
-  type World,
-} from './support/world.ts';
+import { logoutByRefreshToken, revokeToken } from '../../src/protocol/index.ts';
+import { openRefreshRealm, refused } from './support/refresh-realm.ts';
+import { BASE_URL, claimsOf, refusalOf } from './support/world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let web: Client;
-let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  realm = await world.realm('acme');
-  web = await realm.client('web');
-  await realm.client('other');
-  await realm.user('alice');
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const told = ({ case: name, description }: Refusal) => ({ name, description });
-const refused = (description: string) => ({ name: 'refresh-token-refused', description });
-const refusalOfRefresh = async (token: string | undefined, form = {}, where = realm) =>
-  told(await refusalOf(where.refresh(token, form)));
-
-/** A realm of its own with client `web` and user `alice`, for tests that change settings. */
-async function ownRealm(settings: Parameters<World['realm']>[1] = {}) {
-  const own = await world.realm(`own-${++names}`, settings);
-  const client = await own.client('web');
-  const user = await own.user('alice');
-  return { own, client, user };
-}
+const { world, realm, web, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
+after(close);
 
 /** A token with claims of one's own, signed with the realm's key for refresh tokens. */
 async function forge(token: string | undefined, changes: Record<string, unknown>): Promise<string> {

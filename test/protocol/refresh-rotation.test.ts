@@ -1,45 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { User } from '../../src/model/index.ts';
-import type { Refusal } from '../../src/protocol/index.ts';
-import {
-  claimsOf,
-  closePasswords,
-  openWorld,
-  type RealmInWorld,
-  refusalOf,
-  type World,
-} from './support/world.ts';
+import { after, describe, it } from 'node:test';
+import { openRefreshRealm, refused } from './support/refresh-realm.ts';
+import { claimsOf, refusalOf } from './support/world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let alice: User;
-let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  realm = await world.realm('acme');
-  await realm.client('web');
-  await realm.client('other');
-  alice = await realm.user('alice');
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const told = ({ case: name, description }: Refusal) => ({ name, description });
-const refused = (description: string) => ({ name: 'refresh-token-refused', description });
-const refusalOfRefresh = async (token: string | undefined, form = {}, where = realm) =>
-  told(await refusalOf(where.refresh(token, form)));
-
-/** A realm of its own with client `web` and user `alice`, for tests that change settings. */
-async function ownRealm(settings: Parameters<World['realm']>[1] = {}) {
-  const own = await world.realm(`own-${++names}`, settings);
-  const client = await own.client('web');
-  const user = await own.user('alice');
-  return { own, client, user };
-}
+const { world, realm, alice, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
+after(close);
 
 describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
   it('answers new tokens of the same session, the full lifetime counted from now', async () => {

@@ -1,57 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { Client, User } from '../../src/model/index.ts';
-import { logoutByRefreshToken, revokeToken, userInfo } from '../../src/protocol/index.ts';
-import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './support/world.ts';
+import { after, describe, it } from 'node:test';
+import { logoutByRefreshToken, revokeToken } from '../../src/protocol/index.ts';
+import { openApiRealm, toldBy } from './support/api-realm.ts';
+import { refusalOf } from './support/world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let alice: User;
+const { world, realm, alice, info, revoke, logout, close } = await openApiRealm();
 let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  realm = await world.realm('acme');
-  await realm.client('web', { webOrigins: ['https://web.test'] });
-  await realm.client('other');
-  await realm.client('light', { attributes: { 'client.use.lightweight.access.token.enabled': 'true' } });
-  await realm.client('off', { secret: 'off-secret', enabled: false });
-  await realm.client('bearer', { secret: 'bearer-secret', bearerOnly: true });
-  alice = await realm.user('alice', { attributes: { phoneNumber: ['+491'] } });
-  await withApiInAudience(realm, alice);
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-/** Client `api`, with a role that puts it into the audience of the user's tokens. */
-async function withApiInAudience(where: RealmInWorld, user: User): Promise<Client> {
-  const api = await where.client('api', { secret: 'api-secret', serviceAccountsEnabled: true });
-  const role = {
-    id: `role-${++names}`,
-    realmId: where.fixture.realm.id,
-    name: 'invoke',
-    clientUuid: api.id,
-    attributes: {},
-    compositeIds: [],
-  };
-  const roleIds = [...user.roleIds, role.id];
-  await where.put({ do: 'create', role }, { do: 'put', user: { ...user, roleIds } });
-  return api;
-}
-
-const bearer = (token: string | undefined) => ({ authorization: `Bearer ${token}` });
-const info = (token: string | undefined, more = {}, where = realm) =>
-  userInfo(world.ctx, where.request({}, { ...bearer(token), ...more }));
-const revoke = (form: Record<string, string>, more = {}) =>
-  revokeToken(world.ctx, realm.request({ client_id: 'web', ...form }, more));
-const logout = (form: Record<string, string>, where = realm) =>
-  logoutByRefreshToken(world.ctx, where.request({ client_id: 'web', ...form }));
-const toldBy = async (work: Promise<unknown>) => {
-  const refusal = await refusalOf(work);
-  return refusal.description ?? refusal.case;
-};
+after(close);
 
 describe('revocation (RFC 7009; facts §5.1)', () => {
   it('ends the family of a refresh token and leaves the session alive (contract §5)', async () => {

@@ -1,0 +1,85 @@
+import { uuid } from '../../../src/core/index.ts';
+import type { User } from '../../../src/model/index.ts';
+import {
+  introspectToken,
+  logoutByRefreshToken,
+  type ProtocolRequest,
+  revokeToken,
+  userInfo,
+} from '../../../src/protocol/index.ts';
+import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './world.ts';
+
+type Form = Record<string, string>;
+type More = Partial<ProtocolRequest>;
+
+/** A realm whose tokens name client `api` in their audience, and the endpoints that tokens are shown to. */
+export interface ApiRealm {
+  world: World;
+  /** `web` and `other` are public clients, `light` has lightweight tokens, `off` is disabled, `bearer` bearer-only. */
+  realm: RealmInWorld;
+  alice: User;
+  info(token: string | undefined, more?: More, where?: RealmInWorld): ReturnType<typeof userInfo>;
+  /** By client `web` unless the form says otherwise. */
+  revoke(form: Form, more?: More): ReturnType<typeof revokeToken>;
+  /** By client `web` unless the form says otherwise. */
+  logout(form: Form, where?: RealmInWorld): ReturnType<typeof logoutByRefreshToken>;
+  /** What `api` is told. */
+  introspect(form: Form, more?: More): Promise<Awaited<ReturnType<typeof introspectToken>>['body']>;
+  close(): Promise<void>;
+}
+
+export async function openApiRealm(): Promise<ApiRealm> {
+  const world = await openWorld();
+  const { ctx } = world;
+  const realm = await world.realm('acme');
+  await realm.client('web', { webOrigins: ['https://web.test'] });
+  await realm.client('other');
+  await realm.client('light', { attributes: { 'client.use.lightweight.access.token.enabled': 'true' } });
+  await realm.client('off', { secret: 'off-secret', enabled: false });
+  await realm.client('bearer', { secret: 'bearer-secret', bearerOnly: true });
+  const alice = await realm.user('alice', { attributes: { phoneNumber: ['+491'] } });
+  await putApiInAudience(world, realm, alice);
+  return {
+    world,
+    realm,
+    alice,
+    info: (token, more = {}, where = realm) =>
+      userInfo(ctx, where.request({}, { ...bearer(token), ...more })),
+    revoke: (form, more) => revokeToken(ctx, realm.request({ client_id: 'web', ...form }, more)),
+    logout: (form, where = realm) => logoutByRefreshToken(ctx, where.request({ client_id: 'web', ...form })),
+    async introspect(form, more) {
+      const asking = { client_id: 'api', client_secret: 'api-secret' };
+      return (await introspectToken(ctx, realm.request({ ...asking, ...form }, more))).body;
+    },
+    async close() {
+      await world.close();
+      await closePasswords();
+    },
+  };
+}
+
+/** Makes client `api`, with a role that puts it into the audience of the user's tokens. */
+async function putApiInAudience({ ctx }: World, realm: RealmInWorld, user: User): Promise<void> {
+  const api = await realm.client('api', { secret: 'api-secret', serviceAccountsEnabled: true });
+  const role = {
+    id: uuid(ctx.random),
+    realmId: realm.fixture.realm.id,
+    name: 'invoke',
+    clientUuid: api.id,
+    attributes: {},
+    compositeIds: [],
+  };
+  const roleIds = [...user.roleIds, role.id];
+  await realm.put({ do: 'create', role }, { do: 'put', user: { ...user, roleIds } });
+}
+
+/** The header that presents an access token. */
+export function bearer(token: string | undefined): { authorization: string } {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** The description that a call was refused with, else the case. */
+export async function toldBy(work: Promise<unknown>): Promise<string> {
+  const refusal = await refusalOf(work);
+  return refusal.description ?? refusal.case;
+}

@@ -1,0 +1,56 @@
+import type { Client, RealmSettings, User } from '../../../src/model/index.ts';
+import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './world.ts';
+
+/** What a refresh was refused with. */
+interface Told {
+  name: string;
+  description: string | undefined;
+}
+
+/** A realm with clients `web` and `other` and user `alice`, whose refresh tokens are presented. */
+export interface RefreshRealm {
+  world: World;
+  realm: RealmInWorld;
+  web: Client;
+  alice: User;
+  refusalOfRefresh(
+    token: string | undefined,
+    form?: Record<string, string>,
+    where?: RealmInWorld,
+  ): Promise<Told>;
+  /** A realm of its own with client `web` and user `alice`, for tests that change settings. */
+  ownRealm(settings?: Partial<RealmSettings>): Promise<{ own: RealmInWorld; client: Client; user: User }>;
+  close(): Promise<void>;
+}
+
+export async function openRefreshRealm(): Promise<RefreshRealm> {
+  const world = await openWorld();
+  const realm = await world.realm('acme');
+  const web = await realm.client('web');
+  await realm.client('other');
+  const alice = await realm.user('alice');
+  let names = 0;
+  return {
+    world,
+    realm,
+    web,
+    alice,
+    async refusalOfRefresh(token, form, where = realm) {
+      const { case: name, description } = await refusalOf(where.refresh(token, form));
+      return { name, description };
+    },
+    async ownRealm(settings) {
+      const own = await world.realm(`own-${++names}`, settings);
+      return { own, client: await own.client('web'), user: await own.user('alice') };
+    },
+    async close() {
+      await world.close();
+      await closePasswords();
+    },
+  };
+}
+
+/** The usual refusal of a refresh token. */
+export function refused(description: string): Told {
+  return { name: 'refresh-token-refused', description };
+}
