@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 const QUOTE = 0x27;
 const CR = 0x0d;
+const NUL = 0;
 
 /**
  * A statement whose text can be handed to SQLite as a string: text literals that are not UTF-8 become
@@ -12,22 +13,26 @@ export function withoutInvalidText(statement: Buffer): Buffer {
 }
 
 /**
- * Rows that every reader of SQL text keeps as they are: besides text that is not UTF-8, text with CR is written as
- * `CAST(X'…' AS TEXT)`, because the sqlite3 program drops CR before LF (measured with 3.40).
+ * Rows that every reader of SQL text keeps as they are: besides text that is not UTF-8, text with NUL, which ends
+ * any SQL, and text with CR is written as `CAST(X'…' AS TEXT)`, because the sqlite3 program drops CR before LF
+ * (measured with 3.40).
  */
 export function withoutFragileText(rows: Buffer): Buffer {
-  if (isUtf8(rows) && !rows.includes(CR)) return rows;
-  return castLiterals(rows, (literal) => !isUtf8(literal) || literal.includes(CR));
+  return isFragile(rows) ? castLiterals(rows, isFragile) : rows;
 }
 
-function castLiterals(statement: Buffer, isFragile: (literal: Buffer) => boolean): Buffer {
+function isFragile(text: Buffer): boolean {
+  return text.includes(NUL) || text.includes(CR) || !isUtf8(text);
+}
+
+function castLiterals(statement: Buffer, mustCast: (literal: Buffer) => boolean): Buffer {
   const parts: Buffer[] = [];
   let done = 0;
   for (let at = statement.indexOf(QUOTE); at !== -1; at = statement.indexOf(QUOTE, done)) {
     const end = endOfLiteral(statement, at);
     if (end === -1) break;
     const literal = statement.subarray(at, end);
-    parts.push(statement.subarray(done, at), isFragile(literal) ? hexCast(literal) : literal);
+    parts.push(statement.subarray(done, at), mustCast(literal) ? hexCast(literal) : literal);
     done = end;
   }
   parts.push(statement.subarray(done));

@@ -1,57 +1,80 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { identifier, rowText } from './row-text.ts';
 
-/** How the rows of one table are read as SQL text. */
+/** How the rows of one table are read as SQL text, as bytes, so that no text is ever decoded. */
 export interface TableRows {
   /** `INSERT INTO "t"("a","b") VALUES` */
   insert: string;
-  /** One column per row: `(1,'x')` as bytes, so that no text is ever decoded. */
-  select: string;
+  /** One row each, `(1,'x')`: `$rows` of them (-1: all) after the first `$start`. */
+  single: string;
+  /**
+   * `$rows` rows each with commas between them, all after the first `$start`. The place of a batch stays a value
+   * within SQLite, whatever type the key has. Undefined for a table whose rows have no key that can be named.
+   */
+  batches: string | undefined;
 }
 
 interface Column {
   name: string;
   type: string;
+  notnull: number;
   pk: number;
   hidden: number;
 }
 
 /** @throws Error for a table that plain SQL cannot hold */
 export function tableRows(database: DatabaseSync, table: string): TableRows {
-  const all = database.prepare('SELECT name, type, pk, hidden FROM pragma_table_xinfo(?)').all(table);
+  const all = database
+    .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
+    .all(table);
   // 2 and 3 are generated columns, which are computed anew.
   const columns = (all as unknown as Column[]).filter((column) => column.hidden === 0);
-  const names = columns.map((column) => column.name);
-  const hasRowid = !isWithoutRowid(database, table);
-  const expressions = columns.map((column) => literal(`${identifier(column.name)}`));
-  let order = '';
-  if (hasRowid) {
+  const written = columns.map(({ name, type, notnull }) => ({ name, type, mayBeNull: notnull === 0 }));
+  let key: string[];
+  if (isWithoutRowid(database, table)) {
+    const keys = columns.filter((column) => column.pk > 0).sort((a, b) => a.pk - b.pk);
+    key = keys.map(({ name }) => identifier(name));
+  } else {
     const rowid = ['rowid', '_rowid_', 'oid'].find(
-      (name) => !names.some((other) => other.toLowerCase() === name),
+      (name) => !columns.some((other) => other.name.toLowerCase() === name),
     );
-    if (rowid !== undefined) order = ` ORDER BY ${rowid}`;
+    key = rowid === undefined ? [] : [rowid];
     if (!hasRowidAlias(database, table, columns)) {
       if (rowid === undefined) throw new Error(`table ${table} hides its row numbers`);
-      names.unshift(rowid);
-      expressions.unshift(`quote(${rowid})`);
+      written.unshift({ name: rowid, type: 'INTEGER', mayBeNull: false });
     }
   }
-  const list = names.map(identifier).join(',');
+  const list = written.map(({ name }) => identifier(name)).join(',');
+  const from = `main.${identifier(table)}`;
+  const text = rowText(written);
+  const order = key.length === 0 ? '' : ` ORDER BY ${key.join(', ')}`;
   return {
     insert: `INSERT INTO ${identifier(table)}(${list}) VALUES\n`,
-    select: `SELECT CAST(concat('(', ${expressions.join(", ',', ")}, ')') AS BLOB) FROM ${identifier(table)}${order}`,
+    single: `SELECT CAST(${text} AS BLOB) FROM ${from}${order} LIMIT $rows OFFSET $start`,
+    batches: key.length === 0 ? undefined : batches(table, key, text),
   };
 }
 
-export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
-/**
- * `quote()`, but for text after a NUL byte, which it loses. CR and bytes that are not UTF-8 are left to the writer,
- * which sees them faster than SQL does. `quote()` writes infinite numbers as 9.0e+999, which every reader takes.
- */
-function literal(column: string): string {
-  return `CASE WHEN typeof(${column}) = 'text' AND instr(CAST(${column} AS BLOB), x'00') THEN 'CAST(X''' || hex(${column}) || ''' AS TEXT)' ELSE quote(${column}) END`;
+/** Walks the key in steps of `$rows`; the rows of each step are put together in a query of their own. */
+function batches(table: string, key: readonly string[], text: string): string {
+  // Unlike the table's own name, which would hide it.
+  const place = identifier(`place in ${table}`);
+  const from = `main.${identifier(table)}`;
+  const columns = key.join(', ');
+  const places = key.map((_, index) => `key${index}`).join(', ');
+  const here = key.map((_, index) => `${place}.key${index}`).join(', ');
+  const next = key.map((name) => `next.${name}`).join(', ');
+  return `
+    WITH RECURSIVE ${place}(${places}) AS (
+      SELECT * FROM (SELECT ${columns} FROM ${from} ORDER BY ${columns} LIMIT 1 OFFSET $start)
+      UNION ALL
+      SELECT ${next} FROM ${place} CROSS JOIN ${from} AS next ON (${next}) =
+        (SELECT ${columns} FROM ${from} WHERE (${columns}) > (${here}) ORDER BY ${columns} LIMIT 1 OFFSET $rows - 1)
+    )
+    SELECT (
+      SELECT CAST(group_concat("dump text", ',' || char(10)) AS BLOB)
+      FROM (SELECT ${text} AS "dump text" FROM ${from} WHERE (${columns}) >= (${here}) ORDER BY ${columns} LIMIT $rows)
+    ) FROM ${place}`;
 }
 
 function isWithoutRowid(database: DatabaseSync, table: string): boolean {

@@ -1,12 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { withoutFragileText } from '../literals.ts';
-import { tableRows } from './table-rows.ts';
+import { writeRows } from './write-rows.ts';
 
-/** Bytes of one INSERT, roughly: few statements to parse, and each fits any reader. */
-const INSERT_BYTES = 64 * 1024;
 const CHUNK_BYTES = 256 * 1024;
-const COMMA = Buffer.from(',\n');
-const END = Buffer.from(';\n');
 
 /** The last line of every dump. */
 export const END_LINE = '-- idkit dump complete';
@@ -33,7 +28,7 @@ export function writeDump(database: DatabaseSync, emit: (chunk: Uint8Array<Array
   for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);
     out.text(`${sql};\n`);
-    writeRows(database, name, out);
+    writeRows(database, name, (bytes) => out.bytes(bytes));
   }
   for (const kind of ['index', 'trigger', 'view'])
     for (const { sql } of own.filter(({ type }) => type === kind)) out.text(`${sql};\n`);
@@ -41,29 +36,6 @@ export function writeDump(database: DatabaseSync, emit: (chunk: Uint8Array<Array
     out.text(`PRAGMA ${pragma}=${database.prepare(`PRAGMA ${pragma}`).get()![pragma]};\n`);
   out.text(`COMMIT;\n${END_LINE}\n`);
   out.flush();
-}
-
-function writeRows(database: DatabaseSync, table: string, out: ChunkedOutput): void {
-  const { insert, select } = tableRows(database, table);
-  const head = Buffer.from(insert);
-  const statement = database.prepare(select);
-  statement.setReturnArrays(true);
-  let rows: Uint8Array[] = [];
-  let bytes = 0;
-  const finish = () => {
-    if (bytes === 0) return;
-    rows.push(END);
-    out.rows(head, rows);
-    rows = [];
-    bytes = 0;
-  };
-  for (const [row] of statement.iterate() as unknown as Iterable<[Uint8Array]>) {
-    if (bytes > 0) rows.push(COMMA);
-    rows.push(row);
-    bytes += row.length;
-    if (bytes >= INSERT_BYTES) finish();
-  }
-  finish();
 }
 
 /** Collects small pieces into chunks. */
@@ -77,12 +49,7 @@ class ChunkedOutput {
   }
 
   text(text: string): void {
-    this.#bytes(Buffer.from(text));
-  }
-
-  rows(head: Buffer, rows: readonly Uint8Array[]): void {
-    this.#bytes(head);
-    this.#bytes(withoutFragileText(Buffer.concat(rows)));
+    this.bytes(Buffer.from(text));
   }
 
   flush(): void {
@@ -90,7 +57,7 @@ class ChunkedOutput {
     this.#length = 0;
   }
 
-  #bytes(bytes: Uint8Array): void {
+  bytes(bytes: Uint8Array): void {
     let done = 0;
     while (done < bytes.length) {
       const part = Math.min(bytes.length - done, CHUNK_BYTES - this.#length);

@@ -1,0 +1,119 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { withoutFragileText } from '../literals.ts';
+import { tableRows } from './table-rows.ts';
+
+/** Bytes of one INSERT, roughly: few statements to parse, and each fits any reader. */
+const INSERT_BYTES = 64 * 1024;
+/** SQLite gives up a batch that grows beyond this, so that memory is bounded whatever the rows are. */
+const LONGEST_BATCH = 2 * 1024 * 1024;
+const FIRST_BATCH_ROWS = 16;
+const MOST_BATCH_ROWS = 4096;
+/** How often a table's batches may begin anew with another size: each time the rows before are skipped over. */
+const BEGINNINGS = 24;
+/** SQLITE_TOOBIG (https://www.sqlite.org/rescode.html). */
+const TOO_BIG = 18;
+
+const COMMA = Buffer.from(',\n');
+const END = Buffer.from(';\n');
+
+/** Rows of a table: `rows` of them (-1: all that are left) after the first `start`. */
+interface Span {
+  start: number;
+  rows: number;
+}
+
+type BatchesEnd =
+  | { outcome: 'all written' }
+  /** Better go on so. */
+  | { outcome: 'other size'; next: Span }
+  | { outcome: 'too long'; start: number };
+
+/**
+ * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself puts together: moving rows one by one
+ * costs more than making their text.
+ */
+export function writeRows(database: DatabaseSync, table: string, write: (bytes: Uint8Array) => void): void {
+  const { insert, single, batches } = tableRows(database, table);
+  const head = Buffer.from(insert);
+  const put = (rows: Buffer) => {
+    write(head);
+    write(withoutFragileText(rows));
+    write(END);
+  };
+  let span: Span = { start: 0, rows: FIRST_BATCH_ROWS };
+  // Node.js before 25.8 cannot set the limit that bounds a batch.
+  if (batches !== undefined && database.limits !== undefined) {
+    for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
+      const end = writeBatches(database, batches, span, put);
+      if (end.outcome === 'all written') return;
+      if (end.outcome === 'other size') span = end.next;
+      else if (span.rows > 1) span = { start: end.start, rows: Math.ceil(span.rows / 8) };
+      else {
+        writeSingly(database, single, { start: end.start, rows: 1 }, put);
+        span = { start: end.start + 1, rows: FIRST_BATCH_ROWS };
+      }
+    }
+  }
+  writeSingly(database, single, { start: span.start, rows: -1 }, put);
+}
+
+function writeBatches(
+  database: DatabaseSync,
+  select: string,
+  { start, rows }: Span,
+  put: (rows: Buffer) => void,
+): BatchesEnd {
+  let at = start;
+  try {
+    database.limits.length = LONGEST_BATCH;
+    const statement = database.prepare(select);
+    statement.setReturnArrays(true);
+    const found = statement.iterate({ $start: start, $rows: rows }) as unknown as Iterable<[Uint8Array]>;
+    for (const [batch] of found) {
+      put(Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength));
+      at += rows;
+      const better = betterSize(rows, batch.length);
+      if (better !== rows) return { outcome: 'other size', next: { start: at, rows: better } };
+    }
+  } catch (error) {
+    if ((error as { errcode?: unknown }).errcode !== TOO_BIG) throw error;
+    return { outcome: 'too long', start: at };
+  } finally {
+    database.limits.length = Number.POSITIVE_INFINITY;
+  }
+  return { outcome: 'all written' };
+}
+
+/** Rows of a batch of the wanted length, where the batch that was made is far from it. */
+function betterSize(rows: number, bytes: number): number {
+  const isNear = bytes >= INSERT_BYTES / 3 && bytes <= INSERT_BYTES * 3;
+  if (isNear) return rows;
+  return Math.min(MOST_BATCH_ROWS, Math.max(1, Math.round((rows * INSERT_BYTES) / bytes)));
+}
+
+/** Rows of any length, moved one by one. */
+function writeSingly(
+  database: DatabaseSync,
+  select: string,
+  { start, rows }: Span,
+  put: (rows: Buffer) => void,
+): void {
+  const statement = database.prepare(select);
+  statement.setReturnArrays(true);
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  const finish = () => {
+    if (bytes > 0) put(Buffer.concat(pieces));
+    pieces = [];
+    bytes = 0;
+  };
+  for (const [row] of statement.iterate({ $start: start, $rows: rows }) as unknown as Iterable<
+    [Uint8Array]
+  >) {
+    if (bytes > 0) pieces.push(COMMA);
+    pieces.push(row);
+    bytes += row.length;
+    if (bytes >= INSERT_BYTES) finish();
+  }
+  finish();
+}
