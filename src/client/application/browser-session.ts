@@ -100,7 +100,10 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);
         history.replaceState(history.state, '', pending?.returnTo ?? here.href);
         if (pending !== undefined) {
-          await session.receive(answer, state, pending);
+          await session.receive(answer, state, pending).catch((error) => {
+            // The state says what went wrong, in the service's words.
+            if (!(error instanceof ClientError)) throw error;
+          });
           return session.state;
         }
       }

@@ -13,13 +13,14 @@ export interface NativeSession extends Session {
   /**
    * Completes a login by the address that the browser was sent back to.
    *
-   * @throws ClientError `login_failed` with the service's own words, or where no login here asked for it
+   * @throws ClientError `login_failed` with the service's own words, or where no login here asked for it;
+   * `unreachable`
    */
   completeLogin(address: string): Promise<void>;
   /**
    * Takes up a session by a refresh token that the platform's secure store kept. It is used up at once.
    *
-   * @throws ClientError `refused` where the service does not take it, `unreachable`
+   * @throws ClientError `login_failed` where the service does not take it, `unreachable`
    */
   resume(refreshToken: string): Promise<void>;
   /** The current refresh token, for the platform's secure store and nowhere else; it changes with each renewal. */
@@ -74,9 +75,6 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       pending.delete(state);
       if (login === undefined) throw new ClientError('login_failed', 'no login here asked for this answer');
       await session.receive(searchParams, state, login);
-      if (session.state.name !== 'logged_out') return;
-      const { error, errorDescription } = session.state;
-      throw new ClientError('login_failed', `the login failed: ${errorDescription ?? error}`, session.state);
     },
     resume: session.resume,
   };

@@ -63,7 +63,12 @@ export function nextStep(state: SessionState, event: SessionEvent): Step {
     case 'tokens':
       return { state: { name: 'logged_in', user: event.user }, startLogin: false, report: false };
     case 'login_started':
-      return { state: { name: 'logging_in' }, startLogin: false, report: false };
+      // A second login, as for a change of the user's rights, leaves the first as it is until it is done.
+      return {
+        state: state.name === 'logged_in' ? state : { name: 'logging_in' },
+        startLogin: false,
+        report: false,
+      };
     case 'ended': {
       const { type: _, ...ended } = event;
       const lost = event.reason === 'renewal_refused' || event.reason === 'renewal_interrupted';

@@ -78,7 +78,7 @@ export interface Place {
 /** A session with what its place needs of it. */
 export interface OpenSession extends Session {
   readonly keeper: TokenKeeper;
-  /** Completes a login by what came to the redirect URI: `state`, `iss`, code, nonce are checked. Never throws. */
+  /** Completes a login by what came to the redirect URI; `state`, `iss`, nonce are checked. @throws ClientError */
   receive(parameters: URLSearchParams, state: string, pending: PendingLogin): Promise<void>;
   /** Nobody is logged in, or another tab's tokens are taken. */
   join(): Promise<void>;
@@ -114,6 +114,17 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
 
   const end = (reason: LoggedOutReason, error?: unknown): void => {
     emit({ type: 'ended', reason, ...(error === undefined ? {} : describe(error)) });
+  };
+
+  /** A login that failed takes nothing from one that was there. */
+  const failLogin = (error: unknown): ClientError => {
+    if (keeper.tokens === undefined) end('login_failed', error);
+    const details = describe(error);
+    const code = error instanceof ClientError && error.code === 'unreachable' ? error.code : 'login_failed';
+    return new ClientError(code, `the login failed: ${details.errorDescription ?? details.error}`, {
+      ...details,
+      cause: error,
+    });
   };
 
   const refresh = async (refreshToken: string, before?: TokenSet): Promise<TokenSet> => {
@@ -186,7 +197,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
         );
         keeper.put(parseTokenSet(answer, asked));
       } catch (error) {
-        end('login_failed', error);
+        throw failLogin(error);
       }
     },
     async join() {
@@ -197,8 +208,7 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       try {
         keeper.put(await refresh(refreshToken));
       } catch (error) {
-        end('login_failed', error);
-        throw error;
+        throw failLogin(error);
       }
     },
     async logout() {

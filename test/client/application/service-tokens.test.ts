@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClientError, openServiceTokens } from '../../../src/client/application/index.ts';
+import { ORDERS, startExampleRealm } from '../example-realm.ts';
+import { type Got, type Reply, startService } from '../token-service.ts';
+
+test('machine-to-machine tokens of a running service (specification, "Client credentials grant")', async (t) => {
+  const realm = await startExampleRealm(t);
+  const { issuer } = realm;
+  let now = Date.now();
+  const tokens = openServiceTokens({ issuer, ...ORDERS }, () => now);
+
+  await t.test('parallel callers share one request', async () => {
+    const all = await Promise.all(Array.from({ length: 50 }, () => tokens.accessToken()));
+    assert.equal(new Set(all).size, 1);
+    assert.equal(await realm.countEvents('client_login'), 1);
+  });
+
+  await t.test('a token is renewed once expires_in minus 30 seconds has passed, not before', async () => {
+    const first = await tokens.accessToken();
+    now += 269_000;
+    assert.equal(await tokens.accessToken(), first);
+    now += 2_000;
+    assert.notEqual(await tokens.accessToken(), first);
+    assert.equal(await realm.countEvents('client_login'), 2);
+  });
+
+  await t.test(
+    'a wrong secret is refused with the service’s words, and the secret is in no message',
+    async () => {
+      const wrong = openServiceTokens({ issuer, clientId: 'orders', clientSecret: 'wrong-secret-1' });
+      await assert.rejects(wrong.accessToken(), (error) => {
+        assert.ok(error instanceof ClientError);
+        assert.deepEqual([error.code, error.status, error.error], ['refused', 401, 'unauthorized_client']);
+        assert.doesNotMatch(`${error.stack}${JSON.stringify(error)}`, /wrong-secret-1/);
+        return true;
+      });
+    },
+  );
+
+  await t.test('a secret is asked for at each renewal, so that a new one is taken up', async () => {
+    const secrets = ['wrong-secret-2', ORDERS.clientSecret];
+    const rotated = openServiceTokens({
+      issuer,
+      clientId: 'orders',
+      clientSecret: async () => secrets.shift()!,
+    });
+    await assert.rejects(rotated.accessToken(), { code: 'refused' });
+    assert.match(await rotated.accessToken(), /^ey/);
+  });
+
+  await t.test(
+    'an unknown realm, something else than a service and a dead address are told apart',
+    async () => {
+      const codes = async (address: string) =>
+        openServiceTokens({ issuer: address, ...ORDERS })
+          .accessToken()
+          .then(
+            () => assert.fail(),
+            (error: ClientError) => error.code,
+          );
+      assert.equal(await codes(`${realm.address}/realms/none`), 'refused');
+      const page = await startService(t, () => ({ text: '<h1>It works</h1>' }));
+      assert.equal(await codes(page.baseUrl), 'unexpected_answer');
+      assert.equal(await codes('http://127.0.0.1:1/realms/example'), 'unreachable');
+    },
+  );
+});
+
+/** A service that can be told to fail. */
+async function startFaulty(t: Parameters<typeof startService>[0], token: () => Reply) {
+  const service = await startService(t, ({ path }: Got) => {
+    const issuer = `${service.baseUrl}/realms/x`;
+    if (path.endsWith('openid-configuration')) return { json: { issuer, token_endpoint: `${issuer}/token` } };
+    if (path === '/api') return { status: 401 };
+    return token();
+  });
+  return { ...service, issuer: `${service.baseUrl}/realms/x` };
+}
+
+test('a token that is still good is given while the service cannot be reached; a refusal is told at once', async (t) => {
+  let reply: Reply = { json: { access_token: 'one', expires_in: 300, token_type: 'Bearer' } };
+  const { issuer } = await startFaulty(t, () => reply);
+  let now = 0;
+  const tokens = openServiceTokens({ issuer, ...ORDERS }, () => now);
+  assert.equal(await tokens.accessToken(), 'one');
+  now = 280_000;
+  for (const status of [500, 503, 429]) {
+    reply = { status, json: { error: 'server_error' } };
+    assert.equal(await tokens.accessToken(), 'one');
+  }
+  now = 300_001;
+  await assert.rejects(tokens.accessToken(), { code: 'unreachable', status: 429 });
+  now = 280_000;
+  reply = { status: 400, json: { error: 'client_disabled' } };
+  await assert.rejects(tokens.accessToken(), { code: 'refused', error: 'client_disabled' });
+});
+
+test('a short-lived token is renewed at half its life, not at every call', async (t) => {
+  let issued = 0;
+  const { issuer } = await startFaulty(t, () => {
+    issued += 1;
+    return { json: { access_token: `short-${issued}`, expires_in: 20, token_type: 'Bearer' } };
+  });
+  let now = 0;
+  const tokens = openServiceTokens({ issuer, ...ORDERS }, () => now);
+  await tokens.accessToken();
+  now = 9_000;
+  assert.equal(await tokens.accessToken(), 'short-1');
+  now = 11_000;
+  assert.equal(await tokens.accessToken(), 'short-2');
+});
+
+test('an API that refuses every token gets one retry a call, and new tokens at most every five seconds', async (t) => {
+  let issued = 0;
+  const { issuer, baseUrl, got } = await startFaulty(t, () => {
+    issued += 1;
+    return { json: { access_token: `refused-${issued}`, expires_in: 300, token_type: 'Bearer' } };
+  });
+  let now = 100_000;
+  const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: [baseUrl] }, () => now);
+  const call = async () => {
+    const before = got.length;
+    assert.equal((await tokens.fetch(`${baseUrl}/api`, { method: 'POST', body: 'once' })).status, 401);
+    return got.slice(before).filter(({ path }) => path === '/api');
+  };
+  const first = await call();
+  assert.deepEqual(
+    first.map(({ body, authorization }) => [body, authorization]),
+    [
+      ['once', 'Bearer refused-1'],
+      ['once', 'Bearer refused-2'],
+    ],
+  );
+  assert.equal((await call()).length, 1);
+  now += 6_000;
+  assert.equal((await call()).length, 2);
+  assert.equal(issued, 3);
+});
+
+test('tokens go to the named origins alone', async (t) => {
+  const { issuer, baseUrl, got } = await startFaulty(t, () => ({}));
+  const tokens = openServiceTokens({ issuer, ...ORDERS, apiOrigins: ['https://api.example.org'] });
+  await assert.rejects(tokens.fetch(`${baseUrl}/api`), { code: 'not_allowed' });
+  assert.equal(got.length, 0);
+});
+
+test('plain http is for this machine alone, unless it is allowed', () => {
+  for (const issuer of [
+    'http://login.example.org/realms/x',
+    'http://127.0.0.1.example.org',
+    'ftp://localhost',
+    'x',
+  ]) {
+    assert.throws(() => openServiceTokens({ issuer, ...ORDERS }), TypeError);
+  }
+  openServiceTokens({ issuer: 'http://login.example.org/realms/x', ...ORDERS, allowHttp: true });
+  openServiceTokens({ issuer: 'http://[::1]:8080/realms/x', ...ORDERS });
+});

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openBrowserPeers } from '../../../src/client/application/browser-peers.ts';
+import type { BrowserWindow } from '../../../src/client/application/browser-window.ts';
+import { ClientError } from '../../../src/client/application/client-error.ts';
+import { until } from '../example-realm.ts';
+import { openTabs, tokenSet } from './tabs.ts';
+
+const UNREACHABLE = async () => {
+  throw new ClientError('unreachable', 'offline');
+};
+
+test('a token with more than 60 seconds left is given as it is, one with less is renewed first', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab] = await openMany(1);
+  clock.turn(239_000);
+  assert.equal(await tab!.keeper.accessToken(), 'access-1');
+  assert.equal(service.refreshes, 0);
+  clock.turn(2_000);
+  assert.equal(await tab!.keeper.accessToken(), 'access-2');
+  assert.equal(service.refreshes, 1);
+});
+
+test('renewal happens by itself with 60 seconds left (specification, Limits)', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab] = await openMany(1);
+  clock.turn(240_000);
+  await until(() => tab!.keeper.tokens?.accessToken === 'access-2', 'the token is renewed');
+  assert.equal(service.refreshes, 1);
+});
+
+test('twenty tabs with ten callers each that renew at once cost one refresh, and all have the new token', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const tabs = await openMany(20);
+  clock.turn(241_000);
+  const calls = tabs.flatMap(({ keeper }) => Array.from({ length: 10 }, () => keeper.accessToken()));
+  assert.deepEqual(new Set(await Promise.all(calls)), new Set(['access-2']));
+  assert.equal(service.refreshes, 1);
+  assert.equal(service.ended, false);
+});
+
+test('tabs that logged in on their own become one family at the first renewal', async (t) => {
+  const { clock, service, open } = openTabs(t);
+  const tabs = Array.from({ length: 5 }, () => open());
+  for (const [index, { keeper }] of tabs.entries())
+    keeper.put(tokenSet(clock, index === 0 ? 1 : 100 + index));
+  clock.turn(241_000);
+  assert.equal(await tabs[0]!.keeper.accessToken(), 'access-2');
+  const others = await Promise.all(tabs.map(({ keeper }) => keeper.accessToken()));
+  assert.deepEqual(new Set(others), new Set(['access-2']));
+  assert.equal(service.refreshes, 1);
+});
+
+test('a tab never takes tokens of another session, such as another user’s', async (t) => {
+  const { clock, open, service } = openTabs(t);
+  const [alice, bob] = [open(), open()];
+  alice.keeper.put(tokenSet(clock, 1));
+  clock.turn(1_000);
+  bob.keeper.put(tokenSet(clock, 50, 'bob 2'));
+  clock.turn(240_000);
+  await alice.keeper.accessToken();
+  assert.equal(alice.keeper.tokens?.session, 'alice 1');
+  assert.equal(bob.keeper.tokens?.session, 'bob 2');
+  assert.equal(service.refreshes, 1);
+});
+
+test('a refusal ends every tab that holds the same tokens, each with the service’s words', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const tabs = await openMany(3);
+  service.ended = true;
+  clock.turn(241_000);
+  await assert.rejects(tabs[1]!.keeper.accessToken(), { name: 'ClientError', code: 'logged_out' });
+  await until(() => tabs.every(({ keeper }) => keeper.tokens === undefined), 'all tabs are logged out');
+  for (const { events } of tabs) {
+    assert.deepEqual(events.at(-1), {
+      type: 'ended',
+      reason: 'renewal_refused',
+      status: 400,
+      error: 'invalid_grant',
+    });
+  }
+  assert.equal(service.refreshes, 1);
+});
+
+test('a service that cannot be reached logs nobody out, and the old token is used to its end', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab, other] = await openMany(2);
+  service.fault = UNREACHABLE;
+  clock.turn(241_000);
+  assert.equal(await tab!.keeper.accessToken(), 'access-1');
+  clock.turn(59_500);
+  await assert.rejects(tab!.keeper.accessToken(), { code: 'unreachable' });
+  service.fault = undefined;
+  clock.turn(10_000);
+  assert.equal(await tab!.keeper.accessToken(), 'access-2');
+  assert.equal(await other!.keeper.accessToken(), 'access-2');
+});
+
+test('a failed renewal is tried again by itself', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab] = await openMany(1);
+  service.fault = UNREACHABLE;
+  clock.turn(240_000);
+  await until(() => service.refreshes === 1, 'the first try');
+  await tab!.keeper.accessToken();
+  service.fault = undefined;
+  clock.turn(30_000);
+  await until(() => tab!.keeper.tokens?.accessToken === 'access-2', 'the token is renewed');
+});
+
+test('a refresh token whose renewal was cut short by a closed tab is never presented again', async (t) => {
+  const { clock, service, name, openMany } = openTabs(t);
+  const [tab, other] = await openMany(2);
+  // The tab that renews for all says so, gets its answer, and is closed before it can tell.
+  const dying = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
+  dying.tell({ type: 'using', id: tab!.keeper.tokens!.id });
+  service.current += 1;
+  await dying.ask();
+  dying.close();
+  clock.turn(241_000);
+  await assert.rejects(tab!.keeper.accessToken(), { code: 'logged_out' });
+  await until(() => other!.keeper.tokens === undefined, 'the other tab knows');
+  assert.deepEqual(other!.events.at(-1), { type: 'ended', reason: 'renewal_interrupted' });
+  assert.equal(service.refreshes, 0);
+  assert.equal(service.ended, false);
+});
+
+test('a refused access token is renewed once; a second refusal within five seconds is not', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab] = await openMany(1);
+  const renewed = await Promise.all([1, 2, 3].map(() => tab!.keeper.renewRefused('access-1')));
+  assert.deepEqual(renewed, ['access-2', 'access-2', 'access-2']);
+  assert.equal(await tab!.keeper.renewRefused('access-1'), 'access-2');
+  assert.equal(await tab!.keeper.renewRefused('access-2'), 'access-2');
+  assert.equal(service.refreshes, 1);
+  clock.turn(6_000);
+  assert.equal(await tab!.keeper.renewRefused('access-2'), 'access-3');
+});
+
+test('a logout ends the other tabs of the session, and a renewal under way does not bring it back', async (t) => {
+  const { clock, openMany } = openTabs(t);
+  const [tab, other] = await openMany(2);
+  clock.turn(241_000);
+  const renewal = tab!.keeper.accessToken();
+  tab!.keeper.logout();
+  await assert.rejects(renewal, { code: 'logged_out' });
+  assert.equal(tab!.keeper.tokens, undefined);
+  await until(() => other!.keeper.tokens === undefined, 'the other tab ends');
+  assert.deepEqual(other!.events.at(-1), { type: 'ended', reason: 'logout_elsewhere' });
+});
+
+test('a new tab takes over only the tokens of the user it had before', async (t) => {
+  const { open, openMany } = openTabs(t);
+  await openMany(1);
+  const late = open();
+  assert.equal(await late.keeper.join('bob'), 'alone');
+  assert.equal(await late.keeper.join('alice'), 'joined');
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { makePlace, post, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
+
+/** `idkit serve` with the realm of examples/realm.json. */
+export interface ExampleRealm {
+  service: Service;
+  address: string;
+  issuer: string;
+  /** Tokens of a user of client `shop`, by password. */
+  logIn(username?: string): Promise<Record<string, unknown>>;
+  /** How many events of a type the service counted, with this error or without one. */
+  countEvents(event: string, error?: string): Promise<number>;
+}
+
+/** A client credential of examples/realm.json. */
+export const ORDERS = { clientId: 'orders', clientSecret: 'change-me-orders-secret' };
+
+/** Starts the service; `edit` changes the realm's file before it is imported. */
+export async function startExampleRealm(
+  t: TestContext,
+  edit: (text: string) => string = (text) => text,
+): Promise<ExampleRealm> {
+  const cwd = makePlace(t);
+  await runIdkit(['init'], { cwd });
+  const file = readFileSync(new URL('../../examples/realm.json', import.meta.url), 'utf8');
+  mkdirSync(join(cwd, 'idkit', 'import'), { recursive: true });
+  writeFileSync(join(cwd, 'idkit', 'import', 'realm.json'), edit(file));
+  const service = await startIdkit(t, { cwd });
+  const { address } = service;
+  return {
+    service,
+    address,
+    issuer: `${address}/realms/example`,
+    async logIn(username = 'alice') {
+      const { status, body } = await post(address, 'example', 'token', {
+        grant_type: 'password',
+        client_id: 'shop',
+        username,
+        password: `change-me-${username}`,
+        scope: 'openid',
+      });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body;
+    },
+    async countEvents(event, error = '') {
+      const text = await (await fetch(`${address}/metrics`)).text();
+      return text
+        .split('\n')
+        .filter((line) => line.startsWith('keycloak_user_events_total{'))
+        .filter((line) => line.includes(`event="${event}"`) && line.includes(`error="${error}"`))
+        .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+    },
+  };
+}
+
+/** Resolves once the condition holds; fails after ten seconds. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!(await holds())) {
+    if (performance.now() > end) assert.fail(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
