@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { encryptEnvironment, type Manifest, SET_FILES } from '../../src/backupset/index.ts';
+import { dumpSqlite } from '../../src/store/open.ts';
+import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts';
 import { PASSPHRASE } from './platform.ts';
 
 /** A set on the disk. */
@@ -60,6 +64,33 @@ export async function makeNewer(set: Place, version: number): Promise<void> {
   const manifest = await readFile(join(set.dir, SET_FILES.manifest)).catch(() => undefined);
   if (manifest === undefined) return;
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: version } }));
+}
+
+/** Makes the dump one of the first schema: what later ones added is taken out again. */
+export async function makeOlder(set: Place): Promise<void> {
+  const first = new DatabaseSync(':memory:');
+  first.exec(MIGRATIONS[0]!);
+  const known = new Set(
+    first
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map(({ name }) => name),
+  );
+  first.close();
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-older-'));
+  const file = join(dir, 'older.db');
+  const older = new DatabaseSync(file);
+  const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString();
+  older.exec(sql);
+  for (const { name, type } of older.prepare('SELECT name, type FROM sqlite_schema').all())
+    if (type === 'table' && !known.has(name)) older.exec(`DROP TABLE "${name}"`);
+  older.exec('PRAGMA user_version = 1');
+  older.close();
+  const chunks: Uint8Array[] = [];
+  await dumpSqlite(file, async (chunk) => void chunks.push(chunk));
+  await rm(dir, { recursive: true });
+  await putContent(set, SET_FILES.dump, gzipSync(Buffer.concat(chunks)));
+  await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: 1 } }));
 }
 
 /** Encrypts another text in the place of the environment file. */

@@ -30,6 +30,7 @@ export function addDrill(program: Command, run: Runner): void {
         const { drill, renderDrillReport } = await import('../../procedures/index.ts');
         const result = await drill(settings, {
           ...context.procedure,
+          env: context.env,
           passphrase,
           ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
           ...given('keep', flags['keep'] === true ? true : undefined),

@@ -41,6 +41,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
   const flag = (name: string): true | undefined => (flags[name] === true ? true : undefined);
   const result = await restore(settings, {
     ...context.procedure,
+    env: context.env,
     ...given('from', choice.from === undefined ? undefined : resolve(context.cwd, choice.from)),
     ...given('passphrase', passphrase),
     ...given('dryRun', flag('dryRun')),

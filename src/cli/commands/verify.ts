@@ -49,6 +49,7 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   const { verify } = await import('../../procedures/index.ts');
   const result = await verify(settings, {
     ...context.procedure,
+    env: context.env,
     ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
     ...given('all', flags['all'] === true ? true : undefined),
     ...given('maxAgeSeconds', maxAgeSeconds),

@@ -14,6 +14,8 @@ export interface VerifyOptions extends ProcedureOptions {
   passphrase?: Secret;
   /** Also restore the set in isolation. */
   drill?: boolean;
+  /** What counts as the process environment of the drill; this process's unless told. */
+  env?: NodeJS.ProcessEnv;
 }
 
 /** The verdict over one set. */
