@@ -44,6 +44,28 @@ test('a long literal costs no more than its length, and many chunks', () => {
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
+test('the short rows of the table meta are told, wherever they stand and however the chunks are cut', () => {
+  const rows = [
+    "INSERT INTO meta(value,name) VALUES('it''s','one'),",
+    "(CAST(X'74776F' AS TEXT),'two');",
+    `INSERT INTO meta(value,name) VALUES('${'x'.repeat(5000)}','long'),(NULL,'none');`,
+    "INSERT INTO metal(value,name) VALUES('x','other');",
+    "INSERT INTO meta(value,named) VALUES('x','misnamed');",
+  ];
+  const text = withStatement(rows.join('\n'));
+  const meta = new Map([
+    ['one', "it's"],
+    ['two', 'two'],
+    ['none', ''],
+  ]);
+  for (const chunk of [1, 7, 1 << 20]) assert.deepEqual(inspect(text, chunk).meta, meta);
+});
+
+test('of a table meta without end only so much is kept', () => {
+  const many = Array.from({ length: 5000 }, (_, index) => `('${index}','x')`).join(',');
+  assert.equal(inspect(withStatement(`INSERT INTO meta(name,value) VALUES${many};`)).meta?.size, 1000);
+});
+
 test('a dump that is cut off anywhere is damage (contract §3, verify)', () => {
   for (let end = 0; end < DUMP.length; end += 3) damaged(DUMP.slice(0, end), `cut at ${end}`);
   damaged(DUMP.slice(0, -1), 'without its last line end');

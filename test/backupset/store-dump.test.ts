@@ -1,9 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDumpInspector } from '../../src/backupset/index.ts';
-import { dumpSqlite } from '../../src/store/open.ts';
+import { checkSqliteDump, dumpSqlite } from '../../src/store/open.ts';
 import { aClient, aRealm, aUser } from '../conformance/records.ts';
-import { newStore } from '../store/files.ts';
+import { newMasterKey, newStore } from '../store/files.ts';
+
+test("what idkit's store dumps tells which master key belongs to it, before it is loaded", async (t) => {
+  const { file, masterKey } = await newStore(t);
+  const inspector = createDumpInspector();
+  await dumpSqlite(file, async (chunk) => inspector.write(chunk));
+  const { schemaVersion = 0, meta = new Map() } = inspector.end();
+  checkSqliteDump({ schemaVersion, meta }, masterKey);
+  checkSqliteDump({ schemaVersion: 1, meta }, masterKey);
+  const [other, another] = [newMasterKey(), newMasterKey()];
+  checkSqliteDump({ schemaVersion, meta }, other, masterKey);
+  const refused = (facts: { schemaVersion?: number; meta?: typeof meta }, key: typeof other, code: string) =>
+    assert.throws(() => checkSqliteDump({ schemaVersion, meta, ...facts }, key, another), { code });
+  refused({}, other, 'IDKIT_MASTER_KEY_WRONG');
+  refused({ schemaVersion: schemaVersion + 1 }, masterKey, 'IDKIT_VERSION');
+  for (const version of [0, -1]) refused({ schemaVersion: version }, masterKey, 'IDKIT_VERSION');
+  refused({ meta: new Map() }, masterKey, 'IDKIT_DAMAGED');
+  const [[name, value] = ['', '']] = meta;
+  refused({ meta: new Map([[name, value.slice(0, -8)]]) }, masterKey, 'IDKIT_DAMAGED');
+  refused({ meta: new Map([[name, '']]) }, masterKey, 'IDKIT_DAMAGED');
+});
 
 test("what idkit's store dumps is read to its end, with the same realms, users and schema version", async (t) => {
   const { store, file } = await newStore(t);

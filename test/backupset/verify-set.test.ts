@@ -12,6 +12,7 @@ import { hasProgram } from '../interop/system-program.ts';
 import {
   DUMP,
   DUMP_REALMS,
+  ENVIRONMENT,
   makeSet,
   PASSPHRASE,
   type SampleOptions,
@@ -84,6 +85,26 @@ test('without a passphrase env.gpg is not opened, and a note says so (contract ย
   const verdict = await verifySet(await openSet(await published(t)));
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, ['env.gpg was not opened: no passphrase was given']);
+});
+
+test('what env.gpg holds is judged by the caller, once it is opened: a fault is damage, a note is not', async (t) => {
+  const set = await openSet(await published(t));
+  const seen: string[] = [];
+  const judgeEnvironment = (plain: Uint8Array) => {
+    seen.push(Buffer.from(plain).toString());
+    return { note: 'odd' };
+  };
+  const noted = await verifySet(set, { passphrase: PASSPHRASE, judgeEnvironment });
+  assert.deepEqual([noted.verdict, seen], ['good', [ENVIRONMENT]]);
+  assert.ok(noted.notes.includes('env.gpg: odd'));
+  const faulty = await verifySet(set, {
+    passphrase: PASSPHRASE,
+    judgeEnvironment: () => ({ fault: 'it holds nothing' }),
+  });
+  damagedIn(faulty, 'env.gpg');
+  assert.equal(faulty.problems[0]?.message, 'it holds nothing');
+  await verifySet(set, { judgeEnvironment });
+  assert.equal(seen.length, 1, 'nothing to judge without a passphrase');
 });
 
 test('a wrong passphrase is 12, and damage elsewhere wins over it (contract ยง3, verify)', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { SET_FILES } from '../../src/backupset/index.ts';
 import { loadSettings } from '../../src/config/index.ts';
@@ -8,9 +9,17 @@ import { Secret } from '../../src/core/index.ts';
 import { findEntry } from '../../src/procedures/durable.ts';
 import { backup, drill, type RestoreOptions, restore, verify } from '../../src/procedures/index.ts';
 import { lockRoot } from '../../src/procedures/locks.ts';
+import { SCHEMA_VERSION } from '../../src/store/open.ts';
 import { fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from './restored-state.ts';
-import { changeDump, changeManifest, listAnew, makeNewer, putEnvironment } from './tampered-set.ts';
+import {
+  changeDump,
+  changeManifest,
+  listAnew,
+  makeNewer,
+  makeOlder,
+  putEnvironment,
+} from './tampered-set.ts';
 
 const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   ...procedureOptions(),
@@ -100,6 +109,20 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
     await makeNewer(place.set, 999);
     const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
     assert.match(told, /schema 999, newer than this idkit's \d+\nnothing was touched\n/);
+  });
+
+  it('"an older schema is migrated in the side database"', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await makeOlder(set);
+    await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
+    assert.deepEqual(await readState(platform.dir), OLD);
+    const { outcome, findings } = await restore(await platform.load(), options({ from: set.dir }));
+    assert.deepEqual([outcome, findings], ['restored', []]);
+    assert.deepEqual(await readState(platform.dir), NEW);
+    const database = new DatabaseSync(join(platform.dir, 'data/idkit.db'), { readOnly: true });
+    const version = database.prepare('PRAGMA user_version').get()!['user_version'];
+    database.close();
+    assert.equal(version, SCHEMA_VERSION);
   });
 
   it('a database of another program is 14', async (t) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createDumpInspector } from '../../src/backupset/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { openRuntime, type Runtime } from '../../src/runtime/open.ts';
 import {
@@ -199,6 +200,33 @@ test('a loaded database that another master key sealed is IDKIT_MASTER_KEY_WRONG
   await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
   const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
   await assert.rejects(runtime.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  platform.remove();
+});
+
+test('"What a dump tells of itself fits this platform: its kind, its schema …, and the master key. Loads nothing."', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const settings = await platform.settings();
+  const { chunks } = await dump(runtime);
+  const inspector = createDumpInspector();
+  for (const chunk of chunks) inspector.write(chunk);
+  const told = inspector.end();
+  const before = readdirSync(join(platform.dir, 'data')).sort();
+  runtime.checkDump(told);
+  const refuses = async (change: Partial<typeof settings>, dumped: typeof told, code: string) => {
+    const other = await openRuntime({ ...settings, ...change });
+    assert.throws(() => other.checkDump(dumped), { code });
+  };
+  await refuses({}, { ...told, kind: 'postgres' }, 'IDKIT_VERSION');
+  await refuses({ service: 'keycloak' }, told, 'IDKIT_VERSION');
+  await refuses({}, { ...told, schemaVersion: 999 }, 'IDKIT_VERSION');
+  await refuses({ masterKey: undefined }, told, 'IDKIT_MASTER_KEY_MISSING');
+  await refuses({ masterKey: new Secret('c2hvcnQ=') }, told, 'IDKIT_MASTER_KEY_INVALID');
+  const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
+  await refuses({ masterKey: other }, told, 'IDKIT_MASTER_KEY_WRONG');
+  const { meta: _, ...without } = told;
+  await refuses({}, without, 'IDKIT_DAMAGED');
+  (await openRuntime({ ...settings, masterKey: other, masterKeyOld: masterKey })).checkDump(told);
+  assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before);
   platform.remove();
 });
 
