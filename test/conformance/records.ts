@@ -10,12 +10,12 @@ import type {
   Credential,
   Group,
   Realm,
-  RealmSettings,
   Role,
   TokenFamily,
   User,
   UserSession,
 } from '../../src/model/index.ts';
+import { realmSettings } from '../protocol/support/realm.ts';
 
 /** SHA-256 of a text, as the store keeps of refresh tokens. */
 export function hash(text: string): Buffer {
@@ -23,29 +23,11 @@ export function hash(text: string): Buffer {
 }
 
 export function aRealm(more: Partial<Realm>): Realm {
-  const settings = {
-    enabled: true,
-    duplicateEmailsAllowed: false,
-    ssoSessionIdleTimeout: 1800,
-    ssoSessionMaxLifespan: 36_000,
-    ssoSessionIdleTimeoutRememberMe: 0,
-    ssoSessionMaxLifespanRememberMe: 0,
-    clientSessionIdleTimeout: 0,
-    clientSessionMaxLifespan: 0,
-    offlineSessionIdleTimeout: 2_592_000,
-    offlineSessionMaxLifespanEnabled: false,
-    offlineSessionMaxLifespan: 5_184_000,
-    clientOfflineSessionIdleTimeout: 0,
-    clientOfflineSessionMaxLifespan: 0,
-    eventsExpiration: 0,
-    attributes: {},
-    kept: {},
-  } as unknown as RealmSettings;
   return {
     id: 'realm-1',
     name: 'acme',
     defaultRoleId: 'role-1',
-    settings,
+    settings: realmSettings(),
     secrets: { '/smtpServer/password': new Secret('smtp-password') },
     ...more,
   };
