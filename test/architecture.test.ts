@@ -32,7 +32,7 @@ const ROOMS: Record<string, Room> = {
     never: ['core', 'model', 'crypto', 'config', 'backupset', 'client', 'store', 'protocol', 'admin'],
     sideways: [],
   },
-  runtime: { floor: 5, never: [], sideways: [] },
+  runtime: { floor: 5, never: ['console'], sideways: [] },
   procedures: {
     floor: 6,
     never: ['store', 'http', 'console', 'protocol', 'admin', 'crypto', 'model'],
@@ -78,7 +78,7 @@ function explainFault({ file, specifier }: Import): string | undefined {
       : `${from} must not know ${specifier}`;
   }
   if (!specifier.startsWith('.')) return undefined;
-  if (!/\.(ts|js|json)$/.test(specifier)) return `${specifier} has no extension`;
+  if (!/\.(tsx?|js|json|css)$/.test(specifier)) return `${specifier} has no extension`;
   const target = join(dirname(file), specifier);
   const [, to, inside] = /^src\/([^/]+)\/(.+)$/.exec(target) ?? [];
   if (to === undefined || inside === undefined) return `${target} lies outside src`;
@@ -109,7 +109,7 @@ function findImports(file: string, text: string): readonly Import[] {
 
 function listSources(dir: string): readonly string[] {
   return readdirSync(join(root, dir), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|js|mjs)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(tsx?|js|mjs)$/.test(entry.name))
     .map((entry) => relative(root, join(entry.parentPath, entry.name)));
 }
 
@@ -221,7 +221,7 @@ test('files are kebab-case, one idea each, and none is a drawer (architecture §
   const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
   const bad = names.filter(
     (name) =>
-      !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.(ts|js|mjs)$/.test(name) ||
+      !/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.(tsx?|js|mjs)$/.test(name) ||
       /^(utils?|helpers?|manager|common|misc)\./.test(name),
   );
   assert.deepEqual(bad, []);

@@ -12,7 +12,7 @@ export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock
 export type { LockHolder } from './lock-record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
-export { ownVersion } from './own-version.ts';
+export { ownDirectory, ownVersion } from './own-version.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';

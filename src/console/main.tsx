@@ -1,0 +1,107 @@
+import '@patternfly/patternfly/base/patternfly-variables.css';
+import '@patternfly/patternfly/base/patternfly-common.css';
+import './console.css';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { StrictMode, useEffect } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Route, Router, Switch } from 'wouter';
+import { useHashLocation } from 'wouter/use-hash-location';
+import { AdminFault } from './api/admin-api.ts';
+import { Frame, Screen } from './parts/frame.tsx';
+import { NoticesProvider } from './parts/notices.tsx';
+import {
+  type Administration,
+  AdministrationProvider,
+  openAdministration,
+  useSessionState,
+} from './parts/session.tsx';
+import { readPlace } from './place.ts';
+import { ClientScreen } from './screens/client.tsx';
+import { ClientsScreen } from './screens/clients.tsx';
+import { EventsScreen } from './screens/events.tsx';
+import { KeysScreen } from './screens/keys.tsx';
+import { RealmsScreen } from './screens/realms.tsx';
+import { UserScreen } from './screens/user.tsx';
+import { UsersScreen } from './screens/users.tsx';
+
+const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 5000,
+      // What the service refused it will refuse again.
+      retry: (count, error) => count < 2 && !(error instanceof AdminFault && error.status !== 0),
+    },
+  },
+});
+
+function Console({ administration }: { administration: Administration }) {
+  const state = useSessionState(administration);
+  useEffect(() => {
+    // Data of a session that ended is not left on the screen.
+    if (state.name !== 'logged_in') queries.clear();
+  }, [state.name]);
+  if (state.name !== 'logged_in') return <p className="waiting">Going to the login…</p>;
+  return (
+    <AdministrationProvider value={administration}>
+      <Router hook={useHashLocation}>
+        <Switch>
+          <Route path="/">
+            <Frame>
+              <RealmsScreen />
+            </Frame>
+          </Route>
+          <Route path="/:realm/:section/:id?">
+            {({ realm, section, id }) => (
+              <Frame realm={realm}>
+                <Section realm={realm} section={section} id={id} />
+              </Frame>
+            )}
+          </Route>
+          <Route>
+            <Frame>
+              <Screen title="There is no such page">
+                <a href="#/">All realms</a>
+              </Screen>
+            </Frame>
+          </Route>
+        </Switch>
+      </Router>
+    </AdministrationProvider>
+  );
+}
+
+function Section({ realm, section, id }: { realm: string; section: string; id: string | undefined }) {
+  if (section === 'users')
+    return id === undefined ? <UsersScreen realm={realm} /> : <UserScreen realm={realm} id={id} />;
+  if (section === 'clients')
+    return id === undefined ? <ClientsScreen realm={realm} /> : <ClientScreen realm={realm} id={id} />;
+  if (section === 'events') return <EventsScreen realm={realm} />;
+  if (section === 'keys') return <KeysScreen realm={realm} />;
+  return (
+    <Screen title="There is no such page" realm={realm}>
+      {null}
+    </Screen>
+  );
+}
+
+/** Dark where the browser asks for it; PatternFly goes by a class. */
+function followColourScheme(): void {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const apply = () => document.documentElement.classList.toggle('pf-v6-theme-dark', dark.matches);
+  dark.addEventListener('change', apply);
+  apply();
+}
+
+followColourScheme();
+const administration = openAdministration(readPlace(new URL(location.href)));
+createRoot(document.getElementById('console')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <NoticesProvider>
+        <Console administration={administration} />
+      </NoticesProvider>
+    </QueryClientProvider>
+  </StrictMode>,
+);
+const state = await administration.session.start();
+if (state.name === 'logged_out') await administration.session.login({ returnTo: location.href });

@@ -1,0 +1,39 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useNotices } from './notices.tsx';
+
+/** Something that the user does to the service. */
+export interface Act {
+  running: boolean;
+  /** Answers whether it was done; a failure has been told. */
+  run(): Promise<'done' | 'failed'>;
+}
+
+/**
+ * Does one thing at a time, says what became of it and asks again for everything that is shown.
+ *
+ * @param told what to say when it is done, and the beginning of what to say when it failed
+ */
+export function useAct(told: { done: string; failed: string }, work: () => Promise<unknown>): Act {
+  const [running, setRunning] = useState(false);
+  const notices = useNotices();
+  const queries = useQueryClient();
+  return {
+    running,
+    async run() {
+      if (running) return 'failed';
+      setRunning(true);
+      try {
+        await work();
+        notices.done(told.done);
+        await queries.invalidateQueries();
+        return 'done';
+      } catch (error) {
+        notices.failed(told.failed, error);
+        return 'failed';
+      } finally {
+        setRunning(false);
+      }
+    },
+  };
+}

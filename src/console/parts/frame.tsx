@@ -1,0 +1,111 @@
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import {
+  Masthead,
+  MastheadBrand,
+  MastheadContent,
+  MastheadMain,
+  MastheadToggle,
+} from '@patternfly/react-core/dist/dynamic/components/Masthead';
+import { Nav, NavItem, NavList } from '@patternfly/react-core/dist/dynamic/components/Nav';
+import {
+  Page,
+  PageSection,
+  PageSidebar,
+  PageSidebarBody,
+  PageToggleButton,
+} from '@patternfly/react-core/dist/dynamic/components/Page';
+import { SkipToContent } from '@patternfly/react-core/dist/dynamic/components/SkipToContent';
+import { Title } from '@patternfly/react-core/dist/dynamic/components/Title';
+import { Toolbar, ToolbarContent, ToolbarItem } from '@patternfly/react-core/dist/dynamic/components/Toolbar';
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useAdministration } from './session.tsx';
+
+const SECTIONS = [
+  ['users', 'Users'],
+  ['clients', 'Clients'],
+  ['events', 'Events'],
+  ['keys', 'Keys'],
+] as const;
+
+/** What stands around every screen: where one is, where one can go, and the way out. */
+export function Frame(props: { realm?: string; children: ReactNode }) {
+  const { session } = useAdministration();
+  const [location] = useLocation();
+  const [wide, setWide] = useState(() => matchMedia('(min-width: 75rem)').matches);
+  const { state } = session;
+  const name = state.name === 'logged_in' ? String(state.user['preferred_username'] ?? '') : '';
+  const sections = props.realm === undefined ? [] : SECTIONS;
+  return (
+    <Page
+      mainContainerId="main"
+      skipToContent={<SkipToContent href="#main">Skip to content</SkipToContent>}
+      masthead={
+        <Masthead>
+          <MastheadMain>
+            <MastheadToggle>
+              <PageToggleButton
+                isHamburgerButton
+                aria-label="Navigation"
+                isSidebarOpen={wide}
+                onSidebarToggle={() => setWide(!wide)}
+              />
+            </MastheadToggle>
+            <MastheadBrand>
+              <strong className="brand">idkit</strong>
+            </MastheadBrand>
+          </MastheadMain>
+          <MastheadContent>
+            <Toolbar isStatic>
+              <ToolbarContent>
+                <ToolbarItem align={{ default: 'alignEnd' }}>{name}</ToolbarItem>
+                <ToolbarItem>
+                  <Button variant="plain" onClick={() => void session.logout()}>
+                    Sign out
+                  </Button>
+                </ToolbarItem>
+              </ToolbarContent>
+            </Toolbar>
+          </MastheadContent>
+        </Masthead>
+      }
+      sidebar={
+        <PageSidebar isSidebarOpen={wide}>
+          <PageSidebarBody>
+            <Nav aria-label="Console">
+              <NavList>
+                <NavItem isActive={location === '/'}>
+                  <Link href="/">All realms</Link>
+                </NavItem>
+                {sections.map(([section, title]) => {
+                  const href = `/${encodeURIComponent(props.realm!)}/${section}`;
+                  return (
+                    <NavItem key={section} isActive={location === href || location.startsWith(`${href}/`)}>
+                      <Link href={href}>{title}</Link>
+                    </NavItem>
+                  );
+                })}
+              </NavList>
+            </Nav>
+          </PageSidebarBody>
+        </PageSidebar>
+      }
+    >
+      {props.children}
+    </Page>
+  );
+}
+
+/** A screen's heading and what belongs below it. */
+export function Screen(props: { title: string; realm?: string; children: ReactNode }) {
+  useEffect(() => {
+    document.title = [props.title, props.realm, 'idkit'].filter((part) => part !== undefined).join(' · ');
+  }, [props.title, props.realm]);
+  return (
+    <PageSection>
+      {props.realm === undefined ? null : <p className="realm">Realm {props.realm}</p>}
+      <Title headingLevel="h1">{props.title}</Title>
+      {props.children}
+    </PageSection>
+  );
+}

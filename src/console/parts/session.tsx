@@ -1,0 +1,59 @@
+import { type BrowserSession, openBrowserSession, type SessionState } from 'idkit/client';
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react';
+import { type AdminApi, openAdminApi } from '../api/admin-api.ts';
+import type { Place } from '../place.ts';
+
+/** The login of whoever looks at the console, and what they may call. */
+export interface Administration {
+  place: Place;
+  session: BrowserSession;
+  api: AdminApi;
+  subscribe(listener: () => void): () => void;
+}
+
+/** The console's own client of each realm (facts §10). */
+const CLIENT_ID = 'security-admin-console';
+
+/** A login by code with PKCE; its tokens stay in memory. */
+export function openAdministration(place: Place): Administration {
+  const listeners = new Set<() => void>();
+  const realm = encodeURIComponent(place.realm);
+  const session = openBrowserSession({
+    issuer: `${place.baseUrl}/realms/${realm}`,
+    clientId: CLIENT_ID,
+    redirectUri: `${place.baseUrl}/admin/${realm}/console/`,
+    onChange: () => {
+      for (const listener of listeners) listener();
+    },
+  });
+  return {
+    place,
+    session,
+    api: openAdminApi(`${place.baseUrl}/admin/realms`, session.fetch),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+const Context = createContext<Administration | undefined>(undefined);
+
+export function AdministrationProvider(props: { value: Administration; children: ReactNode }) {
+  return <Context value={props.value}>{props.children}</Context>;
+}
+
+/** @throws Error outside of the provider */
+export function useAdministration(): Administration {
+  const found = useContext(Context);
+  if (found === undefined) throw new Error('no administration above this part');
+  return found;
+}
+
+export function useApi(): AdminApi {
+  return useAdministration().api;
+}
+
+export function useSessionState(administration: Administration): SessionState {
+  return useSyncExternalStore(administration.subscribe, () => administration.session.state);
+}

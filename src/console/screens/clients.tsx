@@ -1,0 +1,56 @@
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { path } from '../api/admin-api.ts';
+import type { Client } from '../api/representations.ts';
+import { Screen } from '../parts/frame.tsx';
+import { PagedTable } from '../parts/paged-table.tsx';
+import { useApi } from '../parts/session.tsx';
+import { CreateClient } from './create-client.tsx';
+
+/** The clients of a realm, by the two kinds of the specification. */
+export function ClientsScreen({ realm }: { realm: string }) {
+  const api = useApi();
+  const [making, setMaking] = useState(false);
+  return (
+    <Screen title="Clients" realm={realm}>
+      <PagedTable<Client>
+        label="Clients"
+        name={['clients', realm]}
+        rowKey={(client) => client.id}
+        list={({ search, first, max }) =>
+          api.get(path`/${realm}/clients`, { clientId: search, search: true, first, max })
+        }
+        searchLabel="Search by client id"
+        empty="No clients"
+        actions={<Button onClick={() => setMaking(true)}>Create client</Button>}
+        columns={[
+          {
+            title: 'Client id',
+            cell: (client) => (
+              <Link href={`/${encodeURIComponent(realm)}/clients/${encodeURIComponent(client.id)}`}>
+                {client.clientId}
+              </Link>
+            ),
+          },
+          { title: 'Kind', cell: kindOf },
+          { title: 'Description', cell: (client) => client.description ?? '' },
+          {
+            title: 'State',
+            cell: (client) =>
+              client.enabled ? <Label color="green">Enabled</Label> : <Label color="red">Disabled</Label>,
+          },
+        ]}
+      />
+      {making ? <CreateClient realm={realm} onClose={() => setMaking(false)} /> : null}
+    </Screen>
+  );
+}
+
+function kindOf(client: Client): string {
+  if (client.bearerOnly === true) return 'Protected API';
+  if (client.publicClient === true) return 'Interactive, public';
+  if (client.standardFlowEnabled === true) return 'Interactive, confidential';
+  return 'Machine to machine';
+}

@@ -1,0 +1,83 @@
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { Realm } from '../api/representations.ts';
+import { useAct } from '../parts/act.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Screen } from '../parts/frame.tsx';
+import { PagedTable } from '../parts/paged-table.tsx';
+import { useApi } from '../parts/session.tsx';
+
+/** Every realm that the user may see. The administrative API lists them all at once; they are few. */
+export function RealmsScreen() {
+  const api = useApi();
+  const [making, setMaking] = useState(false);
+  return (
+    <Screen title="Realms">
+      <PagedTable<Realm>
+        label="Realms"
+        name={['realms']}
+        rowKey={(realm) => realm.realm}
+        list={async ({ search, first, max }) => {
+          const all = await api.get<readonly Realm[]>('', { briefRepresentation: true });
+          const words = search.toLowerCase();
+          return all
+            .filter((realm) => `${realm.realm} ${realm.displayName ?? ''}`.toLowerCase().includes(words))
+            .toSorted((one, other) => one.realm.localeCompare(other.realm))
+            .slice(first, first + max);
+        }}
+        searchLabel="Search realms"
+        empty="No realms"
+        actions={<Button onClick={() => setMaking(true)}>Create realm</Button>}
+        columns={[
+          {
+            title: 'Name',
+            cell: (realm) => <Link href={`/${encodeURIComponent(realm.realm)}/users`}>{realm.realm}</Link>,
+          },
+          { title: 'Display name', cell: (realm) => realm.displayName ?? '' },
+          {
+            title: 'State',
+            cell: (realm) =>
+              realm.enabled ? <Label color="green">Enabled</Label> : <Label color="red">Disabled</Label>,
+          },
+        ]}
+      />
+      {making ? <CreateRealm onClose={() => setMaking(false)} /> : null}
+    </Screen>
+  );
+}
+
+function CreateRealm(props: { onClose: () => void }) {
+  const api = useApi();
+  const [realm, setRealm] = useState('');
+  const [displayName, setDisplayName] = useState('');
+  const act = useAct({ done: `Realm ${realm} is there`, failed: 'The realm was not created' }, () =>
+    api.send('POST', '', { realm, displayName, enabled: true }),
+  );
+  return (
+    <FormDialog
+      title="Create realm"
+      description="A realm is a separate namespace of users, clients and sessions."
+      submit="Create"
+      disabled={realm === ''}
+      act={act}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Name"
+        required
+        value={realm}
+        onChange={setRealm}
+        help="Part of every address of the realm; best short and in lower case"
+      />
+      <TextField
+        label="Display name"
+        value={displayName}
+        onChange={setDisplayName}
+        help="Shown on the login page"
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,168 @@
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
+import { ActionGroup, Form } from '@patternfly/react-core/dist/dynamic/components/Form';
+import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
+import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { path } from '../api/admin-api.ts';
+import type { User } from '../api/representations.ts';
+import { useAct } from '../parts/act.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Screen } from '../parts/frame.tsx';
+import { Loaded } from '../parts/loading.tsx';
+import { RoleAssignments } from '../parts/role-assignments.tsx';
+import { useApi } from '../parts/session.tsx';
+import { SessionTable } from '../parts/session-table.tsx';
+
+/** One user: who they are, their password, roles and sessions. */
+export function UserScreen({ realm, id }: { realm: string; id: string }) {
+  const api = useApi();
+  const [tab, setTab] = useState<string | number>('details');
+  const user = useQuery({
+    queryKey: ['users', realm, id],
+    queryFn: () => api.get<User>(path`/${realm}/users/${id}`),
+  });
+  return (
+    <Loaded of={user}>
+      {(found) => (
+        <Screen title={found.username} realm={realm}>
+          <Tabs
+            aria-label="Of this user"
+            activeKey={tab}
+            onSelect={(_event, key) => setTab(key)}
+            mountOnEnter
+            unmountOnExit
+          >
+            <Tab eventKey="details" title={<TabTitleText>Details</TabTitleText>}>
+              <Details key={found.id} realm={realm} user={found} />
+            </Tab>
+            <Tab eventKey="password" title={<TabTitleText>Password</TabTitleText>}>
+              <Password realm={realm} user={found} />
+            </Tab>
+            <Tab eventKey="roles" title={<TabTitleText>Roles</TabTitleText>}>
+              <RoleAssignments realm={realm} userId={id} />
+            </Tab>
+            <Tab eventKey="sessions" title={<TabTitleText>Sessions</TabTitleText>}>
+              <SessionTable realm={realm} user={found} />
+            </Tab>
+          </Tabs>
+        </Screen>
+      )}
+    </Loaded>
+  );
+}
+
+function Details({ realm, user }: { realm: string; user: User }) {
+  const api = useApi();
+  const [, goTo] = useLocation();
+  const [changed, setChanged] = useState<Partial<User>>({});
+  const [removing, setRemoving] = useState(false);
+  const shown = { ...user, ...changed };
+  const save = useAct({ done: 'Saved', failed: 'Not saved' }, async () => {
+    // The whole record goes back: what a change leaves out would be taken away (facts §7.2).
+    const now = await api.get<User>(path`/${realm}/users/${user.id}`);
+    await api.send('PUT', path`/${realm}/users/${user.id}`, { ...now, ...changed });
+    setChanged({});
+  });
+  const remove = useAct({ done: `User ${user.username} is gone`, failed: 'Not deleted' }, async () => {
+    await api.send('DELETE', path`/${realm}/users/${user.id}`);
+    goTo(`/${encodeURIComponent(realm)}/users`);
+  });
+  const text = (name: 'email' | 'firstName' | 'lastName') => ({
+    value: shown[name] ?? '',
+    onChange: (value: string) => setChanged({ ...changed, [name]: value }),
+  });
+  return (
+    <Form
+      isWidthLimited
+      className="in-tab"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save.run();
+      }}
+    >
+      <TextField label="Username" value={user.username} onChange={() => undefined} readOnly />
+      <TextField label="E-mail" type="email" {...text('email')} />
+      <Checkbox
+        id="email-verified"
+        label="E-mail verified"
+        isChecked={shown.emailVerified}
+        onChange={(_event, emailVerified) => setChanged({ ...changed, emailVerified })}
+      />
+      <TextField label="First name" {...text('firstName')} />
+      <TextField label="Last name" {...text('lastName')} />
+      <Switch
+        id="enabled"
+        label="Enabled"
+        isChecked={shown.enabled}
+        onChange={(_event, enabled) => setChanged({ ...changed, enabled })}
+      />
+      <ActionGroup>
+        <Button type="submit" isDisabled={Object.keys(changed).length === 0} isLoading={save.running}>
+          Save
+        </Button>
+        <Button variant="link" isDanger onClick={() => setRemoving(true)}>
+          Delete user
+        </Button>
+      </ActionGroup>
+      {removing ? (
+        <FormDialog
+          title={`Delete ${user.username}?`}
+          description="The user, their credentials and sessions go for good."
+          submit="Delete"
+          danger
+          act={remove}
+          onClose={() => setRemoving(false)}
+        />
+      ) : null}
+    </Form>
+  );
+}
+
+function Password({ realm, user }: { realm: string; user: User }) {
+  const api = useApi();
+  const [value, setValue] = useState('');
+  const [temporary, setTemporary] = useState(true);
+  const act = useAct({ done: 'The password is set', failed: 'The password was not set' }, async () => {
+    await api.send('PUT', path`/${realm}/users/${user.id}/reset-password`, {
+      type: 'password',
+      value,
+      temporary,
+    });
+    setValue('');
+  });
+  return (
+    <Form
+      isWidthLimited
+      className="in-tab"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (value !== '') void act.run();
+      }}
+    >
+      <TextField
+        label="New password"
+        type="password"
+        required
+        autoComplete="new-password"
+        value={value}
+        onChange={setValue}
+        help="Setting a password ends every session of the user"
+      />
+      <Checkbox
+        id="temporary"
+        label="Temporary: to be changed at the next login"
+        isChecked={temporary}
+        onChange={(_event, checked) => setTemporary(checked)}
+      />
+      <ActionGroup>
+        <Button type="submit" isDisabled={value === ''} isLoading={act.running}>
+          Set password
+        </Button>
+      </ActionGroup>
+    </Form>
+  );
+}

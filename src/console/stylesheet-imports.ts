@@ -1,0 +1,2 @@
+// A stylesheet is imported for its effect; the build joins all of them.
+declare module '*.css';
