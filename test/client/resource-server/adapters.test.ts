@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import express from 'express';
+import { fastify } from 'fastify';
+import {
+  expressBearer,
+  fastifyBearer,
+  getCaller,
+  httpBearer,
+  openResourceServer,
+  type ResourceServer,
+} from '../../../src/client/resource-server/index.ts';
+import { startIssuingService } from './issuing-service.ts';
+
+const NEEDS = { realmRoles: ['writer'] };
+
+async function listen(t: TestContext, server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The same API in each framework: `/orders` for every caller, `/cancel` for writers. */
+const FRAMEWORKS: Record<string, (t: TestContext, api: ResourceServer) => Promise<string>> = {
+  async Fastify(t, api) {
+    const server = fastify();
+    server.get('/orders', { onRequest: fastifyBearer(api) }, async (request) => ({
+      caller: getCaller(request).username,
+    }));
+    server.get('/cancel', { onRequest: fastifyBearer(api, NEEDS) }, async () => ({ cancelled: true }));
+    t.after(() => server.close());
+    return server.listen({ port: 0, host: '127.0.0.1' });
+  },
+  async Express(t, api) {
+    const app = express();
+    app.get('/orders', expressBearer(api), (request, response) => {
+      response.json({ caller: getCaller(request).username });
+    });
+    app.get('/cancel', expressBearer(api, NEEDS), (_, response) => {
+      response.json({ cancelled: true });
+    });
+    return listen(t, createServer(app));
+  },
+  async 'node:http'(t, api) {
+    const answer = (response: ServerResponse, body: unknown): void => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    const orders = httpBearer(api, {}, (request: IncomingMessage, response: ServerResponse) =>
+      answer(response, { caller: getCaller(request).username }),
+    );
+    const cancel = httpBearer(api, NEEDS, (_: IncomingMessage, response: ServerResponse) =>
+      answer(response, { cancelled: true }),
+    );
+    return listen(
+      t,
+      createServer((request, response) => {
+        void (request.url === '/cancel' ? cancel : orders)(request, response);
+      }),
+    );
+  },
+};
+
+for (const [name, start] of Object.entries(FRAMEWORKS)) {
+  test(`${name}: 200 with the caller, 401 invalid_token, 403 insufficient_scope, 503 (specification, "Resource server contract")`, async (t) => {
+    const service = await startIssuingService(t);
+    const api = openResourceServer({ issuer: service.issuer, audience: 'orders-api' });
+    const address = await start(t, api);
+    const get = async (path: string, token?: string) => {
+      const answer = await fetch(`${address}${path}`, {
+        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      });
+      return {
+        status: answer.status,
+        challenge: answer.headers.get('www-authenticate'),
+        body: await answer.json(),
+      };
+    };
+    service.fail({ status: 500 });
+    assert.deepEqual(await get('/orders', await service.sign()), {
+      status: 503,
+      challenge: null,
+      body: { error: 'temporarily_unavailable' },
+    });
+    service.fail(undefined);
+    assert.deepEqual(await get('/orders', await service.sign()), {
+      status: 200,
+      challenge: null,
+      body: { caller: 'alice' },
+    });
+    const invalid = {
+      status: 401,
+      challenge: 'Bearer error="invalid_token"',
+      body: { error: 'invalid_token' },
+    };
+    assert.deepEqual(await get('/orders'), invalid);
+    assert.deepEqual(await get('/orders', 'nonsense'), invalid);
+    assert.deepEqual(await get('/cancel'), invalid);
+    assert.deepEqual(await get('/cancel', await service.sign()), {
+      status: 403,
+      challenge: 'Bearer error="insufficient_scope"',
+      body: { error: 'insufficient_scope' },
+    });
+    const writer = await service.sign({ realm_access: { roles: ['writer'] } });
+    assert.deepEqual((await get('/cancel', writer)).body, { cancelled: true });
+  });
+}
+
+test('a request that no check let through has no caller', () => {
+  assert.throws(() => getCaller({ headers: {} }), /no bearer check/);
+});

@@ -1,0 +1,61 @@
+import type { TestContext } from 'node:test';
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { type Got, type Reply, startService } from '../token-service.ts';
+
+/** A service whose every key and claim the test chooses, for what no healthy service signs. */
+export interface IssuingService {
+  issuer: string;
+  /** Requests for the key set so far. */
+  keyFetches(): number;
+  /** Publishes a new key and signs with it from now on. */
+  rotate(kid: string): Promise<void>;
+  /** Signs with the current key; claims with the value undefined are left out. */
+  sign(claims?: JWTPayload, header?: { typ?: string; kid?: string; alg?: string }): Promise<string>;
+  /** What the key set answers in place of the keys. */
+  fail(reply: Reply | undefined): void;
+}
+
+export async function startIssuingService(t: TestContext): Promise<IssuingService> {
+  const keys: Record<string, unknown>[] = [];
+  let current: { kid: string; privateKey: CryptoKey };
+  let fault: Reply | undefined;
+  const { baseUrl, got } = await startService(t, ({ path }: Got): Reply => {
+    if (path.endsWith('/openid-configuration')) return { json: { issuer, jwks_uri: `${baseUrl}/keys` } };
+    return fault ?? { json: { keys } };
+  });
+  const issuer = `${baseUrl}/realms/example`;
+  const rotate = async (kid: string): Promise<void> => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    keys.push({ ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' });
+    current = { kid, privateKey };
+  };
+  await rotate('first');
+  return {
+    issuer,
+    rotate,
+    keyFetches: () => got.filter(({ path }) => path === '/keys').length,
+    fail: (reply) => {
+      fault = reply;
+    },
+    sign(claims = {}, header = {}) {
+      const now = Math.floor(Date.now() / 1000);
+      const all: JWTPayload = {
+        iss: issuer,
+        aud: ['account', 'orders-api'],
+        exp: now + 300,
+        iat: now,
+        sub: 'alice-id',
+        typ: 'Bearer',
+        azp: 'shop',
+        scope: 'openid profile',
+        preferred_username: 'alice',
+        realm_access: { roles: ['reader'] },
+        resource_access: { 'orders-api': { roles: ['read'] } },
+        ...claims,
+      };
+      return new SignJWT(all)
+        .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid: current.kid, ...header })
+        .sign(current.privateKey);
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  BearerRefusal,
+  openResourceServer,
+  type Requirement,
+} from '../../../src/client/resource-server/index.ts';
+import { startExampleRealm } from '../example-realm.ts';
+import { startIssuingService } from './issuing-service.ts';
+
+const AUDIENCE = 'orders-api';
+
+/** How a check ended: 200, or the refusal's status. */
+async function statusOf(check: Promise<unknown>): Promise<number> {
+  try {
+    await check;
+    return 200;
+  } catch (error) {
+    if (error instanceof BearerRefusal) return error.status;
+    throw error;
+  }
+}
+
+test('tokens of a running service name their caller, with roles of realm and client (facts §6.1)', async (t) => {
+  const realm = await startExampleRealm(t);
+  const api = openResourceServer({ issuer: realm.issuer, audience: AUDIENCE });
+  const tokens = await realm.logIn();
+  const caller = await api.check(`Bearer ${tokens['access_token']}`, {
+    realmRoles: ['writer', 'reader'],
+    clientRoles: { [AUDIENCE]: ['read', 'cancel'] },
+    scopes: ['openid'],
+  });
+  assert.equal(caller.username, 'alice');
+  assert.equal(caller.clientId, 'shop');
+  assert.deepEqual([...caller.clientRoles(AUDIENCE)].sort(), ['cancel', 'read']);
+  const bob = await realm.logIn('bob');
+  const authorization = `Bearer ${bob['access_token']}`;
+  assert.equal((await api.check(authorization)).username, 'bob');
+  assert.equal(await statusOf(api.check(authorization, { realmRoles: ['writer'] })), 403);
+  assert.equal(await statusOf(api.check(authorization, { clientRoles: { [AUDIENCE]: ['cancel'] } })), 403);
+  // The ID and refresh tokens of the same login open nothing, whatever audience the API has.
+  const shop = openResourceServer({ issuer: realm.issuer, audience: ['shop', realm.issuer] });
+  for (const kind of ['id_token', 'refresh_token']) {
+    assert.equal(await statusOf(shop.check(`Bearer ${tokens[kind]}`)), 401, kind);
+  }
+});
+
+test('each claim that a token must have is checked (specification, "Access token")', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const now = Math.floor(Date.now() / 1000);
+  const bad: Record<string, Record<string, unknown>> = {
+    'another issuer': { iss: `${service.issuer}x` },
+    'no issuer': { iss: undefined },
+    'another audience': { aud: 'other-api' },
+    'no audience': { aud: undefined },
+    'an audience that only begins alike': { aud: `${AUDIENCE}-2` },
+    'an end that has passed': { exp: now - 6 },
+    'no end': { exp: undefined },
+    'a beginning that lies ahead': { nbf: now + 60 },
+    'an ID token': { typ: 'ID' },
+    'a logout token': { typ: 'Logout' },
+    'no type': { typ: undefined },
+  };
+  assert.equal(await statusOf(api.check(`Bearer ${await service.sign()}`)), 200);
+  for (const [what, claims] of Object.entries(bad)) {
+    assert.equal(await statusOf(api.check(`Bearer ${await service.sign(claims)}`)), 401, what);
+  }
+  assert.equal(await statusOf(api.check(`Bearer ${await service.sign({ exp: now - 3 })}`)), 200);
+  const rfc9068 = await service.sign({ typ: undefined }, { typ: 'at+jwt' });
+  assert.equal(await statusOf(api.check(`Bearer ${rfc9068}`)), 200);
+});
+
+test('a signature is that of a published key: none, a foreign one or one made with a public key is refused', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const good = await service.sign();
+  const [header, payload, signature] = good.split('.') as [string, string, string];
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const unsigned = `${encode({ alg: 'none', typ: 'JWT' })}.${payload}.`;
+  const hmacHeader = encode({ alg: 'HS256', kid: 'first' });
+  const mac = createHmac('sha256', 'first').update(`${hmacHeader}.${payload}`).digest('base64url');
+  const altered = encode({ ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'mallory' });
+  const foreign = await (await startIssuingService(t)).sign({ iss: service.issuer });
+  const bad = {
+    unsigned,
+    hmac: `${hmacHeader}.${payload}.${mac}`,
+    altered: `${header}.${altered}.${signature}`,
+    cut: `${header}.${payload}.${signature.slice(0, 20)}`,
+    foreign,
+  };
+  for (const [what, token] of Object.entries(bad)) {
+    assert.equal(await statusOf(api.check(`Bearer ${token}`)), 401, what);
+  }
+});
+
+test('whatever stands in the header, the answer is 401 (RFC 6750 §3.1)', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const token = await service.sign();
+  assert.equal(await statusOf(api.check(`bearer  ${token}`)), 200);
+  for (const header of [undefined, '', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer ${token} x`]) {
+    assert.equal(await statusOf(api.check(header)), 401, String(header));
+  }
+  const part = fc.base64String({ maxLength: 60 }).map((text) => text.replace(/=/g, ''));
+  const json = fc.json().map((text) => Buffer.from(text).toString('base64url'));
+  const near = fc.tuple(fc.oneof(json, part), fc.oneof(json, part), part).map((parts) => parts.join('.'));
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.string(), near), async (text) => {
+      assert.equal(await statusOf(api.check(`Bearer ${text}`)), 401);
+    }),
+  );
+});
+
+test('claims of any shape give no role and no failure', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const shapes: unknown[] = [null, 1, 'reader', ['reader'], { roles: 'reader' }, { roles: { reader: true } }];
+  const needs: Requirement = { realmRoles: ['reader'] };
+  const ofClient: Requirement = { clientRoles: { constructor: ['read'] } };
+  for (const shape of shapes) {
+    const token = `Bearer ${await service.sign({ realm_access: shape, resource_access: shape, scope: shape })}`;
+    assert.equal(await statusOf(api.check(token)), 200);
+    assert.equal(await statusOf(api.check(token, needs)), 403, JSON.stringify(shape));
+    assert.equal(await statusOf(api.check(token, ofClient)), 403, JSON.stringify(shape));
+  }
+});
+
+test('keys are fetched once; a kid that is not known is looked for, at most once in the cooldown', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE, keyCooldownSeconds: 0 });
+  const calm = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const first = `Bearer ${await service.sign()}`;
+  await Promise.all(Array.from({ length: 20 }, () => api.check(first)));
+  assert.equal(service.keyFetches(), 1);
+  await calm.check(first);
+  await service.rotate('second');
+  const second = `Bearer ${await service.sign()}`;
+  assert.equal(await statusOf(api.check(second)), 200);
+  assert.equal(await statusOf(api.check(first)), 200);
+  assert.equal(service.keyFetches(), 3);
+  const unknown = `Bearer ${await service.sign({}, { kid: 'nobody' })}`;
+  for (let tries = 0; tries < 20; tries++) assert.equal(await statusOf(calm.check(unknown)), 401);
+  assert.equal(service.keyFetches(), 3);
+});
+
+test('where the keys cannot be had nothing is known of a token: 503, and good again afterwards', async (t) => {
+  const service = await startIssuingService(t);
+  const api = openResourceServer({ issuer: service.issuer, audience: AUDIENCE });
+  const token = `Bearer ${await service.sign()}`;
+  for (const fault of [{ status: 500 }, { text: 'no JSON' }, { json: { keys: 'none' } }]) {
+    service.fail(fault);
+    assert.equal(await statusOf(api.check(token)), 503);
+  }
+  service.fail(undefined);
+  assert.equal(await statusOf(api.check(token)), 200);
+  const dead = openResourceServer({ issuer: 'http://127.0.0.1:1/realms/x', audience: AUDIENCE });
+  assert.equal(await statusOf(dead.check(token)), 503);
+  const impostor = openResourceServer({
+    issuer: service.issuer.replace('example', 'other'),
+    audience: AUDIENCE,
+  });
+  assert.equal(await statusOf(impostor.check(token)), 503);
+});
+
+test('options that cannot protect anything are refused when the server is opened', () => {
+  for (const issuer of ['http://login.example.org/realms/x', 'nonsense']) {
+    assert.throws(() => openResourceServer({ issuer, audience: AUDIENCE }), TypeError);
+  }
+  for (const audience of ['', [], ['a', '']]) {
+    assert.throws(() => openResourceServer({ issuer: 'https://x.example', audience }), TypeError);
+  }
+});
