@@ -20,8 +20,10 @@ interface RunOptions {
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   stdin?: string;
-  /** stderr and stdin say that they are a terminal. */
+  /** All three streams say that they are a terminal. */
   terminal?: boolean;
+  /** stdout goes to a file all the same. */
+  redirected?: boolean;
   interrupt?: AbortController;
   /** Hears each piece of stdout and stderr as it is written. */
   onOutput?: (text: string) => void;
@@ -41,6 +43,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
       moveCursor() {},
     });
     Object.assign(stdin, { isTTY: true, setRawMode() {} });
+    Object.assign(stdout.stream, { isTTY: options.redirected !== true });
     if (options.stdin !== undefined) (stdin as PassThrough).write(options.stdin);
   }
   const code = await runCli(argv, {

@@ -10,15 +10,17 @@ import { makeDirectory, type Ran, run } from './run.ts';
 async function serve(
   cwd: string,
   until: string,
-  options: { argv?: readonly string[]; env?: NodeJS.ProcessEnv; terminal?: boolean } = {},
+  options: Pick<NonNullable<Parameters<typeof run>[1]>, 'env' | 'terminal' | 'redirected'> & {
+    argv?: readonly string[];
+  } = {},
 ): Promise<Ran> {
   const interrupt = new AbortController();
   let told = '';
-  return run(['serve', '--port', '0', ...(options.argv ?? [])], {
+  const { argv = [], ...streams } = options;
+  return run(['serve', '--port', '0', ...argv], {
     cwd,
     interrupt,
-    env: options.env ?? {},
-    terminal: options.terminal ?? false,
+    ...streams,
     onOutput: (text) => {
       told += text;
       if (told.includes(until)) interrupt.abort(new IdkitError('IDKIT_INTERRUPTED', 'interrupted by Ctrl-C'));
@@ -37,10 +39,23 @@ test('"on a terminal it prints the administrator’s name once, and the password
   assert.match(first.stderr, /^administrator +admin$/m);
   assert.ok(first.stderr.includes('\u001b['), 'in colours');
   assert.equal(first.stderr.split(password).length, 2, 'once');
-  assert.ok(!first.stdout.includes(password));
+  assert.equal(first.stdout, '', 'a banner takes the place of the log');
   const second = await serve(cwd, BANNER_END, { terminal: true });
   assert.doesNotMatch(second.stderr, /^(administrator|password) /m);
   assert.ok(!second.stderr.includes(password));
+});
+
+test('the log goes to a file that stdout is sent to, the banner to the terminal (issue, serve)', async (t) => {
+  const cwd = makeDirectory(t);
+  const { stdout, stderr } = await serve(cwd, BANNER_END, { terminal: true, redirected: true });
+  const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
+  assert.ok(stderr.includes(password));
+  assert.ok(!stdout.includes(password));
+  const events = stdout.trimEnd().split('\n');
+  assert.ok(
+    events.some((line) => (JSON.parse(line) as { msg: string }).msg === 'ready'),
+    stdout,
+  );
 });
 
 test('a password that idkit did not generate is shown nowhere; NO_COLOR is honoured (contract §1, §3)', async (t) => {
@@ -56,16 +71,18 @@ test('a password that idkit did not generate is shown nowhere; NO_COLOR is honou
 test('"off a terminal only the path of .env; never into a log"; --json ends with the one result (contract §1, §3)', async (t) => {
   const cwd = makeDirectory(t);
   const database = 'sqlite:elsewhere/own.db';
-  const ran = await serve(cwd, '"ready"', { argv: ['--json', '--database', database] });
+  const baseUrl = 'https://login.example.test';
+  const flags = ['--database', database, '--host', 'localhost', '--base-url', `${baseUrl}/`];
+  const ran = await serve(cwd, '"ready"', { argv: ['--json', ...flags] });
   assert.equal(ran.code, 0);
   const { address, ...result } = ran.result();
-  assert.match(String(address), /^http:\/\/127\.0\.0\.1:\d+$/);
+  assert.match(String(address), /^http:\/\/localhost:\d+$/);
   assert.deepEqual(result, {
     type: 'result',
     command: 'serve',
     ok: true,
     exitCode: 0,
-    baseUrl: address,
+    baseUrl,
     dir: join(cwd, 'idkit'),
   });
   const notes = ran.json().filter(({ type }) => type === 'note');

@@ -35,21 +35,21 @@ describe('backup (contract §3)', () => {
     const failpoint = async (step: string) => {
       if (step !== 'database') return;
       const admin = await connectAdmin({ baseUrl: address, username, password: password!, signal });
-      await admin.call('POST', '', { realm: 'late', enabled: true });
+      await admin.call('POST', '', { realm: 'late ü', enabled: true });
       await admin.call('POST', '/master/users', { username: 'late', enabled: true });
       await admin.logout();
     };
     const options = { ...procedureOptions({ failpoint }), passphrase: PASSPHRASE };
     const set = await backup(settings, options);
     assert.deepEqual(set.findings, []);
-    const told = 'the realm late was made after the snapshot; the dump does not hold it';
+    const told = 'the realm late ü was made after the snapshot; the dump does not hold it';
     assert.ok(options.told.notes.includes(told), String(options.told.notes));
     const { sets } = await verify(settings, { ...procedureOptions(), set: set.dir, passphrase: PASSPHRASE });
     assert.equal(sets[0]?.verdict, 'good');
     const manifest = JSON.parse(await readFile(join(set.dir, 'manifest.json'), 'utf8'));
     assert.deepEqual(manifest.realms, [
       { realm: 'master', file: 'realm-master.json', users: 1 },
-      { realm: 'late', file: 'realm-late.json' },
+      { realm: 'late ü', file: 'realm-late%20%C3%BC.json' },
     ]);
   });
 

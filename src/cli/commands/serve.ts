@@ -34,8 +34,10 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   checkWorkers(flags);
   const settings = await loadOrInit(context, flags);
   const { startService } = await import('../../runtime/open.ts');
-  const onTerminal = context.terminal.stderr.isTTY === true && !context.globals.json;
-  const log = onTerminal ? undefined : await openLog(context);
+  const { stdout, stderr } = context.terminal;
+  const onTerminal = stderr.isTTY === true && !context.globals.json;
+  // `serve > FILE` shows the banner and writes the log.
+  const log = onTerminal && stdout.isTTY === true ? undefined : await openLog(context);
   const service = await startService(settings, log === undefined ? {} : { log });
   const stopped = once(context.signal);
   if (onTerminal) await showBanner(context, settings, service);
