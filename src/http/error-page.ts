@@ -1,13 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Whether a caller prefers a page to JSON, as a browser's navigation does. */
 export function wantsPage(request: FastifyRequest): boolean {
   const accept = request.headers.accept;
@@ -16,14 +8,23 @@ export function wantsPage(request: FastifyRequest): boolean {
   return json < 0 || accept.indexOf('text/html') < json;
 }
 
-/** A small page that says what is wrong; nothing of the request is repeated unescaped. */
+/**
+ * A page that says what is wrong, in the frame of all pages. Answers later than it returns, as Fastify allows a
+ * handler that returns the reply: the pages are loaded when one is first asked for.
+ */
 export function sendErrorPage(reply: FastifyReply, status: number, message: string): FastifyReply {
-  const text = message.replace(/[&<>"']/g, (character) => escapes[character]!);
-  return reply
-    .code(status)
-    .header('content-type', 'text/html;charset=utf-8')
-    .send(
-      `<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>We are sorry...</title></head>` +
-        `<body><h1 id="kc-page-title">We are sorry...</h1><p id="kc-error-message">${text}</p></body></html>\n`,
-    );
+  reply.code(status).header('content-type', 'text/html;charset=utf-8');
+  import('./pages/index.ts')
+    .then(({ renderPlainError }) => {
+      const page = renderPlainError(message, { basePath: pathToRoot(reply.request.url) });
+      reply.header('content-security-policy', page.policy).send(page.markup);
+    })
+    .catch((error: unknown) => reply.send(error));
+  return reply;
+}
+
+/** From a request's path up to the base URL, which may lie below a path that a proxy cuts off. */
+function pathToRoot(url: string): string {
+  const slashes = url.split('?', 1)[0]!.split('/').length - 1;
+  return `.${'/..'.repeat(Math.max(0, slashes - 1))}`;
 }

@@ -18,7 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @throws Refusal `malformed-form` for a broken %-escape, bytes that are no UTF-8, or a NUL character
  */
 export function parseForm(body: unknown, contentType: string | undefined): Form {
-  if (contentType?.split(';', 1)[0]?.trim() !== 'application/x-www-form-urlencoded') return EMPTY;
+  if (!isForm(contentType)) return EMPTY;
   if (!Buffer.isBuffer(body) || body.length === 0) return EMPTY;
   const fields = new Map<string, string>();
   let duplicated = false;
@@ -31,6 +31,31 @@ export function parseForm(body: unknown, contentType: string | undefined): Form 
     else fields.set(name, value);
   }
   return { fields, duplicated };
+}
+
+/**
+ * Every value of each field of a query or a form, in order.
+ *
+ * @param text one byte per character, without `?`
+ * @throws Refusal `malformed-form` as `parseForm` does
+ */
+export function parseFields(text: string): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>();
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
+    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}
+
+/** Whether a body says to be a form: the type is compared as it is written (facts §3.1). */
+export function isForm(contentType: string | undefined): boolean {
+  return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
 }
 
 /** One name or value of a form (WHATWG URL §5.1, strict): `text` holds one byte per character. */

@@ -143,8 +143,7 @@ ${scopes.map(
 `,
       (policy !== undefined || terms !== undefined) &&
         html`<p class="quiet">${texts.text('oauthGrantReview', { client })}
-${policy !== undefined && link(policy, texts.text('oauthGrantPolicy'), { id: 'kc-policy' })}
-${terms !== undefined && link(terms, texts.text('oauthGrantTerms'), { id: 'kc-tos' })}</p>
+${policy !== undefined && link(policy, texts.text('oauthGrantPolicy'), { id: 'kc-policy' })}${policy !== undefined && terms !== undefined && html` · `}${terms !== undefined && link(terms, texts.text('oauthGrantTerms'), { id: 'kc-tos' })}</p>
 `,
       form(
         'kc-oauth-form',

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import type { AdminContext } from '../../admin/index.ts';
-import { acquireLock, type Lock, type Settings } from '../../config/index.ts';
+import { acquireLock, type Lock, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
 import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
 import { openStore } from '../../store/open.ts';
@@ -49,6 +50,7 @@ export async function openServices(
     protocol: { ...common, keys: protocol.openKeyRing(), events },
     admin: { ...common },
     limits: settings.limits,
+    logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
   return { lock, services, figures: { health: http.openHealth(store), metrics, store } };
 }

@@ -16,7 +16,7 @@ export const en = {
   doLogout: 'Log out',
   backToApplication: 'Back to application',
   restartLogin: 'Restart login',
-  continueLogin: 'Continue the login',
+  continueLogin: 'Continue login',
   languages: 'Language',
 
   // Login

@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify';
+import type { BrowserRequest } from '../../protocol/index.ts';
+import { isForm, parseFields } from '../form.ts';
+import { realmOf } from '../oidc/request.ts';
+import { parseCookies } from './cookies.ts';
+
+/** Characters of `User-Agent` that anything looks at. */
+const AGENT_LENGTH = 255;
+
+type Values = ReadonlyMap<string, readonly string[]>;
+const NONE: Values = new Map();
+
+/**
+ * A browser's request below `/realms/{realm}/` as the rules see it.
+ *
+ * @throws Refusal `malformed-form` for a query or a form that cannot be read
+ */
+export function browserRequest(request: FastifyRequest): BrowserRequest {
+  const query = parseFields(queryOf(request));
+  const form = request.method === 'POST' ? formOf(request) : NONE;
+  const { cookie, origin } = request.headers;
+  const acceptLanguage = request.headers['accept-language'];
+  const userAgent = request.headers['user-agent']?.slice(0, AGENT_LENGTH);
+  return {
+    realm: realmOf(request),
+    method: request.method === 'POST' ? 'POST' : 'GET',
+    query: firstOf(query),
+    form: firstOf(form),
+    doubled: doubledOf(query, form),
+    cookies: parseCookies(cookie),
+    ...(origin === undefined ? {} : { origin }),
+    ...(acceptLanguage === undefined ? {} : { acceptLanguage }),
+    ...(userAgent === undefined ? {} : { userAgent }),
+    remoteAddress: request.ip,
+    secure: request.protocol === 'https',
+  };
+}
+
+function queryOf(request: FastifyRequest): string {
+  const url = request.raw.url ?? '';
+  const start = url.indexOf('?');
+  return start < 0 ? '' : url.slice(start + 1);
+}
+
+function formOf({ body, headers }: FastifyRequest): Values {
+  if (!isForm(headers['content-type']) || !Buffer.isBuffer(body)) return NONE;
+  return parseFields(body.toString('latin1'));
+}
+
+function firstOf(fields: Values): ReadonlyMap<string, string> {
+  return new Map([...fields].map(([name, values]) => [name, values[0]!]));
+}
+
+function doubledOf(...parts: readonly Values[]): Values {
+  const doubled = new Map<string, readonly string[]>();
+  for (const [name, values] of parts.flatMap((part) => [...part]))
+    if (values.length > 1) doubled.set(name, values);
+  return doubled;
+}

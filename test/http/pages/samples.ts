@@ -1,0 +1,159 @@
+import type { BrowserAnswer, Message, Page, PageFrame } from '../../../src/protocol/index.ts';
+
+/** Every text of a page that somebody else stored or sent, by what it is. */
+export type Texts = Record<
+  | 'realm'
+  | 'displayName'
+  | 'username'
+  | 'client'
+  | 'scope'
+  | 'device'
+  | 'deviceId'
+  | 'value'
+  | 'fieldName'
+  | 'label'
+  | 'filled',
+  string
+>;
+
+/** Harmless ones. */
+export const PLAIN: Texts = {
+  realm: 'acme',
+  displayName: 'Acme Works',
+  username: 'alice',
+  client: 'Orders',
+  scope: 'See your orders',
+  device: 'Phone',
+  deviceId: 'd1',
+  value: 'Alice',
+  fieldName: 'department',
+  label: 'Department',
+  filled: 'state',
+};
+
+const action = '/realms/acme/login-actions/authenticate?session_code=abc&execution=def&client_id=web&tab_id=x';
+
+/** One answer of a page with the name of the case. */
+export interface Sample {
+  name: string;
+  frame: PageFrame;
+  page: Page;
+}
+
+/** Every page, in every shape that its data gives it. */
+export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
+  const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
+    realm: { name: texts.realm, displayName: texts.displayName },
+    locale,
+    languages: [
+      { locale: 'en', url: `${action}&kc_locale=en` },
+      { locale: 'de', url: `${action}&kc_locale=de` },
+    ],
+    ...(message === undefined ? {} : { message }),
+  });
+  const login = { page: 'login', action, fixed: false, usernameKind: 'username-or-email' } as const;
+  const named = { key: 'invalidParameterMessage', values: { name: texts.filled } };
+  return [
+    { name: 'login', frame: frame(), page: { ...login, rememberMe: 'absent' } },
+    {
+      name: 'login after a wrong password',
+      frame: frame({ kind: 'error', key: 'invalidUserMessage' }),
+      page: { ...login, username: texts.username, rememberMe: 'checked' },
+    },
+    {
+      name: 'login again',
+      frame: frame({ kind: 'info', key: 'reauthenticateMessage' }),
+      page: { ...login, fixed: true, username: texts.username, rememberMe: 'absent', restart: action },
+    },
+    { name: 'one-time code', frame: frame(), page: { page: 'otp', action, devices: [] } },
+    {
+      name: 'one-time code of several devices',
+      frame: frame({ kind: 'error', key: 'invalidTotpMessage' }),
+      page: {
+        page: 'otp',
+        action,
+        devices: [
+          { id: texts.deviceId, label: texts.device, chosen: true },
+          { id: 'd2', label: 'Tablet', chosen: false },
+        ],
+      },
+    },
+    {
+      name: 'new password',
+      frame: frame({ kind: 'warning', key: 'updatePasswordMessage' }),
+      page: { page: 'update-password', action, username: texts.username, logoutSessions: true },
+    },
+    {
+      name: 'profile',
+      frame: frame({ kind: 'warning', key: 'updateProfileMessage' }),
+      page: {
+        page: 'update-profile',
+        action,
+        fields: [
+          profileField('username', 'username', texts.username, { readOnly: true }),
+          profileField('email', 'email', texts.value, {
+            required: true,
+            fault: { key: 'error-invalid-email' },
+          }),
+          profileField('firstName', 'firstName', '', { required: true }),
+          profileField('lastName', 'lastName', texts.value, {}),
+          profileField(texts.fieldName, 'ownLabel', texts.value, {}, { text: texts.label }),
+        ],
+      },
+    },
+    { name: 'terms', frame: frame(), page: { page: 'terms', action } },
+    {
+      name: 'consent',
+      frame: frame(),
+      page: {
+        page: 'consent',
+        action,
+        client: texts.client,
+        scopes: [{ text: texts.scope }, { text: '${profileScopeConsentText}' }],
+        links: { policy: 'https://orders.example/privacy', terms: 'https://orders.example/terms' },
+      },
+    },
+    {
+      name: 'error',
+      frame: frame({ kind: 'error', ...named }),
+      page: { page: 'error', backTo: 'https://orders.example/' },
+    },
+    {
+      name: 'expired',
+      frame: frame(),
+      page: { page: 'expired', restart: action, continueAt: action },
+    },
+    {
+      name: 'information',
+      frame: frame({ kind: 'success', key: 'successLogout' }),
+      page: { page: 'info', backTo: 'https://orders.example/' },
+    },
+    {
+      name: 'logout',
+      frame: frame(),
+      page: { page: 'logout-confirm', action, client: texts.client },
+    },
+    {
+      name: 'front-channel logout',
+      frame: frame(),
+      page: { page: 'frontchannel-logout', frames: [{ client: texts.client, url: 'about:blank' }] },
+    },
+  ];
+}
+
+function profileField(
+  name: string,
+  key: string,
+  value: string,
+  options: { required?: boolean; readOnly?: boolean; fault?: Message },
+  values?: Record<string, string>,
+) {
+  const { required = false, readOnly = false, fault } = options;
+  const label = { key, ...(values === undefined ? {} : { values }) };
+  return { name, label, value, required, readOnly, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** An answer that shows a sample. */
+export function answerOf({ frame, page }: Sample): BrowserAnswer {
+  return { cookies: [], show: 'page', status: 200, frame, page };
+}
