@@ -1,41 +1,55 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { PASSPHRASE } from '../procedures/platform.ts';
-import { changedSinceBackup } from '../procedures/restored-state.ts';
-import { putEnvironment } from '../procedures/tampered-set.ts';
-import { run } from './run.ts';
+import { changedSinceBackup, NEW, readState } from '../procedures/restored-state.ts';
+import { makeDirectory, run } from './run.ts';
 
-const PASSPHRASE_GIVEN = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE.reveal() };
-
-test('restore --dry-run ends with the exit code that the restore would end with before anything is touched (contract §3)', async (t) => {
+test('restore at the command line: --dry-run, the question, --yes, and what needs no passphrase (contract §3)', async (t) => {
   const { platform, set } = await changedSinceBackup(t);
-  const dryRun = (env = {}) =>
-    run(['restore', '--dir', platform.dir, '--from', set.dir, '--dry-run', '--json'], {
-      env: { ...PASSPHRASE_GIVEN, ...env },
-    });
-  assert.equal((await dryRun()).code, 0);
-  const wrongKey = await dryRun({ IDKIT_MASTER_KEY: Buffer.alloc(32, 7).toString('base64') });
-  assert.equal(wrongKey.code, 12);
-  const { error } = wrongKey.result() as { error: { code: string; hints: string[] } };
-  assert.equal(error.code, 'IDKIT_MASTER_KEY_WRONG');
-  assert.equal(error.hints[0], 'nothing was touched');
-  assert.match(error.hints[1]!, /process environment/);
-  assert.match(wrongKey.stderr, /^error IDKIT_MASTER_KEY_WRONG: [\d_]+ cannot be restored here: /m);
-  writeFileSync(join(platform.dir, 'idkit.yaml'), 'service: keycloak\n');
-  assert.equal((await dryRun()).code, 14);
+  const cwd = makeDirectory(t);
+  const env = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE.reveal() };
+  const restore = (argv: readonly string[], more: Parameters<typeof run>[1] = {}) =>
+    run(['restore', '--from', set.dir, ...argv], { cwd, env, ...more });
+
+  const dry = await restore(['--dry-run']);
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.match(dry.stdout, /^realms +master \(1 users\)$/m);
+  assert.match(dry.stdout, /^ 1\. Verify the backup set .*\n( ?\d+\. .*\n)+nothing was changed\n$/m);
+
+  const asked = await restore([], { terminal: true, stdin: 'n\n' });
+  assert.equal(asked.code, 2, asked.stderr);
+  assert.match(asked.stderr, /Replace .*\/idkit with this set\? \[y\/N\] /);
+  assert.deepEqual(readdirSync(cwd), [], 'neither made the platform directory');
+
+  const done = await restore(['--yes']);
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /^CHECK +OUTCOME +DETAIL\n(.*\n){8}restored .* in [\d.]+ s\n$/);
+  assert.deepEqual(await readState(join(cwd, 'idkit')), NEW, '"serve, init and restore make it"');
+
+  const without = { cwd: platform.dir, env: {} };
+  const refused = await restore(['--yes'], without);
+  assert.equal(refused.code, 2, '"Without a passphrase 2"');
+  assert.equal(refused.stderr.match(/^hint: /gm)?.length, 4, 'the three ways to give one, and --keep-env');
+  const kept = await restore(['--yes', '--keep-env', '--keep-config'], without);
+  assert.equal(kept.code, 0, `"unless --keep-env": ${kept.stderr}`);
+  assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
 });
 
-test('what env.gpg holds is judged by verify and by restore --dry-run alike: no environment file is 13', async (t) => {
-  const { platform, set } = await changedSinceBackup(t);
-  await putEnvironment(set, 'not an environment file\n');
+test('"a platform directory that is not a directory: exit 2", and `backups` and `drill` need one (contract §3)', async (t) => {
+  const cwd = makeDirectory(t);
   for (const argv of [
-    ['verify', set.dir],
-    ['restore', '--from', set.dir, '--dry-run'],
+    ['backups', 'list', '--root', cwd],
+    ['backups', 'prune', '--root', cwd, '--yes'],
+    ['drill', cwd],
   ]) {
-    const ended = await run([...argv, '--dir', platform.dir], { env: PASSPHRASE_GIVEN });
-    assert.equal(ended.code, 13, ended.stderr);
-    assert.match(ended.stderr, /^error IDKIT_DAMAGED: .*env\.gpg: it holds no environment file: /m);
+    assert.equal((await run(argv, { cwd })).code, 2, argv.join(' '));
   }
+  mkdirSync(join(cwd, 'place'));
+  assert.equal((await run(['init', '--dir', 'place'], { cwd })).code, 0);
+  const schedule = await run(['schedule', '--format', 'systemd', '--dir', 'place'], { cwd });
+  assert.match(schedule.stdout, /^OnCalendar=/m);
+  assert.equal((await run(['status', '--dir', 'place/idkit.yaml'], { cwd })).code, 2);
+  assert.ok(existsSync(join(cwd, 'place/idkit.yaml')));
 });

@@ -88,13 +88,13 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   return { from, kind, keepEnv: flags['keepEnv'] === true, asks };
 }
 
-/** Needed for a restore and its plan; `--resume` may have its environment staged already. */
+/** The procedure says where it needs one; `--resume` may have its environment staged already. */
 async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
   if (choice.keepEnv || choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
   const sources = { env: context.env, signal: context.signal };
-  if (choice.kind === 'resume') return config.findPassphrase(sources);
-  return config.readPassphrase({ ...sources, prompt: context.promptPassphrase });
+  const prompt = choice.kind === 'resume' ? undefined : context.promptPassphrase;
+  return config.findPassphrase({ ...sources, prompt });
 }
 
 async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boolean> {
