@@ -7,6 +7,7 @@ export { parseDuration } from './duration.ts';
 export { checkEnvKeys, parseEnvContent, parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
 export { isGeneratedValue, writeEnvironmentValue } from './env-write.ts';
 export { type InitResult, initPlatform } from './init.ts';
+export { listenUrl } from './listen-url.ts';
 export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock.ts';
 export type { LockHolder } from './lock-record.ts';

@@ -1,5 +1,5 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
-import type { Settings } from '../../config/index.ts';
+import { listenUrl, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { type Answer, type CallOptions, call } from './call.ts';
@@ -58,14 +58,8 @@ export async function locateService(settings: Settings, flag: string | undefined
 }
 
 /** Where `listen` of idkit.yaml puts the service, for this machine. */
-export function listenAddress(settings: Settings): string {
-  const { host, port, tlsCert } = settings.listen;
-  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : bracket(host);
-  return `${tlsCert === null ? 'http' : 'https'}://${address}:${port}`;
-}
-
-function bracket(host: string): string {
-  return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+export function listenAddress({ listen }: Settings): string {
+  return listenUrl({ ...listen, tls: listen.tlsCert !== null });
 }
 
 async function listRealms(

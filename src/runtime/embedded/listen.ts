@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { listenUrl } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
 /**
@@ -16,7 +17,7 @@ export async function listen(
   let address = '';
   app.server.once('listening', () => {
     const { port } = app.server.address() as AddressInfo;
-    address = `${where.tls ? 'https' : 'http'}://${hostForThisMachine(where.host)}:${port}`;
+    address = listenUrl({ ...where, port });
     onListening(address);
   });
   try {
@@ -25,13 +26,6 @@ export async function listen(
     throw listenFault(where, cause);
   }
   return address;
-}
-
-/** Every address of the machine is reached by loopback; IPv6 addresses stand in brackets (RFC 3986 §3.2.2). */
-function hostForThisMachine(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function listenFault(where: { host: string; port: number }, cause: unknown): unknown {

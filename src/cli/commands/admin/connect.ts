@@ -68,9 +68,8 @@ async function findService(settings: Settings): Promise<string> {
   const { openRuntime } = await import('../../../runtime/open.ts');
   const running = await (await openRuntime(settings)).baseUrl();
   if (running !== undefined) return running;
-  const { host, port, tlsCert } = settings.listen;
-  const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
-  return `${tlsCert === null ? 'http' : 'https'}://${address}:${port}`;
+  const { listenUrl } = await import('../../../config/index.ts');
+  return listenUrl({ ...settings.listen, tls: settings.listen.tlsCert !== null });
 }
 
 /** One file per base URL and administrator, so that two services never get each other's token. */
