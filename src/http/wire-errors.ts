@@ -170,6 +170,14 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
   },
   'login-refused': { status: 400, error: 'invalid_grant', source: 'contract §5, "refuses logins"' },
 
+  'missing-code': {
+    status: 400,
+    error: 'invalid_request',
+    description: 'Missing parameter: code',
+    source: 'facts §3.3',
+  },
+  'code-refused': { status: 400, error: 'invalid_grant', source: 'facts §3.3' },
+
   'missing-refresh-token': {
     status: 400,
     error: 'invalid_request',

@@ -88,7 +88,9 @@ export async function judgeClaims(
   const sessionId = textClaim(claims, 'sid');
   const [revoked, session] = await Promise.all([
     ctx.store.isAccessTokenRevoked(tokenId),
-    sessionId === undefined ? undefined : findLiveSession(ctx, configuration, claims, sessionId, client),
+    sessionId === undefined
+      ? undefined
+      : findLiveSession(ctx, configuration, claims, { sessionId, client, issuedAt }),
   ]);
   if (revoked) return refusedToken('revoked');
   if (sessionId !== undefined && session === undefined) return refusedToken('session-gone');
@@ -109,20 +111,20 @@ export async function judgeClaims(
 
 /**
  * The session of a token, online or offline: the first two letters of `jti` and the type of an offline token
- * tell; both are tried where neither does.
+ * tell; both are tried where neither does. The client's part in it is not younger than the token: one that is began
+ * after the token's own was taken away (a code that came twice, a consent withdrawn).
  */
 async function findLiveSession(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
   claims: VerifiedClaims,
-  sessionId: string,
-  client: Client,
+  { sessionId, client, issuedAt }: { sessionId: string; client: Client; issuedAt: number },
 ): Promise<UserSession | undefined> {
   const offline = claims['typ'] === 'Offline' || textClaim(claims, 'jti')?.startsWith('of') === true;
   for (const kind of offline ? [true] : [false, true]) {
     const [session, hasClient] = await Promise.all([
       ctx.store.findSession(sessionId, kind),
-      ctx.store.hasFamily(sessionId, kind, client.id),
+      ctx.store.hasFamily(sessionId, kind, client.id, issuedAt),
     ]);
     if (session === undefined || !hasClient || session.realmId !== configuration.realm.id) continue;
     if (isSessionAlive(configuration, session, seconds(ctx.clock))) return session;

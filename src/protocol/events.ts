@@ -29,6 +29,8 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'account-disabled': 'user_disabled',
   'account-not-set-up': 'resolve_required_actions',
   'login-refused': 'not_allowed',
+  'missing-code': 'invalid_code',
+  'code-refused': 'invalid_code',
   'missing-refresh-token': 'invalid_token',
   'refresh-token-refused': 'invalid_token',
   'revoke-invalid-token': 'invalid_token',
@@ -79,6 +81,11 @@ export class EventDraft {
   refused(refusal: Refusal): void {
     if (refusal.detail !== undefined) this.details['reason'] ??= refusal.detail;
     this.#emit(`${this.type}_ERROR`, refusal.eventError ?? EVENT_ERRORS[refusal.case] ?? 'invalid_request');
+  }
+
+  /** Tells that it failed by Keycloak's name for the failure (facts §13 "Event errors"). */
+  failed(error: string): void {
+    this.#emit(`${this.type}_ERROR`, error);
   }
 
   #emit(type: string, error: string | undefined): void {

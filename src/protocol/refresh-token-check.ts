@@ -86,7 +86,7 @@ export function checkRefreshClient(client: Client, token: RefreshToken): void {
 
 /**
  * Why a family is not there: the whole session ended, or the token was revoked and the session lives on
- * (facts §3.4 rows 8, 8' and 12; contract §5: a revoked token "is not active").
+ * (facts §3.4 rows 8, 8' and 12; contract §5: a revoked token "is not active"), or its client was taken out of it.
  */
 export async function explainMissingFamily(
   ctx: ProtocolContext,
@@ -95,8 +95,10 @@ export async function explainMissingFamily(
 ): Promise<Refusal> {
   const session = await ctx.store.findSession(token.sessionId, token.offline);
   const now = seconds(ctx.clock);
-  if (session !== undefined && isSessionAlive(configuration, session, now))
-    return refused('Token is not active');
+  if (session !== undefined && isSessionAlive(configuration, session, now)) {
+    const detached = await ctx.store.wasDetached(token.familyId);
+    return refused(detached ? "Session doesn't have required client" : 'Token is not active');
+  }
   return refused(token.offline ? 'Offline user session not found' : 'Session not active');
 }
 

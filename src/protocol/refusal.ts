@@ -43,6 +43,9 @@ export type RefusalCase =
   | 'account-disabled'
   | 'account-not-set-up'
   | 'login-refused'
+  // authorization_code (facts §3.3)
+  | 'missing-code'
+  | 'code-refused'
   // refresh_token (facts §3.4)
   | 'missing-refresh-token'
   | 'refresh-token-refused'

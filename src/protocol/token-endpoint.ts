@@ -55,7 +55,8 @@ async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenRespo
   grant.check(request);
 
   // 5. Scopes.
-  const scopes = resolveScopes(request.configuration, request.client, request.request.form.get('scope'));
+  const requested = grant.ownScopes ? undefined : request.request.form.get('scope');
+  const scopes = resolveScopes(request.configuration, request.client, requested);
   if (scopes.outcome === 'invalid') {
     const description = `Invalid scopes: ${scopes.names}`;
     throw new Refusal('invalid-scope', { description, detail: description });

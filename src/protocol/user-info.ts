@@ -1,10 +1,16 @@
-import { type RefusedToken, verifyAccessToken } from './access-token.ts';
+import { type ActiveToken, type RefusedToken, verifyAccessToken } from './access-token.ts';
 import type { Answer } from './answer.ts';
-import { isLightweight, mapClaims, resolveScopes } from './claims/index.ts';
+import {
+  type GrantedScopes,
+  isLightweight,
+  mapClaims,
+  readsRequestedClaims,
+  resolveScopes,
+} from './claims/index.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
 import { checkOrigin } from './cors.ts';
 import { EventDraft } from './events.ts';
-import { parseJwt, textClaim } from './jwt.ts';
+import { numberClaim, parseJwt, textClaim } from './jwt.ts';
 import { keptScopes } from './kept-scopes.ts';
 import { checkTransport, getRealm } from './realm-gate.ts';
 import { Refusal } from './refusal.ts';
@@ -66,7 +72,7 @@ export async function userInfo(
     const scopes = resolveScopes(configuration, client, keptScopes(configuration, client, scope));
     const granted = scopes.outcome === 'granted' ? scopes.granted : undefined;
     if (granted === undefined) throw new Refusal('userinfo-scope');
-    const notes = session?.notes ?? {};
+    const notes = { ...session?.notes, ...(await requestNotes(ctx, verified, granted)) };
     const input = await gatherClaims(ctx, configuration, { client, user, granted, notes });
     event.succeeded();
     return { body: { sub: user.id, ...mapClaims('userinfo', input) }, allowOrigin };
@@ -77,6 +83,16 @@ export async function userInfo(
     }
     throw error;
   }
+}
+
+/** Notes of the authorization request behind the token, where the client's claims depend on them. */
+async function requestNotes(
+  ctx: ProtocolContext,
+  { client, session, claims }: ActiveToken,
+  granted: GrantedScopes,
+): Promise<Readonly<Record<string, string>>> {
+  if (session === undefined || !readsRequestedClaims(client, granted)) return {};
+  return ctx.store.findClientNotes(session.id, session.offline, client.id, numberClaim(claims, 'iat') ?? 0);
 }
 
 /** The token from the header or the form, never from the query (RFC 6750 §2; facts §5.5). */

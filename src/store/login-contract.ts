@@ -66,6 +66,14 @@ export interface LoginStore {
     offlineSession?: UserSession,
   ): Promise<'started' | 'revoked' | 'gone'>;
 
+  /** Notes of the client's newest family in the session, of those begun by second `startedBy`; empty without one. */
+  findClientNotes(
+    sessionId: string,
+    offline: boolean,
+    clientUuid: string,
+    startedBy: number,
+  ): Promise<Readonly<Record<string, string>>>;
+
   findConsent(userId: string, clientUuid: string): Promise<Consent | undefined>;
   /** Oldest first. */
   listConsents(userId: string): Promise<readonly Consent[]>;

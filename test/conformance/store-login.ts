@@ -275,6 +275,11 @@ export function loginRules(rule: Rule): void {
     await store.startFamily(undefined, aFamily({ startedAt: START + 10 }));
     assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 9), false);
     assert.equal(await store.hasFamily('session-1', false, 'client-1', START + 10), true);
+    await store.startFamily(undefined, aFamily({ id: 'two', startedAt: START + 20, notes: { acr: '2' } }));
+    const notes = (by: number) => store.findClientNotes('session-1', false, 'client-1', by);
+    assert.deepEqual(await notes(START + 9), {});
+    assert.deepEqual(await notes(START + 19), { nonce: 'n' });
+    assert.deepEqual(await notes(START + 20), { acr: '2' });
   });
 
   rule(

@@ -42,3 +42,13 @@ function json(text: string): unknown {
     return undefined;
   }
 }
+
+/** JSON text as an object; empty where it is none. */
+export function parseObject(text: string | undefined): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -11,6 +11,7 @@ export type {
   TokenStamp,
 } from './contract.ts';
 export { mapClaims } from './map-claims.ts';
+export { readsRequestedClaims } from './requested-claims.ts';
 export { narrowRoles, permittedScopes, roleOwners } from './roles.ts';
 export { resolveRefreshScopes, resolveScopes } from './scopes.ts';
 export {
@@ -21,5 +22,6 @@ export {
   isLightweight,
   type RefreshTokenFacts,
   refreshTokenClaims,
+  tokenHash,
 } from './tokens.ts';
-export { resolveWebOrigins } from './web-origins.ts';
+export { resolveRootUrl, resolveWebOrigins } from './web-origins.ts';

@@ -1,6 +1,7 @@
 import type { ProtocolMapper } from '../../model/index.ts';
 import type { ClaimsTarget } from './contract.ts';
 import type { MapperStep } from './mapper-run.ts';
+import { REQUESTED_CLAIMS, requestedClaims } from './requested-claims.ts';
 import { clientRoles, hardcodedRole, realmRoles, roleName } from './role-mappers.ts';
 import {
   acr,
@@ -45,6 +46,7 @@ const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-group-membership-mapper': { compile: groupMembership, order: 50 },
   'oidc-usersessionmodel-note-mapper': { compile: sessionNote, order: 50, notInUserInfo: true },
   'oidc-hardcoded-claim-mapper': { compile: hardcodedClaim, order: 50 },
+  [REQUESTED_CLAIMS]: { compile: requestedClaims, order: 60 },
   'oidc-nonce-backwards-compatible-mapper': { compile: nonce, order: 50, accessByDefault: true },
 };
 

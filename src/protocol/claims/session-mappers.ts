@@ -1,5 +1,6 @@
 import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
+import { parseObject } from './claim-value.ts';
 import { claimStep, type MapperStep, tokenRoles } from './mapper-run.ts';
 import { resolveWebOrigins } from './web-origins.ts';
 
@@ -92,13 +93,4 @@ function levelMap(attributes: Readonly<Record<string, string>>): ReadonlyMap<str
   }
   levelMaps.set(attributes, levels);
   return levels;
-}
-
-function parseObject(text: string | undefined): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }

@@ -16,6 +16,7 @@ const GRANT = {
   authorization_code: 'ac',
   refresh_token: 'rt',
   client_credentials: 'cc',
+  implicit: 'im',
 } as const;
 
 /** A `jti` for an access token: six letters that tell its origin, `:` and a UUID (facts §6.1, Keycloak 26.2). */
@@ -158,7 +159,7 @@ export function idTokenClaims(
     azp: clientId,
     nonce: input.notes.nonce,
     sid: stamp.sessionId,
-    at_hash: accessToken === undefined ? undefined : accessTokenHash(accessToken, algorithm),
+    at_hash: accessToken === undefined ? undefined : tokenHash(accessToken, algorithm),
     acr: mapped.acr,
   };
   return withRest(claims, mapped);
@@ -209,9 +210,12 @@ function withRest(
   return all;
 }
 
-/** Left half of the hash that goes with the signature algorithm; EdDSA on Ed25519 goes with SHA-512. */
-function accessTokenHash(accessToken: string, algorithm: SignatureAlgorithm): string {
+/**
+ * `at_hash` of an access token, `c_hash` of a code (OpenID Connect Core §3.1.3.6, §3.3.2.11): the left half of the hash
+ * that goes with the signature algorithm; EdDSA on Ed25519 goes with SHA-512.
+ */
+export function tokenHash(token: string, algorithm: SignatureAlgorithm): string {
   const bits = algorithm === 'EdDSA' ? '512' : algorithm.slice(-3);
-  const digest = createHash(`sha${bits}`).update(accessToken, 'ascii').digest();
+  const digest = createHash(`sha${bits}`).update(token, 'ascii').digest();
   return digest.subarray(0, digest.length / 2).toString('base64url');
 }

@@ -9,7 +9,7 @@ import type { Client } from '../../model/index.ts';
 export function resolveWebOrigins(client: Client, baseUrl?: string): readonly string[] {
   if (!client.webOrigins.includes('+')) return client.webOrigins;
   const origins = new Set(client.webOrigins.filter((origin) => origin !== '+'));
-  const root = rootUrl(client, baseUrl);
+  const root = resolveRootUrl(client, baseUrl);
   for (const uri of client.redirectUris) {
     const origin = originOf(uri.startsWith('/') ? `${root}${uri}` : uri);
     if (origin !== undefined) origins.add(origin);
@@ -17,7 +17,8 @@ export function resolveWebOrigins(client: Client, baseUrl?: string): readonly st
   return [...origins];
 }
 
-function rootUrl(client: Client, baseUrl = ''): string {
+/** What a client's relative URLs are relative to: its `rootUrl`, else {base_url}. */
+export function resolveRootUrl(client: Pick<Client, 'rootUrl'>, baseUrl = ''): string {
   const root = client.rootUrl ?? '';
   return root.replace(/\$\{auth(Base|Admin)Url\}/, () => baseUrl) || baseUrl;
 }

@@ -46,10 +46,12 @@ export interface Proof {
 export interface Grant {
   /** Event type of its successes, for example `LOGIN`. */
   eventType: string;
+  /** The scopes were settled before: the parameter `scope` is not looked at. */
+  ownScopes?: true;
   /** May this client use the grant, and is the request whole? @throws Refusal */
   check(request: GrantRequest): void;
   /**
-   * For whom, and for which of the requested scopes.
+   * For whom, and for which of the requested scopes; those of a grant with `ownScopes` are the client's defaults.
    *
    * @throws Refusal
    */

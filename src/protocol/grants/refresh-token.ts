@@ -1,5 +1,6 @@
 import type { Rotation } from '../../store/index.ts';
 import { resolveRefreshScopes } from '../claims/index.ts';
+import { missingConsent } from '../consents.ts';
 import {
   checkRefreshSession,
   checkRefreshTimesAndClient,
@@ -33,11 +34,13 @@ export const refreshTokenGrant: Grant = {
     if (found === undefined || !isOwn(grantRequest, token, found.family))
       throw await explainMissingFamily(ctx, configuration, token);
     const user = await checkRefreshSession(ctx, configuration, client, token, found, foundUser, now);
-    if (client.consentRequired) throw new Refusal('consent-withdrawn');
     const requested = request.form.get('scope');
     const scopes = resolveRefreshScopes(configuration, client, found.family.scope, requested);
     if (scopes.outcome === 'invalid')
       throw new Refusal('invalid-scope', { description: `Invalid scopes: ${scopes.names}` });
+    const consent = client.consentRequired ? await ctx.store.findConsent(user.id, client.id) : undefined;
+    if (missingConsent(client, scopes.granted.scopes, consent).length > 0)
+      throw new Refusal('consent-withdrawn');
     return {
       user,
       granted: scopes.granted,

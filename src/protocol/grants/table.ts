@@ -1,4 +1,5 @@
 import { Refusal } from '../refusal.ts';
+import { authorizationCodeGrant } from './authorization-code.ts';
 import { clientCredentialsGrant } from './client-credentials.ts';
 import type { Grant } from './grant.ts';
 import { passwordGrant } from './password.ts';
@@ -6,7 +7,7 @@ import { refreshTokenGrant } from './refresh-token.ts';
 
 /**
  * Grants that Keycloak knows and this version does not build: their clients are told what Keycloak tells those
- * that have the grant switched off (facts §3.3, §3.7, §3.8).
+ * that have the grant switched off (facts §3.7, §3.8).
  */
 function notBuilt(eventType: string, refusal: () => Refusal): Grant {
   const refuse = (): never => {
@@ -20,13 +21,7 @@ export const GRANTS: ReadonlyMap<string, Grant> = new Map([
   ['password', passwordGrant],
   ['client_credentials', clientCredentialsGrant],
   ['refresh_token', refreshTokenGrant],
-  [
-    'authorization_code',
-    notBuilt(
-      'CODE_TO_TOKEN',
-      () => new Refusal('grant-refused', { description: 'Client not allowed to exchange code' }),
-    ),
-  ],
+  ['authorization_code', authorizationCodeGrant],
   [
     'urn:ietf:params:oauth:grant-type:device_code',
     notBuilt(

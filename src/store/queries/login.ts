@@ -122,6 +122,15 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       )
       .where('user_session.user_id', '=', slot('user_id'))
       .where('token_family.client_uuid', '=', slot('client_uuid')),
+    'family.notes': db
+      .selectFrom('token_family')
+      .select('notes')
+      .where('client_uuid', '=', slot('client_uuid'))
+      .where('offline', '=', slot('offline'))
+      .where('session_id', '=', slot('session_id'))
+      .where('started_at', '<=', slot('started_by'))
+      .orderBy('started_at', 'desc')
+      .limit(1),
     'family.ofSession': db
       .selectFrom('token_family')
       .select('id')

@@ -1660,6 +1660,26 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "family.notes": {
+  "sql": "select \"notes\" from \"token_family\" where \"client_uuid\" = ? and \"offline\" = ? and \"session_id\" = ? and \"started_at\" <= ? order by \"started_at\" desc limit ?",
+  "bind": [
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "offline"
+   },
+   {
+    "slot": "session_id"
+   },
+   {
+    "slot": "started_by"
+   },
+   {
+    "value": 1
+   }
+  ]
+ },
  "family.ofSession": {
   "sql": "select \"id\" from \"token_family\" where \"session_id\" = ? and \"offline\" = ? limit ?",
   "bind": [

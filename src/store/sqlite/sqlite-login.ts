@@ -61,6 +61,19 @@ export abstract class SqliteLogin extends SqliteBase implements LoginStore {
     });
   }
 
+  async findClientNotes(
+    sessionId: string,
+    offline: boolean,
+    clientUuid: string,
+    startedBy: number,
+  ): Promise<Readonly<Record<string, string>>> {
+    const place = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
+    return this.read(() => {
+      const row = this.sql.get('family.notes', { ...place, started_by: startedBy });
+      return row === undefined ? {} : JSON.parse(String(row['notes']));
+    });
+  }
+
   async findConsent(userId: string, clientUuid: string): Promise<Consent | undefined> {
     return this.read(() => {
       const row = this.sql.get('consent.find', { user_id: userId, client_uuid: clientUuid });

@@ -1,0 +1,72 @@
+import type { Client, ProtocolMapper } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import { parseObject } from './claim-value.ts';
+import type { GrantedScopes } from './contract.ts';
+import type { MapperStep } from './mapper-run.ts';
+import { address, fullName, userAttribute, userProperty } from './user-mappers.ts';
+
+/** The type of the mapper by which a client's settings say that it may ask for single claims. */
+export const REQUESTED_CLAIMS = 'oidc-claims-param-token-mapper';
+
+/** Claims about a person (OpenID Connect Core §5.1); no other can be asked for. */
+const STANDARD = new Set([
+  ...['name', 'given_name', 'family_name', 'middle_name', 'nickname', 'preferred_username', 'profile'],
+  ...['picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],
+  ...['email', 'email_verified', 'phone_number', 'phone_number_verified', 'address'],
+]);
+
+/** Mappers of persons' claims, and the claim of those that name none. */
+const SOURCES: Readonly<Record<string, (mapper: ProtocolMapper) => MapperStep>> = {
+  'oidc-usermodel-attribute-mapper': userAttribute,
+  'oidc-usermodel-property-mapper': userProperty,
+  'oidc-full-name-mapper': fullName,
+  'oidc-address-mapper': address,
+};
+const FIXED_CLAIMS: Readonly<Record<string, string>> = {
+  'oidc-full-name-mapper': 'name',
+  'oidc-address-mapper': 'address',
+};
+
+/**
+ * `oidc-claims-param-token-mapper`: the standard claims that the parameter `claims` of the authorization request asks
+ * for by name, where the user has them (OpenID Connect Core §5.5). They are read as the realm's client scopes read
+ * them, whichever scopes were granted; members of `userinfo` go there alone, those of `id_token` into ID tokens.
+ */
+export function requestedClaims(): MapperStep {
+  return (run) => {
+    const { input, target, claims } = run;
+    const text = input.notes['claims'];
+    if (text === undefined || (target !== 'id' && target !== 'userinfo')) return;
+    const sources = sourcesOf(input.configuration);
+    for (const name of Object.keys(readMember(text, target === 'id' ? 'id_token' : 'userinfo')))
+      if (!Object.hasOwn(claims, name)) sources.get(name)?.(run);
+  };
+}
+
+/** Whether tokens of the client depend on what its authorization request asked for by name. */
+export function readsRequestedClaims(client: Client, granted: GrantedScopes): boolean {
+  const isOne = ({ protocolMapper }: ProtocolMapper) => protocolMapper === REQUESTED_CLAIMS;
+  return client.protocolMappers.some(isOne) || granted.scopes.some((one) => one.protocolMappers.some(isOne));
+}
+
+function readMember(text: string, name: string): object {
+  const member = parseObject(text)[name];
+  return typeof member === 'object' && member !== null ? member : {};
+}
+
+const memory = new WeakMap<RealmConfiguration, ReadonlyMap<string, MapperStep>>();
+
+function sourcesOf(configuration: RealmConfiguration): ReadonlyMap<string, MapperStep> {
+  const known = memory.get(configuration);
+  if (known !== undefined) return known;
+  const sources = new Map<string, MapperStep>();
+  for (const scope of configuration.clientScopes.values())
+    for (const mapper of scope.protocol === 'openid-connect' ? scope.protocolMappers : []) {
+      const type = mapper.protocolMapper;
+      if (!Object.hasOwn(SOURCES, type)) continue;
+      const name = FIXED_CLAIMS[type] ?? mapper.config['claim.name'] ?? '';
+      if (STANDARD.has(name) && !sources.has(name)) sources.set(name, SOURCES[type]!(mapper));
+    }
+  memory.set(configuration, sources);
+  return sources;
+}

@@ -1,0 +1,122 @@
+import type { AuthorizationCode, UserSession } from '../../model/index.ts';
+import { hashCode } from '../browser/code.ts';
+import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
+import { missingConsent } from '../consents.ts';
+import { keptScopes } from '../kept-scopes.ts';
+import { checkVerifier } from '../pkce.ts';
+import { isSessionAlive } from '../refresh-token-check.ts';
+import { Refusal } from '../refusal.ts';
+import type { Grant, GrantRequest, Proof } from './grant.ts';
+
+/**
+ * `grant_type=authorization_code`: the code of a login in a browser (RFC 6749 §4.1.3; facts §3.3). Whatever the
+ * exchange comes to, the code is used up; the scopes are those of the authorization request.
+ */
+export const authorizationCodeGrant: Grant = {
+  eventType: 'CODE_TO_TOKEN',
+  ownScopes: true,
+
+  check({ request }) {
+    if (!request.form.has('code')) throw new Refusal('missing-code');
+  },
+
+  async prove(grantRequest) {
+    const { ctx, configuration, client, request, event, now } = grantRequest;
+    const code = await take(grantRequest, request.form.get('code')!);
+    const [session, user, consent, kept] = await Promise.all([
+      ctx.store.findSession(code.sessionId, false),
+      ctx.store.findUser(configuration.realm.id, code.userId),
+      ctx.store.findConsent(code.userId, client.id),
+      ctx.store.findSession(code.sessionId, true),
+    ]);
+    if (session === undefined || session.userId !== code.userId) throw notValid();
+    if (!isSessionAlive(configuration, session, now))
+      throw refused('Session not active', 'user_session_not_found');
+    if (user === undefined) throw refused('User not found', 'user_not_found');
+    event.userId = user.id;
+    if (!user.enabled) throw refused('User disabled', 'user_disabled');
+    if (code.redirectUri !== undefined && code.redirectUri !== request.form.get('redirect_uri'))
+      throw refused('Incorrect redirect_uri');
+    if (code.clientUuid !== client.id)
+      throw refused('Auth error: Found different client_id in clientSession');
+    if (!client.standardFlowEnabled)
+      throw new Refusal('grant-refused', { description: 'Client not allowed to exchange code' });
+    checkVerifier(code, request.form.get('code_verifier'));
+    const granted = grantScopes(grantRequest, code);
+    if (missingConsent(client, granted.scopes, consent).length > 0) throw new Refusal('consent-withdrawn');
+    return startFamily(grantRequest, code, granted, session, kept, user);
+  },
+};
+
+/** @throws Refusal `code-refused` for a code that is not there, has ended or was used before */
+async function take(
+  { ctx, configuration, event, now }: GrantRequest,
+  text: string,
+): Promise<AuthorizationCode> {
+  const taken = await ctx.store.takeCode(hashCode(text), now);
+  if (taken.outcome === 'gone') throw notValid();
+  const { code } = taken;
+  event.sessionId = code.sessionId;
+  event.details['code_id'] = code.sessionId;
+  if (taken.outcome === 'used' || code.realmId !== configuration.realm.id) throw notValid();
+  return code;
+}
+
+/** The scopes of the authorization request that the client still has. */
+function grantScopes({ configuration, client }: GrantRequest, { scope }: AuthorizationCode): GrantedScopes {
+  const requested = scope === undefined ? undefined : keptScopes(configuration, client, scope);
+  const resolution = resolveScopes(configuration, client, requested);
+  if (resolution.outcome === 'granted') return resolution.granted;
+  throw new Refusal('invalid-scope', { description: `Invalid scopes: ${resolution.names}` });
+}
+
+/**
+ * The family of this exchange, in the session of the login or, for `offline_access`, in the offline session of
+ * the same id. The nonce is for the first tokens alone (OpenID Connect Core §12.2).
+ */
+function startFamily(
+  { ctx, configuration, client, request, now }: GrantRequest,
+  code: AuthorizationCode,
+  granted: GrantedScopes,
+  session: UserSession,
+  kept: UserSession | undefined,
+  user: Proof['user'],
+): Proof {
+  const offline = granted.scopes.some((scope) => scope.name === 'offline_access');
+  const begun = { ...session, offline: true, startedAt: now, ipAddress: request.remoteAddress };
+  const offlineSession = offline ? { ...(kept ?? begun), lastAccessAt: now } : undefined;
+  const notes = { ...code.notes, ...(code.claims === undefined ? {} : { claims: code.claims }) };
+  const family = {
+    id: code.familyId,
+    sessionId: code.sessionId,
+    offline,
+    realmId: configuration.realm.id,
+    clientUuid: client.id,
+    userId: user.id,
+    currentHash: Buffer.alloc(0),
+    parentUses: 0,
+    scope: granted.all,
+    startedAt: now,
+    lastRefreshAt: now,
+    notes,
+  };
+  return {
+    user,
+    granted,
+    origin: 'authorization_code',
+    record: { session: offlineSession ?? { ...session, lastAccessAt: now }, family },
+    notes: { ...session.notes, ...notes, ...(code.nonce === undefined ? {} : { nonce: code.nonce }) },
+    commit: async (currentHash) => {
+      const outcome = await ctx.store.startFamily(code.hash, { ...family, currentHash }, offlineSession);
+      if (outcome !== 'started') throw notValid();
+    },
+  };
+}
+
+function notValid(): Refusal {
+  return refused('Code not valid');
+}
+
+function refused(description: string, eventError?: string): Refusal {
+  return new Refusal('code-refused', { description, eventError });
+}
