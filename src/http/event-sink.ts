@@ -60,6 +60,8 @@ export function openEventSink(parts: {
   return {
     emit(event, realmName) {
       metrics.events.add(event.type, event.error, realmName, event.clientId);
+      if (event.type === 'REFRESH_TOKEN') metrics.renewals.add(realmName, 'good');
+      else if (event.type === 'REFRESH_TOKEN_ERROR') metrics.renewals.add(realmName, 'failed');
       if (isReuse(event)) metrics.countReuse(realmName);
       logEvent(log, event, realmName);
       if (waiting.length >= MAX_WAITING) {

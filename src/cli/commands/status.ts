@@ -45,7 +45,7 @@ function renderStatus(report: StatusReport): string {
       lastVerify === undefined ? 'never' : `${lastVerify.verdict}, ${lastVerify.name} at ${lastVerify.at}`,
     ],
   ];
-  for (const { realm, users, keys, unenforced } of report.realms) {
+  for (const { realm, users, keys, renewals, unenforced } of report.realms) {
     const shownKeys = keys
       .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)
       .join(', ');
@@ -55,6 +55,10 @@ function renderStatus(report: StatusReport): string {
         .filter((part) => part !== undefined)
         .join('; '),
     ]);
+    if (renewals !== undefined && renewals.good + renewals.failed > 0) {
+      const all = renewals.good + renewals.failed;
+      pairs.push(['', `${renewals.failed} of ${all} renewals failed within 5 minutes`]);
+    }
     for (const what of unenforced) pairs.push(['', `not enforced yet: ${what}`]);
   }
   return renderPairs(pairs);

@@ -1,11 +1,13 @@
 import type { StoreFigures } from '../../store/index.ts';
 import { EventCounter } from './event-counter.ts';
+import { RecentRenewals } from './recent-renewals.ts';
 import { RequestHistogram } from './request-histogram.ts';
 
 /** The service's figures. Counting is cheap; prom-client is loaded and fed when somebody scrapes. */
 export class Metrics {
   readonly requests = new RequestHistogram();
   readonly events = new EventCounter();
+  readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
   #droppedEvents = 0;
 

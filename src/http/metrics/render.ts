@@ -7,7 +7,7 @@ import { outcome, REQUEST_BUCKETS, type RequestSeries } from './request-histogra
 interface RenderedMetric {
   name: string;
   help: string;
-  type: 'counter' | 'histogram';
+  type: 'counter' | 'gauge' | 'histogram';
   values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
 }
 
@@ -37,6 +37,15 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     help: 'Refresh tokens presented again; each ended its user session',
     type: 'counter',
     values: metrics.reuses().map(({ realm, count }) => ({ labels: { realm }, value: count })),
+  }));
+  register(registry, () => ({
+    name: 'idkit_renewals_recent',
+    help: 'Refreshes within the last five minutes',
+    type: 'gauge',
+    values: metrics.renewals.figures().flatMap(({ realm, good, failed }) => [
+      { labels: { realm, outcome: 'good' }, value: good },
+      { labels: { realm, outcome: 'failed' }, value: failed },
+    ]),
   }));
   register(registry, () => ({
     name: 'idkit_events_dropped_total',

@@ -17,6 +17,8 @@ export interface StatusReport extends ProcedureResult {
     users?: number;
     /** The active signing key's algorithm and age in days, where the service tells. */
     keys: readonly { kid: string; algorithm: string; status: string; ageDays?: number }[];
+    /** Refreshes within the last five minutes, where the service tells. */
+    renewals?: { good: number; failed: number };
     /** What the realm asks for and idkit does not enforce. */
     unenforced: readonly string[];
   }[];

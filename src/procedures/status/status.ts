@@ -11,6 +11,7 @@ import { call, parseObject } from '../smoke/call.ts';
 import { managementUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
 import { describeRealms } from './describe-realms.ts';
+import { findRenewals, judgeRenewals } from './find-renewals.ts';
 
 /** Milliseconds for one call: a screen must not hang on a service that does. */
 const PATIENCE = 5_000;
@@ -24,7 +25,12 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   const health = await askHealth(settings, baseUrl, options);
   const unenforced = await findUnenforced(runtime, options);
   const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
-  const realms = joinRealms(asked, unenforced);
+  const renewals =
+    baseUrl === undefined ? new Map() : await findRenewals(settings, baseUrl, options, PATIENCE);
+  const realms = joinRealms(asked, unenforced).map((row) => {
+    const figures = renewals.get(row.realm);
+    return figures === undefined ? row : { ...row, renewals: figures };
+  });
   const { sets, findings } = await findBackups(settings, options);
   const lastBackup = sets.findLast(({ whole, future }) => whole && !future);
   const lastVerify = sets
@@ -60,7 +66,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
       ...(settings.masterKey === undefined || keySource === undefined ? {} : { source: keySource }),
       rotationUnfinished: settings.masterKeyOld !== undefined,
     },
-    findings,
+    findings: [...findings, ...judgeRenewals(realms)],
   };
 }
 

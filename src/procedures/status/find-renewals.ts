@@ -1,0 +1,56 @@
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { Finding } from '../reporter.ts';
+import type { ProcedureOptions } from '../runbook.ts';
+import { call } from '../smoke/call.ts';
+import { managementUrl } from '../smoke/check-readiness.ts';
+import type { StatusReport } from './contract.ts';
+
+type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
+
+/** Specification, Limits: failed renewals above 5 % within 5 minutes. */
+const ALERT_SHARE = 0.05;
+
+const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
+
+/** Refreshes of the last five minutes by realm, from the service's metrics; empty where it does not tell. */
+export async function findRenewals(
+  settings: Settings,
+  baseUrl: string,
+  options: ProcedureOptions,
+  timeoutMilliseconds: number,
+): Promise<ReadonlyMap<string, Renewals>> {
+  if (settings.service === 'keycloak') return new Map();
+  try {
+    const url = await managementUrl(settings, baseUrl, undefined);
+    const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
+    return status === 200 ? parseRenewals(text) : new Map();
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    return new Map();
+  }
+}
+
+/** The gauge `idkit_renewals_recent` of a Prometheus text. */
+export function parseRenewals(text: string): ReadonlyMap<string, Renewals> {
+  const byRealm = new Map<string, { good: number; failed: number }>();
+  for (const [, label, outcome, count] of text.matchAll(SERIES)) {
+    const realm = label!.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+    const figures = byRealm.get(realm) ?? { good: 0, failed: 0 };
+    figures[outcome as 'good' | 'failed'] = Number(count);
+    byRealm.set(realm, figures);
+  }
+  return byRealm;
+}
+
+/** A finding for each realm above the specification's threshold. */
+export function judgeRenewals(realms: StatusReport['realms']): readonly Finding[] {
+  return realms.flatMap(({ realm, renewals }) => {
+    const { good, failed } = renewals ?? { good: 0, failed: 0 };
+    const all = good + failed;
+    if (all === 0 || failed / all <= ALERT_SHARE) return [];
+    const share = Math.round((100 * failed) / all);
+    const message = `realm ${realm}: ${failed} of ${all} renewals failed within 5 minutes (${share} %, threshold 5 %)`;
+    return [{ code: 'RENEWALS_FAILING', message }];
+  });
+}
