@@ -57,7 +57,7 @@ export interface Runtime {
   waitUntilReady(timeoutSeconds: number): Promise<void>;
   /**
    * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service goes on.
-   * `onProgress` gets bytes of SQL written so far.
+   * A chunk may be read only until `write` resolves. `onProgress` gets bytes of SQL written so far.
    */
   dumpDatabase(
     write: (chunk: Uint8Array) => Promise<void>,
@@ -87,6 +87,8 @@ export interface Runtime {
   swapDatabase(id: string): Promise<void>;
   /** Brings the old database back; harmless where nothing was swapped. */
   unswapDatabase(id: string): Promise<void>;
+  /** Bytes on the disk that `discardDatabase` without `old` gives back. */
+  sideBytes(id: string): Promise<number>;
   /** Removes the side database and, with `old`, what `swapDatabase` kept aside. */
   discardDatabase(id: string, options: { old: boolean }): Promise<void>;
   /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */

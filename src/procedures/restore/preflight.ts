@@ -130,7 +130,7 @@ async function untouched<T>(work: () => Promise<T>): Promise<T> {
 async function planRestore(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<RestorePlan> {
   const { set, expectation } = job;
   const { dir, database } = next.settings;
-  const { neededBytes, freeBytes } = await checkRoom(next.settings, verdict);
+  const { neededBytes, freeBytes } = await checkRoom(job, next, verdict);
   return {
     set: set.dir,
     target: dir,

@@ -1,13 +1,23 @@
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Verdict } from '../../backupset/index.ts';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { listConfigArchive, SET_FILES, type Verdict } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { renderBytes } from '../age.ts';
 import { findEntry } from '../durable.ts';
+import { undoableOf } from './begin.ts';
+import type { NextPlatform, RestoreJob } from './job.ts';
+import { listJournals } from './journal.ts';
+import { stagingDirectory } from './replace-files.ts';
 
 /** A loaded database is larger than its SQL by its indexes and its log. */
 const DATABASE_PER_SQL_BYTE = 2;
+
+/** A file takes whole blocks of this many bytes. */
+const FILE_BLOCK = 4096;
+
+/** Bytes of one block that `stat` counts. */
+const STAT_BLOCK = 512;
 
 /** What a file system has, and what the restore will lay on it. */
 export interface Room {
@@ -17,19 +27,27 @@ export interface Room {
   freeBytes: number;
 }
 
+/** A directory, and bytes on its disk. */
+interface Share {
+  path: string;
+  bytes: number;
+}
+
 /**
  * Room for the side database beside the live one and for the staged files, on each file system that takes them.
+ * What a killed restore left beside them is cleared first, so it counts as free.
  *
  * @returns the tightest of them
  * @throws IDKIT_NO_SPACE
  */
-export async function checkRoom(next: Settings, verdict: Verdict): Promise<Room> {
-  const sqlBytes = verdict.dump?.bytes ?? 0;
-  const databaseBytes = Math.max(sqlBytes * DATABASE_PER_SQL_BYTE, verdict.manifest?.database?.bytes ?? 0);
-  const { database } = next;
+export async function checkRoom(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<Room> {
   const rooms = new Map<number, Room>();
-  await add(rooms, database.kind === 'sqlite' ? dirname(database.file) : next.dir, databaseBytes);
-  await add(rooms, next.dir, verdict.bytes);
+  const needs = [
+    { path: databaseDirectory(next.settings), bytes: databaseBytes(verdict) },
+    { path: next.settings.dir, bytes: await stagedBytes(job) },
+  ];
+  for (const { path, bytes } of needs) (await roomOf(rooms, path)).neededBytes += bytes;
+  for (const { path, bytes } of await listLeftovers(job)) (await roomOf(rooms, path)).freeBytes += bytes;
   const left = ({ neededBytes, freeBytes }: Room) => freeBytes - neededBytes;
   const [tightest] = [...rooms.values()].sort((one, other) => left(one) - left(other));
   const { neededBytes, freeBytes, place } = tightest!;
@@ -41,20 +59,57 @@ export async function checkRoom(next: Settings, verdict: Verdict): Promise<Room>
   );
 }
 
-async function add(rooms: Map<number, Room>, path: string, bytes: number): Promise<void> {
+function databaseDirectory({ database, dir }: Settings): string {
+  return database.kind === 'sqlite' ? dirname(database.file) : dir;
+}
+
+function databaseBytes({ dump, manifest }: Verdict): number {
+  return Math.max((dump?.bytes ?? 0) * DATABASE_PER_SQL_BYTE, manifest?.database?.bytes ?? 0);
+}
+
+/** What `stageFiles` will unpack. */
+async function stagedBytes({ set, options, settings }: RestoreJob): Promise<number> {
+  const unpacks = set.names.includes(SET_FILES.config) && !(options.keepConfig === true && settings.exists);
+  const entries = unpacks ? await listConfigArchive(set, { signal: options.signal }) : [];
+  return entries.reduce((sum, { size }) => sum + Math.ceil(size / FILE_BLOCK + 1) * FILE_BLOCK, FILE_BLOCK);
+}
+
+async function roomOf(rooms: Map<number, Room>, path: string): Promise<Room> {
   const place = await nearestDirectory(path);
   const { dev } = await stat(place);
-  const room = rooms.get(dev);
-  if (room !== undefined) {
-    room.neededBytes += bytes;
-    return;
-  }
+  const known = rooms.get(dev);
+  if (known !== undefined) return known;
   const { bavail, bsize } = await statfs(place);
-  rooms.set(dev, { place: path, neededBytes: bytes, freeBytes: bavail * bsize });
+  const room = { place: path, neededBytes: 0, freeBytes: bavail * bsize };
+  rooms.set(dev, room);
+  return room;
 }
 
 async function nearestDirectory(path: string): Promise<string> {
   let dir = path;
   while ((await findEntry(dir)) === undefined && dirname(dir) !== dir) dir = dirname(dir);
   return dir;
+}
+
+/** What restores left that ended before they changed anything. */
+async function listLeftovers({ settings, dataDir }: RestoreJob): Promise<readonly Share[]> {
+  const shares: Share[] = [];
+  for (const journal of await listJournals(dataDir)) {
+    if (journal.state !== 'staging') continue;
+    const { runtime, dir } = await undoableOf(settings, dataDir, journal);
+    const side = dirname(runtime.describe().databaseLocation);
+    shares.push({ path: side, bytes: await runtime.sideBytes(journal.id) });
+    shares.push({ path: dir, bytes: await bytesBelow(stagingDirectory({ dir, id: journal.id })) });
+  }
+  return shares;
+}
+
+async function bytesBelow(dir: string): Promise<number> {
+  if ((await findEntry(dir)) === undefined) return 0;
+  let bytes = 0;
+  for (const name of await readdir(dir, { recursive: true })) {
+    const entry = await findEntry(join(dir, name));
+    bytes += (entry?.blocks ?? 0) * STAT_BLOCK;
+  }
+  return bytes;
 }

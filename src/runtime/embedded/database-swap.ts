@@ -4,6 +4,9 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
+/** Bytes of one block that `stat` counts. */
+const BLOCK = 512;
+
 /** The files of one restore beside the live database. */
 export interface SwapFiles {
   live: string;
@@ -74,6 +77,13 @@ export async function discard(files: SwapFiles, options: { old: boolean }): Prom
   if (existsSync(dirname(files.live))) await syncDirectory(files.live);
 }
 
+/** What `discard` without `old` frees. */
+export async function sideBytes({ side }: SwapFiles): Promise<number> {
+  let bytes = 0;
+  for (const file of filesOf(side)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;
+  return bytes;
+}
+
 /** Gives the live database its second name, with its log where that could not be folded in. */
 async function keepOld(files: SwapFiles): Promise<void> {
   if (!existsSync(files.live)) {
@@ -136,9 +146,12 @@ async function removeLog(file: string): Promise<void> {
 }
 
 async function removeDatabase(file: string): Promise<void> {
-  await rm(file, { force: true });
-  await removeLog(file);
-  await rm(`${file}-journal`, { force: true });
+  for (const name of filesOf(file)) await rm(name, { force: true });
+}
+
+/** A database with what SQLite lays beside it. */
+function filesOf(file: string): readonly string[] {
+  return [file, logOf(file), `${file}-shm`, `${file}-journal`];
 }
 
 async function isSameFile(one: string, other: string): Promise<boolean> {

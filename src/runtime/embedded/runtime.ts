@@ -23,7 +23,7 @@ import type { Runtime } from '../contract.ts';
 import type { RunningService } from '../service.ts';
 import { checkDumpFits } from './check-dump.ts';
 import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
-import { discard, swapBack, swapFiles, swapIn } from './database-swap.ts';
+import { discard, sideBytes, swapBack, swapFiles, swapIn } from './database-swap.ts';
 import { isReady } from './ready.ts';
 import { recoverInStore } from './recover.ts';
 import { whileStopped } from './while-stopped.ts';
@@ -144,6 +144,7 @@ export function openEmbedded(settings: Settings): Runtime {
       if (!existsSync(files.old) && !existsSync(files.noOld) && !existsSync(`${files.old}-wal`)) return;
       await whileStopped(file, 'restore', () => swapBack(files));
     },
+    sideBytes: (id) => sideBytes(swapFiles(file, id)),
     discardDatabase: (id, options) => discard(swapFiles(file, id), options),
 
     recoverAdministrator: (username) =>
