@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -54,6 +63,33 @@ test('the package holds the compiled program, its types and nothing else', () =>
     files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
     [],
   );
+});
+
+test('what the program imports is joined in, with its licence, or a dependency', (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>;
+  };
+  const dist = join(installed, 'dist');
+  const outside = new Set<string>();
+  for (const file of readdirSync(dist).filter((name) => name.endsWith('.js'))) {
+    const text = readFileSync(join(dist, file), 'utf8');
+    for (const [, fixed, loaded] of text.matchAll(
+      /^(?:import|export)[^"\n]*from "([^"]+)";|\bimport\("([^"]+)"\)/gm,
+    )) {
+      const specifier = fixed ?? loaded;
+      if (specifier !== undefined && !specifier.startsWith('.') && !specifier.startsWith('node:'))
+        outside.add(specifier);
+    }
+  }
+  assert.deepEqual(
+    [...outside].filter((name) => !(name in manifest.dependencies)),
+    [],
+  );
+  const licences = readFileSync(join(dist, 'LICENSES.txt'), 'utf8');
+  for (const name of ['fastify', 'find-my-way', 'pino', 'commander'])
+    assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n`, 'm'));
+  assert.ok(licences.split('Permission is hereby granted').length > 20);
 });
 
 test('an install brings no Node.js of its own', (t) => {

@@ -12,9 +12,10 @@ export interface Services {
 }
 
 /**
- * One row of the URL table. `url` is a path of `text`, `:name` and, at its end, `*` (see url-tree.ts). `handle` answers with `reply.send` or by returning a
- * value; a thrown Refusal is rendered by the table in wire-errors.ts. `request.body` is the raw body as a
- * Buffer whatever its content type, or undefined where there was none. GET rows answer HEAD too.
+ * One row of the URL table. `url` is a path of `text`, `:name` and, at its end, `*` (see url-tree.ts). `handle`
+ * answers with `reply.send` or by returning a value; a thrown Refusal is rendered by the table in wire-errors.ts.
+ * `request.body` is the raw body as a Buffer whatever its content type, or undefined where there was none. GET rows
+ * answer HEAD too.
  */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH';

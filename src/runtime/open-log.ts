@@ -1,4 +1,4 @@
-import type { Logger } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { ServiceLog } from './service.ts';
 
 /** A log with its end. */
@@ -27,7 +27,6 @@ const FLUSH_LENGTH = 32 * 1024;
  * process's end. A reader that went away (EPIPE) ends the log, not the service.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
-  const { pino } = await import('pino');
   const settings = {
     base: options.base ?? null,
     level: options.level ?? 'info',
