@@ -31,7 +31,8 @@ export const PLAIN: Texts = {
   filled: 'state',
 };
 
-const action = '/realms/acme/login-actions/authenticate?session_code=abc&execution=def&client_id=web&tab_id=x';
+const action =
+  '/realms/acme/login-actions/authenticate?session_code=abc&execution=def&client_id=web&tab_id=x';
 
 /** One answer of a page with the name of the case. */
 export interface Sample {
@@ -39,6 +40,10 @@ export interface Sample {
   frame: PageFrame;
   page: Page;
 }
+
+/** A stored text that stands for a message. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: Keycloak's placeholder
+const PROFILE_SCOPE = '${profileScopeConsentText}';
 
 /** Every page, in every shape that its data gives it. */
 export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
@@ -109,7 +114,7 @@ export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] 
         page: 'consent',
         action,
         client: texts.client,
-        scopes: [{ text: texts.scope }, { text: '${profileScopeConsentText}' }],
+        scopes: [{ text: texts.scope }, { text: PROFILE_SCOPE }],
         links: { policy: 'https://orders.example/privacy', terms: 'https://orders.example/terms' },
       },
     },

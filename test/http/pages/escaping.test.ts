@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
+import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { readElements, shapeOf } from './read-page.ts';
+import { PLAIN, samples, type Texts } from './samples.ts';
+
+const place = { basePath: '' };
+
+/** Texts that break out of markup where they can, mixed with any other character. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '<',
+        '>',
+        '"',
+        "'",
+        '&',
+        '`',
+        '=',
+        '/',
+        '\\',
+        '${',
+        '}',
+        '{name}',
+        '\0',
+        '\n',
+        '\r',
+        ' ',
+      ),
+      fc.constantFrom('<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "' onfocus='alert(1)"),
+      fc.constantFrom('<!--', '-->', ']]>', '</title>', '</textarea>', '&lt;', '&#x3c;', '<svg/onload=x>'),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    ),
+    { minLength: 1, maxLength: 8 },
+  )
+  .map((parts) => parts.join(''))
+  // What is empty is another page: there is nothing to show and another field has the focus.
+  .filter((text) => text.trim() !== '');
+
+const hostileTexts: fc.Arbitrary<Texts> = fc.record(
+  Object.fromEntries(Object.keys(PLAIN).map((key) => [key, hostile])) as Record<
+    keyof Texts,
+    fc.Arbitrary<string>
+  >,
+);
+
+/** What a parser may do to a text: line ends become one kind, what is no character is replaced. */
+const asRead = (text: string) =>
+  text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').toWellFormed().replaceAll('\ufffd', '');
+
+test('no stored or sent text changes what a page is made of, on any page (XSS)', () => {
+  const shapes = new Map(
+    samples().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
+  );
+  fc.assert(
+    fc.property(hostileTexts, (texts) => {
+      for (const { name, frame, page } of samples(texts))
+        assert.deepEqual(shapeOf(renderPage(frame, page, place).markup), shapes.get(name), name);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('every text reaches the reader as it is', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      // A text of this shape stands for a message.
+      fc.pre(!/^\s*\$\{[\w.-]+\}\s*$/.test(text));
+      const texts = { ...PLAIN, username: text, client: text, displayName: text };
+      const all = samples(texts).flatMap(({ frame, page }) =>
+        readElements(renderPage(frame, page, place).markup),
+      );
+      const shown = (element: string, pick: 'text' | 'value') =>
+        all
+          .filter(({ tag, attributes }) => tag === element || attributes['id'] === element)
+          .map((one) => asRead(pick === 'text' ? one.text : (one.attributes[pick] ?? '')));
+      assert.ok(shown('kc-page-title', 'text').some((title) => title.includes(asRead(text))));
+      assert.ok(shown('kc-attempted-username', 'value').every((value) => value === asRead(text)));
+      assert.ok(shown('title', 'text').some((title) => title.includes(asRead(text))));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('state and code come back byte for byte from a page that posts itself (Form Post §2)', () => {
+  const visible = hostile.map((text) => text.toWellFormed().replace(/[\0\r\n]/g, ''));
+  fc.assert(
+    fc.property(visible, visible, (state, description) => {
+      const fields = [
+        ['state', state],
+        ['error_description', description],
+      ] as const;
+      const { markup } = renderFormPost({ to: 'https://app.example/cb', fields }, findTexts('en'), place);
+      const inputs = readElements(markup).filter(({ tag }) => tag === 'input');
+      assert.deepEqual(
+        inputs.map(({ attributes }) => [attributes['name'], attributes['value']]),
+        fields,
+      );
+      assert.equal(readElements(markup).filter(({ tag }) => tag === 'script').length, 1);
+    }),
+  );
+});
+
+test('an error page of the HTTP layer escapes what it tells', () => {
+  const shape = shapeOf(renderPlainError('x', place).markup);
+  fc.assert(
+    fc.property(hostile, (text) => {
+      assert.deepEqual(shapeOf(renderPlainError(text, place).markup), shape);
+    }),
+  );
+});

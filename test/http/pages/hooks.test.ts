@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
+import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { stylesheet } from '../../../src/http/pages/resources.ts';
+import type { LoginPage, StandalonePage } from '../../../src/protocol/index.ts';
+import { find, readElements } from './read-page.ts';
+import { samples } from './samples.ts';
+
+const place = { basePath: '' };
+const frame = { realm: { name: 'acme', displayName: 'Acme' }, locale: 'en', languages: [] };
+const action = 'https://id.example/realms/acme/login-actions/x?a=1&b=2';
+const render = (page: LoginPage | StandalonePage) => renderPage(frame, page, place).markup;
+const login = {
+  page: 'login',
+  action,
+  fixed: false,
+  usernameKind: 'username',
+  rememberMe: 'absent',
+} as const;
+
+/** Ids and names of controls, as the recorded answers of Keycloak list them. */
+function hooksOf(markup: string): readonly string[] {
+  const wanted = ['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp'];
+  const ids = ['kc-form-login', 'kc-login', 'kc-logout'];
+  const found = readElements(markup).flatMap(({ attributes }) => [
+    ...(ids.includes(attributes['id'] ?? '') ? [`#${attributes['id']}`] : []),
+    ...(wanted.includes(attributes['name'] ?? '') ? [attributes['name']!] : []),
+  ]);
+  return [...new Set(found)].sort();
+}
+
+test('each page has exactly the hooks that Keycloak has (contract §5, observed page.hooks)', () => {
+  const expected: [LoginPage | StandalonePage, string[]][] = [
+    [login, ['#kc-form-login', '#kc-login', 'password', 'username']],
+    [
+      { ...login, rememberMe: 'offered' },
+      ['#kc-form-login', '#kc-login', 'password', 'rememberMe', 'username'],
+    ],
+    [{ ...login, fixed: true, username: 'alice' }, ['#kc-form-login', '#kc-login', 'password']],
+    [{ page: 'consent', action, client: 'web', scopes: [], links: {} }, ['#kc-login', 'accept', 'cancel']],
+    [{ page: 'terms', action }, ['accept', 'cancel']],
+    [{ page: 'otp', action, devices: [] }, ['#kc-login', 'otp']],
+    [{ page: 'logout-confirm', action }, ['#kc-logout', 'confirmLogout']],
+    [{ page: 'error' }, []],
+    [{ page: 'info' }, []],
+  ];
+  for (const [page, hooks] of expected) assert.deepEqual(hooksOf(render(page)), hooks, page.page);
+});
+
+test('every form posts to its action, works without scripts and has no other form before it', () => {
+  for (const { name, frame: own, page } of samples()) {
+    const { markup } = renderPage(own, page, place);
+    const forms = readElements(markup).filter(({ tag }) => tag === 'form');
+    assert.equal(forms.length, 'action' in page ? 1 : 0, name);
+    if (!('action' in page)) continue;
+    assert.equal(forms[0]!.attributes['action'], page.action, name);
+    assert.equal(forms[0]!.attributes['method'], 'post', name);
+    assert.ok(!markup.includes('<script'), name);
+    // How scripts of shells find it.
+    const [, found] = /<form\s+.*?\s+action="(.*?)"/.exec(markup) ?? [];
+    assert.equal(found?.replaceAll('&amp;', '&'), page.action, name);
+  }
+});
+
+test('password managers are told what each field is', () => {
+  const of = (page: LoginPage, hook: string) => find(render(page), hook).attributes['autocomplete'];
+  assert.equal(of(login, 'username'), 'username');
+  assert.equal(of(login, 'password'), 'current-password');
+  assert.equal(of({ page: 'otp', action, devices: [] }, 'otp'), 'one-time-code');
+  const update = { page: 'update-password', action, username: 'alice', logoutSessions: false } as const;
+  assert.equal(of(update, 'password-new'), 'new-password');
+  assert.equal(of(update, 'password-confirm'), 'new-password');
+  assert.equal(of(update, '#username'), 'username');
+  assert.equal(find(render(update), '#kc-passwd-update-form').attributes['action'], action);
+});
+
+test('texts that scripts look for are Keycloak’s (oidc-conformance, "Pages")', () => {
+  const error = (key: string, values?: Record<string, string>) =>
+    find(
+      renderPage(
+        { ...frame, message: { kind: 'error', key, ...(values ? { values } : {}) } },
+        { page: 'error' },
+        place,
+      ).markup,
+      '#kc-error-message',
+    ).text;
+  assert.match(
+    error('invalidParameterMessage', { name: 'redirect_uri' }),
+    /^Invalid parameter: redirect_uri$/,
+  );
+  assert.match(
+    error('missingParametersMessage', { name: 'id_token_hint' }),
+    /^Missing parameters: id_token_hint$/,
+  );
+  assert.match(error('invalidRedirectUriMessage'), /^Invalid redirect uri$/);
+  assert.match(error('invalidRequestMessage'), /^Invalid Request$/);
+  assert.equal(find(render({ page: 'error' }), '#kc-page-title').text, 'We are sorry...');
+  assert.equal(find(render(login), '#kc-page-title').text, 'Sign in to your account');
+  assert.match(render(login), /<title>Sign in to Acme<\/title>/);
+  assert.match(render({ page: 'logout-confirm', action }), /Do you want to log out\?/);
+  const out = renderPage(
+    { ...frame, message: { kind: 'success', key: 'successLogout' } },
+    { page: 'info' },
+    place,
+  );
+  assert.equal(find(out.markup, '#kc-page-title').text, 'You are logged out');
+  const again = { ...frame, message: { kind: 'info', key: 'reauthenticateMessage' } } as const;
+  assert.match(
+    renderPage(again, { ...login, fixed: true, username: 'a' }, place).markup,
+    /Please re-authenticate to continue/,
+  );
+});
+
+test('a user name that may not change is shown and not sent', () => {
+  const markup = render({ ...login, fixed: true, username: 'alice', restart: '/again' });
+  const shown = find(markup, '#kc-attempted-username');
+  assert.equal(shown.attributes['value'], 'alice');
+  assert.equal(shown.attributes['name'], undefined);
+  assert.ok('readonly' in shown.attributes);
+  assert.equal(find(markup, '#reset-login').attributes['href'], '/again');
+});
+
+test('one field has the focus, the first that wants something', () => {
+  const focused = (page: LoginPage) =>
+    readElements(render(page))
+      .filter(({ attributes }) => 'autofocus' in attributes)
+      .map(({ attributes }) => attributes['id']);
+  assert.deepEqual(focused(login), ['username']);
+  assert.deepEqual(focused({ ...login, username: 'alice' }), ['password']);
+  assert.deepEqual(focused({ ...login, username: 'alice', fixed: true }), ['password']);
+  assert.deepEqual(focused({ page: 'otp', action, devices: [] }), ['otp']);
+  // A button in focus would be pressed by a key that was meant for the page before.
+  assert.deepEqual(focused({ page: 'consent', action, client: 'c', scopes: [], links: {} }), []);
+});
+
+test('an error is announced and tied to the fields', () => {
+  const own = { ...frame, message: { kind: 'error', key: 'invalidUserMessage' } } as const;
+  const { markup } = renderPage(own, login, place);
+  assert.equal(find(markup, '#input-error').text, 'Invalid username or password.');
+  assert.equal(find(markup, 'username').attributes['aria-describedby'], 'input-error');
+  assert.equal(find(markup, 'password').attributes['aria-invalid'], 'true');
+  assert.ok(readElements(markup).some(({ attributes }) => attributes['role'] === 'alert'));
+});
+
+test('pages have no script, no form-action and frames of their own origin only (contract §5)', () => {
+  const policy =
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
+  for (const { name, frame: own, page } of samples())
+    assert.equal(renderPage(own, page, place).policy, policy, name);
+  assert.equal(renderPlainError('x', place).policy, policy);
+});
+
+test('the form_post page runs one classic inline script, by its hash (contract §5)', () => {
+  const answer = {
+    to: 'https://app.example/cb?x=1&y=2',
+    fields: [
+      ['code', 'a.b.c'],
+      ['state', `(,]=[*>/?'~)<^%}"`],
+    ],
+  } as const;
+  const { markup, policy } = renderFormPost(answer, findTexts('en'), place);
+  assert.match(
+    policy,
+    /^default-src 'none'; style-src 'self'; img-src 'self'; script-src 'sha256-[\w+/]{43}='; frame-ancestors 'self'; base-uri 'none'$/,
+  );
+  const [form] = readElements(markup).filter(({ tag }) => tag === 'form');
+  assert.equal(form!.attributes['action'], answer.to);
+  for (const [name, value] of answer.fields) assert.equal(find(markup, name).attributes['value'], value);
+  assert.ok(!/type="module"|onload|nonce/.test(markup));
+});
+
+test('the front-channel logout page frames those clients alone and goes on by script (Front-Channel §2)', () => {
+  const page = {
+    page: 'frontchannel-logout',
+    frames: [
+      { client: 'one', url: 'https://one.example:8443/out?iss=x&sid=y' },
+      { client: 'two', url: 'https://one.example:8443/other' },
+      { client: 'odd', url: 'javascript:alert(1)' },
+    ],
+    continueAt: 'https://app.example/bye?state=1',
+  } as const;
+  const { markup, policy } = renderPage(frame, page, place);
+  assert.match(policy, /; script-src 'sha256-[\w+/]{43}='; frame-src https:\/\/one\.example:8443; /);
+  const frames = readElements(markup).filter(({ tag }) => tag === 'iframe');
+  assert.deepEqual(
+    frames.map(({ attributes }) => attributes['src']),
+    page.frames.slice(0, 2).map(({ url }) => url),
+  );
+  assert.equal(find(markup, '#continue').attributes['href'], page.continueAt);
+});
+
+test('a stored URL that would run as a script is never a link or an action', () => {
+  for (const url of ['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'VBScript:x']) {
+    const links = { policy: url, terms: url };
+    const all = [
+      render({ page: 'consent', action, client: 'c', scopes: [], links }),
+      render({ page: 'error', backTo: url }),
+      render({ page: 'expired', restart: url, continueAt: url }),
+      render({ page: 'terms', action: url }),
+      render({ page: 'frontchannel-logout', frames: [{ client: 'c', url }], continueAt: url }),
+    ].flatMap(readElements);
+    for (const { attributes } of all)
+      for (const name of ['href', 'src', 'action'])
+        assert.ok(!/script:|data:/i.test(attributes[name] ?? ''), `${name}=${attributes[name]}`);
+  }
+  const native = 'com.example.app:/back';
+  assert.equal(
+    find(render({ page: 'error', backTo: native }), '#backToApplication').attributes['href'],
+    native,
+  );
+});
+
+test('a page with its stylesheet is at most 15 kB (issue 4, "Speed and memory")', () => {
+  for (const { name, frame: own, page } of samples()) {
+    const { markup } = renderPage(own, page, place);
+    const bytes = Buffer.byteLength(markup) + Buffer.byteLength(stylesheet.content);
+    assert.ok(bytes <= 15_000, `${name}: ${bytes}`);
+  }
+});
+
+test('pages below a path of the base URL load their files from there', () => {
+  const { markup } = renderPage(frame, login, { basePath: '/auth', logo: '/auth/resources/logos/acme?v=1' });
+  const { attributes } = readElements(markup).find(({ attributes }) => attributes['rel'] === 'stylesheet')!;
+  assert.equal(attributes['href'], `/auth${stylesheet.path}`);
+  const image = readElements(markup).find(({ tag }) => tag === 'img')!;
+  assert.deepEqual(image.attributes, { src: '/auth/resources/logos/acme?v=1', alt: 'Acme' });
+});

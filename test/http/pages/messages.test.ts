@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { en } from '../../../src/http/pages/messages/en.ts';
+import { findTexts, LANGUAGES } from '../../../src/http/pages/messages/index.ts';
+import { PAGE_LOCALES, RULE_MESSAGE_KEYS } from '../../../src/protocol/index.ts';
+
+const pages = new URL('../../../src/http/', import.meta.url).pathname;
+const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts') && !file.startsWith('pages/messages/'))
+  .map((file) => readFileSync(join(pages, file), 'utf8'))
+  .join('\n');
+
+/** Keys that stored values name: texts of consent screens and names of clients (`${key}`), as Keycloak has them. */
+const STORED = /^(client_|.*ConsentText$)/;
+
+test('every language has every key, and no other', () => {
+  for (const [language, messages] of Object.entries(LANGUAGES))
+    assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language);
+});
+
+test('every language that the rules may choose has a file, and the other way round', () => {
+  assert.deepEqual(Object.keys(LANGUAGES).sort(), [...PAGE_LOCALES].sort());
+});
+
+test('every key that the rules name has a text', () => {
+  assert.deepEqual(
+    RULE_MESSAGE_KEYS.filter((key) => !Object.hasOwn(en, key)),
+    [],
+  );
+});
+
+test('every key is used by a page, a rule or a stored value', () => {
+  const rules: ReadonlySet<string> = new Set(RULE_MESSAGE_KEYS);
+  const unused = Object.keys(en).filter(
+    (key) => !rules.has(key) && !STORED.test(key) && !sources.includes(`'${key}'`),
+  );
+  assert.deepEqual(unused, []);
+});
+
+test('a text has the same places to fill in, in every language', () => {
+  const places = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort();
+  for (const [language, messages] of Object.entries(LANGUAGES))
+    for (const [key, text] of Object.entries(messages))
+      assert.deepEqual(places(text), places(en[key as keyof typeof en]), `${language} ${key}`);
+});
+
+test('no text is empty, holds markup or is left in English', () => {
+  const same = new Set(['ownLabel', 'client_admin-cli']);
+  for (const [language, messages] of Object.entries(LANGUAGES))
+    for (const [key, text] of Object.entries(messages)) {
+      assert.match(text, /^[^<>&]*\S[^<>&]*$/, `${language} ${key}`);
+      if (language !== 'en' && !same.has(key)) assert.notEqual(text, en[key as keyof typeof en], key);
+    }
+});
+
+test('a value is filled in once, whatever it looks like', () => {
+  const texts = findTexts('en');
+  assert.equal(texts.text('invalidParameterMessage', { name: '{name}$&' }), 'Invalid parameter: {name}$&');
+  assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
+});
+
+test('a stored text names a message as in Keycloak, or stands for itself', () => {
+  const texts = findTexts('de');
+  const placeholder = (key: string) => `$\{${key}}`;
+  assert.equal(texts.stored(placeholder('profileScopeConsentText')), 'Benutzerprofil');
+  assert.equal(texts.stored(placeholder('unknownText')), 'unknownText');
+  assert.equal(texts.stored(`See ${placeholder('your')} orders`), `See ${placeholder('your')} orders`);
+  assert.equal(texts.stored(placeholder('constructor')), 'constructor');
+});
+
+test('a locale gets the nearest language, else English', () => {
+  const found = ['de', 'de-AT', 'de_CH', 'en-GB', 'fr', '', '__proto__'].map(
+    (locale) => findTexts(locale).language,
+  );
+  assert.deepEqual(found, ['de', 'de', 'de', 'en', 'en', 'en', 'en']);
+});
