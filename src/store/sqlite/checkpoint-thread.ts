@@ -16,7 +16,8 @@ const database = new DatabaseSync(file, { timeout: 1000 });
 database.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -1000');
 const checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
-let seen = Atomics.load(shared, 0);
+// What was committed before this thread began counts.
+let seen = 0;
 while (Atomics.load(shared, 2) === 0) {
   Atomics.wait(shared, 0, seen);
   if (Atomics.wait(shared, 2, 0, PAUSE_MS) !== 'timed-out') break;

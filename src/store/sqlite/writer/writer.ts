@@ -8,30 +8,30 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** Milliseconds from the first write until the thread for checkpoints starts: a start has no use for it. */
+const CHECKPOINTS_AFTER = 1_000;
+
 /** The writer and checkpoint threads of one database, seen from the main thread. */
 export class Writer {
+  readonly #workerData: { file: string; progress: SharedArrayBuffer };
   readonly #worker: Worker;
-  readonly #checkpoints: Worker;
   readonly #shared: Int32Array;
-  readonly #checkpointsEnded: Promise<void>;
+  #checkpoints: { worker: Worker; ended: Promise<void> } | undefined;
+  #planned: NodeJS.Timeout | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #outgoing: Call[] = [];
   #nextId = 1;
   #closing: Promise<void> | undefined;
   #dead: Error | undefined;
 
-  private constructor(worker: Worker, checkpoints: Worker, shared: Int32Array) {
+  private constructor(worker: Worker, workerData: { file: string; progress: SharedArrayBuffer }) {
+    this.#workerData = workerData;
     this.#worker = worker;
-    this.#checkpoints = checkpoints;
-    this.#shared = shared;
+    this.#shared = new Int32Array(workerData.progress);
     worker.on('message', (message: FromWriter) => this.#take(message));
     worker.on('error', (error) => this.#fail(error as Error));
     worker.on('exit', () => this.#fail(new IdkitError('IDKIT_FAILED', 'the database writer has ended')));
-    this.#checkpointsEnded = new Promise((resolve) => checkpoints.once('exit', () => resolve()));
-    // Without it the log only grows; the writer folds it in at the end.
-    checkpoints.on('error', () => {});
     worker.unref();
-    checkpoints.unref();
   }
 
   /** Opens, creates and migrates the file in its own thread. @throws the catalogue's errors for files */
@@ -46,8 +46,7 @@ export class Writer {
       worker.once('error', reject);
     });
     worker.removeAllListeners('error');
-    const checkpoints = new Worker(threadModule(import.meta.url, '../checkpoint-thread'), { workerData });
-    return new Writer(worker, checkpoints, new Int32Array(progress));
+    return new Writer(worker, workerData);
   }
 
   /**
@@ -58,6 +57,7 @@ export class Writer {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
     if (this.#closing !== undefined)
       return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
+    this.#planned ??= setTimeout(() => this.#startCheckpoints(), CHECKPOINTS_AFTER).unref();
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
@@ -74,22 +74,40 @@ export class Writer {
   }
 
   async #close(): Promise<void> {
+    clearTimeout(this.#planned);
     if (this.#dead !== undefined) {
-      await this.#checkpoints.terminate();
+      await this.#checkpoints?.worker.terminate();
       return;
     }
     this.#send();
-    this.#checkpoints.ref();
     this.#worker.ref();
-    Atomics.store(this.#shared, 2, 1);
-    Atomics.notify(this.#shared, 2);
-    Atomics.add(this.#shared, 0, 1);
-    Atomics.notify(this.#shared, 0);
-    await this.#checkpointsEnded;
+    await this.#endCheckpoints();
     if (this.#dead !== undefined) return;
     const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
     this.#worker.postMessage({ close: true } satisfies ToWriter);
     await ended;
+  }
+
+  #startCheckpoints(): void {
+    if (this.#dead !== undefined) return;
+    const worker = new Worker(threadModule(import.meta.url, '../checkpoint-thread'), {
+      workerData: this.#workerData,
+    });
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    // Without it the log only grows; the writer folds it in at the end.
+    worker.on('error', () => {});
+    worker.unref();
+    this.#checkpoints = { worker, ended };
+  }
+
+  async #endCheckpoints(): Promise<void> {
+    if (this.#checkpoints === undefined) return;
+    this.#checkpoints.worker.ref();
+    Atomics.store(this.#shared, 2, 1);
+    Atomics.notify(this.#shared, 2);
+    Atomics.add(this.#shared, 0, 1);
+    Atomics.notify(this.#shared, 0);
+    await this.#checkpoints.ended;
   }
 
   #send(): void {
