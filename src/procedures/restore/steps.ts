@@ -9,7 +9,7 @@ export const RESTORE_STEPS = [
   },
   {
     id: 'preflight',
-    title: 'Check that the service is stopped, the versions fit and there is room',
+    title: 'Check that the service is stopped, version and master key fit and there is room',
     why: 'whatever can be known beforehand must not be learned half way',
   },
   {
