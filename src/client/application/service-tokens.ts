@@ -2,7 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { bearerFetch } from './bearer-fetch.ts';
 import { ClientError } from './client-error.ts';
 import { openProvider, type ProviderOptions } from './provider.ts';
-import { renewalTime } from './token-set.ts';
+import { renewalTime, UNTOLD_LIFETIME_SECONDS } from './token-set.ts';
 
 /** Which machine-to-machine client, and what it asks for. */
 export interface ServiceTokenOptions extends ProviderOptions {
@@ -65,7 +65,7 @@ export function openServiceTokens(options: ServiceTokenOptions, now: () => numbe
         ),
       (response) => oauth.processClientCredentialsResponse(server, provider.client, response),
     );
-    const lifetime = answer.expires_in ?? 0;
+    const lifetime = answer.expires_in ?? UNTOLD_LIFETIME_SECONDS;
     return {
       accessToken: answer.access_token,
       expiresAt: asked + lifetime * 1000,

@@ -29,6 +29,8 @@ export interface TokenKeeper {
 
 /** For so long a failure in one tab counts for all, and a reactive renewal for all further refusals. */
 const CALM_MILLISECONDS = 5_000;
+/** However short a token lives, it is not renewed by itself more often than that. */
+const SHORTEST_PAUSE_MILLISECONDS = 1_000;
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
 
 /** Keeps tokens fresh: one refresh in flight for all callers and all tabs. */
@@ -48,7 +50,7 @@ export function openTokenKeeper(
 
   const plan = (milliseconds: number): void => {
     callOff();
-    callOff = clock.after(Math.max(0, milliseconds), () => {
+    callOff = clock.after(Math.max(SHORTEST_PAUSE_MILLISECONDS, milliseconds), () => {
       if (held !== undefined) renew(held).catch(() => {});
     });
   };

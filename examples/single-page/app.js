@@ -1,0 +1,44 @@
+// A single-page application: tokens in memory only, renewed before their end, shared by the tabs. Every state of the
+// session is shown; nothing else decides what a person sees.
+
+import { openBrowserSession } from 'idkit/client';
+
+const { issuer, api } = await (await fetch('/config.json')).json();
+const find = (id) => document.getElementById(id);
+
+const session = openBrowserSession({
+  issuer,
+  clientId: 'shop',
+  redirectUri: `${location.origin}/`,
+  apiOrigins: [new URL(api).origin],
+  onChange: show,
+  // Log and alert: an unexpected login follows the reuse of a refresh token, among other things.
+  onUnexpectedLogin: (report) => navigator.sendBeacon('/reports', JSON.stringify(report)),
+});
+
+function show(state) {
+  const texts = {
+    starting: () => '…',
+    logging_in: () => 'Logging in …',
+    logged_in: () => `Hello, ${state.user.name ?? state.user.preferred_username}`,
+    logged_out: () => `Logged out (${[state.reason, state.errorDescription].filter(Boolean).join(': ')})`,
+  };
+  find('state').textContent = texts[state.name]();
+  find('login').hidden = state.name !== 'logged_out';
+  find('orders').hidden = find('logout').hidden = state.name !== 'logged_in';
+  if (state.name !== 'logged_in') find('list').replaceChildren();
+}
+
+find('login').onclick = () => session.login();
+find('logout').onclick = () => session.logout();
+find('orders').onclick = async () => {
+  const answer = await session.fetch(`${api}/orders`);
+  const lines = answer.ok
+    ? (await answer.json()).orders.map(({ what }) => what)
+    : [`not for you (${answer.status})`];
+  find('list').replaceChildren(
+    ...lines.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
+  );
+};
+
+await session.start();

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as oauth from 'oauth4webapi';
+import { parseTokenSet, renewalTime, type TokenSet } from '../../../src/client/application/token-set.ts';
+
+const AS = { issuer: 'https://login.example/realms/x', token_endpoint: 'https://login.example/token' };
+const CLIENT = { client_id: 'shop' };
+
+/** What a token endpoint answered, with an ID token of these claims. */
+function answerWith(claims: Record<string, unknown> | undefined, more: Record<string, unknown> = {}) {
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const now = Math.floor(Date.now() / 1000);
+  const all = { iss: AS.issuer, aud: 'shop', iat: now, exp: now + 300, ...claims };
+  const body = {
+    access_token: 'access',
+    token_type: 'Bearer',
+    expires_in: 300,
+    ...(claims === undefined ? {} : { id_token: `${encode({ alg: 'RS256' })}.${encode(all)}.c2ln` }),
+    ...more,
+  };
+  return oauth.processRefreshTokenResponse(AS, CLIENT, Response.json(body));
+}
+
+test('tokens of one session at the service are known as one, whichever login they came from', async () => {
+  const one = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
+  const two = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
+  assert.equal(one.session, two.session);
+  assert.notEqual(one.id, two.id);
+  for (const other of [
+    { sub: 'alice', sid: 's2' },
+    { sub: 'bob', sid: 's1' },
+  ]) {
+    assert.notEqual(parseTokenSet(await answerWith(other), 0).session, one.session);
+  }
+});
+
+test('a service that names no session keeps each login’s tokens one session through its renewals', async () => {
+  for (const claims of [{ sub: 'alice' }, undefined]) {
+    const first = parseTokenSet(await answerWith(claims), 0);
+    const second = parseTokenSet(await answerWith(claims), 0, first);
+    assert.equal(second.session, first.session);
+    assert.notEqual(parseTokenSet(await answerWith(claims), 0).session, first.session);
+  }
+});
+
+test('a renewal that names another user is no renewal (OpenID Connect Core 1.0 §12.2)', async () => {
+  const before = parseTokenSet(await answerWith({ sub: 'alice', sid: 's1' }), 0);
+  const answer = await answerWith({ sub: 'bob', sid: 's1' });
+  assert.throws(() => parseTokenSet(answer, 0, before), { code: 'unexpected_answer' });
+});
+
+test('what a renewal leaves out stays: refresh token, ID token, user', async () => {
+  const before = parseTokenSet(
+    await answerWith({ sub: 'alice', sid: 's1', name: 'Alice' }, { refresh_token: 'r1' }),
+    0,
+  );
+  const after: TokenSet = parseTokenSet(await answerWith(undefined), 1000, before);
+  assert.deepEqual(
+    [after.refreshToken, after.idToken, after.user['name'], after.session],
+    ['r1', before.idToken, 'Alice', before.session],
+  );
+  assert.deepEqual([after.expiresAt, after.renewAt], [301_000, 241_000]);
+});
+
+test('a lifetime that the service does not tell counts as a minute (RFC 6749 §5.1)', async () => {
+  const { expiresAt } = parseTokenSet(await answerWith(undefined, { expires_in: undefined }), 0);
+  assert.equal(expiresAt, 60_000);
+});
+
+test('a token is renewed its margin before its end, or half way where it lives less than twice as long', () => {
+  assert.equal(renewalTime(0, 300, 60), 240_000);
+  assert.equal(renewalTime(0, 120, 60), 60_000);
+  assert.equal(renewalTime(0, 60, 60), 30_000);
+});
