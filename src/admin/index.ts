@@ -7,6 +7,7 @@ export { type BootstrapOptions, bootstrapMaster } from './bootstrap.ts';
 export * from './client-scopes.ts';
 export * from './clients.ts';
 export * from './components.ts';
+export { listConsents, revokeConsent } from './consents.ts';
 export type { AdminContext, Caller } from './context.ts';
 export * from './events.ts';
 export { exportRealm } from './export/export-realm.ts';

@@ -192,7 +192,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
     work.changes.push({ do: 'remove', what: 'user', id: there.id });
     wanted.push({ ...one, id: there.id });
   }
-  const { users, credentials } = await buildUsers(
+  const { users, credentials, consents } = await buildUsers(
     { users: wanted },
     { realm, clients: [], defaultRoleId: realm.defaultRoleId, names, context: call.context },
   );
@@ -203,6 +203,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
     work.changes.push({ do: 'create', user });
   }
   for (const credential of credentials) work.changes.push({ do: 'create', credential });
+  for (const consent of consents) work.changes.push({ do: 'putConsent', consent });
   return users;
 }
 

@@ -8,6 +8,7 @@ import {
   clientScopeRepresentation,
   componentRepresentation,
 } from './client-representation.ts';
+import { consentRepresentation } from './consent-representation.ts';
 import { roleRepresentation, settingsRepresentation } from './realm-representation.ts';
 import { exportedCredential, userRepresentation } from './user-representation.ts';
 
@@ -127,6 +128,11 @@ async function exportUsers(
   const exported: Json[] = [];
   for (const user of users) {
     const credentials = await store.listCredentials(user.id);
+    const clientConsents: Json[] = [];
+    for (const consent of await store.listConsents(user.id)) {
+      const shown = await consentRepresentation(consent, configuration, (id) => labels.clientIds.get(id));
+      if (shown !== undefined) clientConsents.push(shown);
+    }
     const { realmRoles, clientRoles } = byName(labels, user.roleIds);
     const account = user.serviceAccountClientUuid;
     exported.push({
@@ -134,6 +140,7 @@ async function exportUsers(
       ...user.kept,
       ...(account === undefined ? {} : { serviceAccountClientId: labels.clientIds.get(account) }),
       credentials: credentials.map(exportedCredential),
+      ...(clientConsents.length === 0 ? {} : { clientConsents }),
       realmRoles,
       clientRoles,
       groups: user.groupIds.flatMap((id) => {

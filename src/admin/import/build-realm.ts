@@ -4,6 +4,7 @@ import type {
   Client,
   ClientScope,
   Component,
+  Consent,
   Credential,
   Group,
   Realm,
@@ -34,6 +35,7 @@ export interface BuiltRealm {
   components: readonly Component[];
   users: readonly User[];
   credentials: readonly Credential[];
+  consents: readonly Consent[];
 }
 
 /** Fields of a full representation that have records of their own, or are worked out. */
@@ -72,7 +74,7 @@ export async function buildRealm(given: Json, name: string, context: AdminContex
   const groups = buildGroups(representation['groups'], id, names, context, representation['defaultGroups']);
   const defaultRole = text((representation['defaultRole'] as Json)['name'])!;
   const settings = buildSettings(representation);
-  const { users, credentials } = await buildUsers(representation, {
+  const { users, credentials, consents } = await buildUsers(representation, {
     realm: { id, settings: settings.rest },
     clients,
     defaultRoleId: names.realmRoles.get(defaultRole)!,
@@ -105,6 +107,7 @@ export async function buildRealm(given: Json, name: string, context: AdminContex
     components,
     users,
     credentials,
+    consents,
   };
 }
 

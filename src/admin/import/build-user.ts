@@ -23,6 +23,7 @@ const OWN: ReadonlySet<string> = new Set([
   'clientRoles',
   'groups',
   'credentials',
+  'clientConsents',
   'totp',
   'disableableCredentialTypes',
   'access',

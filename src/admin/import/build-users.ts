@@ -1,6 +1,7 @@
-import type { Client, Credential, RealmSettings, User } from '../../model/index.ts';
+import type { Client, Consent, Credential, RealmSettings, User } from '../../model/index.ts';
 import type { AdminContext } from '../context.ts';
 import { type Json, objects, strings, text } from '../representations/json.ts';
+import { buildConsents } from './build-consents.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 import { found, type Names, Unique } from './names.ts';
 
@@ -22,7 +23,7 @@ export interface UsersPlace {
 export async function buildUsers(
   representation: Json,
   place: UsersPlace,
-): Promise<{ users: User[]; credentials: Credential[] }> {
+): Promise<{ users: User[]; credentials: Credential[]; consents: Consent[] }> {
   const { realm, names, context } = place;
   const taken = {
     id: new Unique('user id'),
@@ -33,6 +34,7 @@ export async function buildUsers(
   };
   const users: User[] = [];
   const credentials: Credential[] = [];
+  const consents: Consent[] = [];
   for (const [index, given] of objects(representation['users']).entries()) {
     const path = `$.users[${index}]`;
     const user = buildUser(given, { context, realmId: realm.id, path });
@@ -74,6 +76,9 @@ export async function buildUsers(
     for (const [at, credential] of own.entries())
       taken.credential.add(credential.id, `${path}.credentials[${at}].id`);
     credentials.push(...own);
+    consents.push(
+      ...buildConsents(given['clientConsents'], user.id, { names, context, path: `${path}.clientConsents` }),
+    );
   }
   const served = new Set(users.map((user) => user.serviceAccountClientUuid));
   for (const client of place.clients)
@@ -82,7 +87,7 @@ export async function buildUsers(
       taken.username.add(account.username, `the service account of client ${client.clientId}`);
       users.push(account);
     }
-  return { users, credentials };
+  return { users, credentials, consents };
 }
 
 /** The user behind a client's service account, as Keycloak makes it. */

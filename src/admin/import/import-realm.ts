@@ -101,5 +101,6 @@ export function realmChanges(built: BuiltRealm): Change[] {
     ...built.components.map((component): Change => ({ do: 'create', component })),
     ...built.users.map((user): Change => ({ do: 'create', user })),
     ...built.credentials.map((credential): Change => ({ do: 'create', credential })),
+    ...built.consents.map((consent): Change => ({ do: 'putConsent', consent })),
   ];
 }

@@ -26,6 +26,7 @@ export type RepresentationName =
   | 'ComponentRepresentation'
   | 'ComponentExportRepresentation'
   | 'CredentialRepresentation'
+  | 'UserConsentRepresentation'
   | 'ScopeMappingRepresentation'
   | 'RealmEventsConfigRepresentation'
   | 'PartialImportRepresentation';
@@ -115,9 +116,12 @@ const user = table(
     integer: 'createdTimestamp notBefore',
     strings: 'disableableCredentialTypes requiredActions realmRoles groups',
     lists: 'attributes clientRoles applicationRoles',
-    any: 'userProfileMetadata federatedIdentities clientConsents socialLinks access',
+    any: 'userProfileMetadata federatedIdentities socialLinks access',
   },
-  { credentials: { list: 'CredentialRepresentation' } },
+  {
+    credentials: { list: 'CredentialRepresentation' },
+    clientConsents: { list: 'UserConsentRepresentation' },
+  },
 );
 
 const client = table(
@@ -185,6 +189,11 @@ export const FIELDS: Readonly<Record<RepresentationName, Table>> = {
     boolean: 'temporary',
     integer: 'createdDate priority hashIterations counter digits period',
     lists: 'config',
+  }),
+  UserConsentRepresentation: table({
+    string: 'clientId',
+    integer: 'createdDate lastUpdatedDate',
+    strings: 'grantedClientScopes grantedRealmRoles',
   }),
   ScopeMappingRepresentation: table({ string: 'self client clientTemplate clientScope', strings: 'roles' }),
   PartialImportRepresentation: new Map<string, Kind>([

@@ -18,7 +18,7 @@ const NOT_BUILT = `
   ldap-server-capabilities localization localization/** organizations organizations/** partial-export
   roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
   testSMTPConnection user-storage/** users-management-permissions users/profile users/profile/**
-  users/*/configured-user-storage-credential-types users/*/consents users/*/consents/*
+  users/*/configured-user-storage-credential-types
   users/*/credentials/*/moveAfter/* users/*/credentials/*/moveToFirst users/*/disable-credential-types
   users/*/execute-actions-email users/*/federated-identity users/*/federated-identity/* users/*/impersonation
   users/*/reset-password-email users/*/send-verify-email users/*/unmanagedAttributes workflows workflows/**`

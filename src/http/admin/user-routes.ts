@@ -7,12 +7,14 @@ import {
   deleteCredential,
   deleteUser,
   labelCredential,
+  listConsents,
   listCredentials,
   listUserGroups,
   listUserSessions,
   listUsers,
   logoutUser,
   resetPassword,
+  revokeConsent,
   showUser,
   updateUser,
 } from '../../admin/index.ts';
@@ -59,6 +61,10 @@ export const userRoutes: readonly Route[] = [
   inRealm('GET', '/users/:id/sessions', (call) => listUserSessions(call, call.param('id'))),
   inRealm('GET', '/users/:id/offline-sessions/:client', (call) =>
     listUserSessions(call, call.param('id'), call.param('client')),
+  ),
+  inRealm('GET', '/users/:id/consents', (call) => listConsents(call, call.param('id'))),
+  inRealm('DELETE', '/users/:id/consents/:client', (call) =>
+    revokeConsent(call, call.param('id'), call.param('client')),
   ),
   inRealm('POST', '/users/:id/logout', (call) => logoutUser(call, call.param('id'))),
   inRealm('GET', '/users/:id/groups', async (call) => {

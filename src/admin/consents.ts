@@ -1,0 +1,56 @@
+import { consentRepresentation } from './export/consent-representation.ts';
+import { applyChanges, type RealmCall } from './realm-call.ts';
+import { notFound } from './refusal.ts';
+import type { Json } from './representations/json.ts';
+import { getUser } from './users.ts';
+
+/**
+ * What a user agreed to, with the clients that have offline tokens of the user beside them (facts §7.2; Keycloak's
+ * `UserResource.getConsents`).
+ */
+export async function listConsents(call: RealmCall, userId: string): Promise<readonly Json[]> {
+  await getUser(call, userId);
+  call.rights.check('viewUsers');
+  const { store } = call.context;
+  const realmId = call.configuration.realm.id;
+  const offline = await offlineClients(call, userId);
+  const listed: Json[] = [];
+  const nameOf = async (uuid: string) => (await store.findClientByUuid(realmId, uuid))?.clientId;
+  const grants = (uuid: string) => (offline.has(uuid) ? [{ client: uuid, key: 'Offline Token' }] : []);
+  for (const consent of await store.listConsents(userId)) {
+    const shown = await consentRepresentation(consent, call.configuration, nameOf);
+    if (shown !== undefined) listed.push({ ...shown, additionalGrants: grants(consent.clientUuid) });
+    offline.delete(consent.clientUuid);
+  }
+  for (const uuid of offline) {
+    const clientId = await nameOf(uuid);
+    if (clientId !== undefined)
+      listed.push({ clientId, grantedClientScopes: [], additionalGrants: grants(uuid) });
+  }
+  return listed;
+}
+
+async function offlineClients({ context }: RealmCall, userId: string): Promise<Set<string>> {
+  const sessions = await context.store.listUserSessions(userId, true);
+  return new Set(sessions.flatMap(({ clientUuids }) => clientUuids));
+}
+
+/**
+ * Takes a user's consent to a client away with all that the client has of the user, offline tokens too.
+ *
+ * @throws AdminRefusal 404 for a client that is none, or that was agreed to nothing
+ */
+export async function revokeConsent(call: RealmCall, userId: string, clientId: string): Promise<void> {
+  await getUser(call, userId);
+  call.rights.check('manageUsers');
+  const { context, configuration } = call;
+  const client = await context.store.findClient(configuration.realm.id, clientId);
+  if (client === undefined) throw notFound('Client not found');
+  const { removed } = await context.store.removeConsent(userId, client.id);
+  if (!removed) throw notFound('Consent nor offline token not found');
+  await applyChanges(call, [], {
+    operation: 'ACTION',
+    resource: 'USER',
+    path: `users/${userId}/consents/${clientId}`,
+  });
+}
