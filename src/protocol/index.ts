@@ -38,5 +38,6 @@ export { checkTransport, getRealm, issuerOf } from './realm-gate.ts';
 export { type RealmInfo, realmInfo } from './realm-info.ts';
 export { Refusal, type RefusalCase, type RefusalOptions } from './refusal.ts';
 export { revokeToken } from './revocation.ts';
+export { checkSessionFrame } from './session-frame.ts';
 export { requestTokens } from './token-endpoint.ts';
 export { userInfo } from './user-info.ts';

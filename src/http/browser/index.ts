@@ -2,3 +2,4 @@
 // Must not know: the rules of the login.
 // Start at send-answer.ts.
 export { resourceRoutes } from './resource-routes.ts';
+export { sessionRoutes } from './session-routes.ts';

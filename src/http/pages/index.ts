@@ -8,3 +8,4 @@ export { findTexts } from './messages/index.ts';
 export { type RenderedPage, renderPage, renderPlainError } from './render.ts';
 export { RESOURCES, type Resource } from './resources.ts';
 export { safeLink } from './safe-link.ts';
+export { cookieSteps, loginStatusPage } from './session-pages.ts';

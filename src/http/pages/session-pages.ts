@@ -1,0 +1,98 @@
+import { html } from './html.ts';
+import { framedScriptPolicy, type PageScript, pageScript } from './policy.ts';
+import type { RenderedPage } from './render.ts';
+
+/** A browser may keep cookies from a page that another site frames. */
+const STORAGE_ACCESS =
+  'function access(){return document.hasStorageAccess?document.hasStorageAccess():Promise.resolve(true)}';
+
+/**
+ * Answers a client's page that sends `client_id session_state` (Session Management 1.0 §3.2): `unchanged` while the
+ * browser's login is the one of that `session_state`, else `changed`; `error` where it cannot know or the client's
+ * page may not ask. The cookie holds the SHA-256 of the session state, so that it tells no more than that.
+ */
+const statusScript = pageScript(`
+(function () {
+${STORAGE_ACCESS}
+var verified = {};
+function verify(client, origin) {
+  var key = origin + ' ' + client;
+  if (verified[key]) return Promise.resolve(true);
+  var asked = new URLSearchParams({ client_id: client, origin: origin });
+  return fetch(location.pathname + '/init?' + asked).then(function (answer) {
+    return verified[key] = answer.ok;
+  });
+}
+function logins() {
+  return document.cookie.split('; ').filter(function (pair) {
+    return pair.indexOf('KEYCLOAK_SESSION=') === 0;
+  }).map(function (pair) { return pair.slice(17); });
+}
+function digest(text) {
+  return crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)).then(function (bytes) {
+    return btoa(String.fromCharCode.apply(null, new Uint8Array(bytes)))
+      .replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=+$/, '');
+  });
+}
+function check(client, state, origin) {
+  return access().then(function (granted) {
+    if (!granted) return 'error';
+    return verify(client, origin).then(function (allowed) {
+      if (!allowed) return 'error';
+      var found = logins();
+      if (found.length === 0 || state === '') return found.length === 0 && state === '' ? 'unchanged' : 'changed';
+      return digest(state).then(function (hash) { return found.indexOf(hash) < 0 ? 'changed' : 'unchanged'; });
+    });
+  }).catch(function () { return 'error'; });
+}
+addEventListener('message', function (event) {
+  var at = typeof event.data === 'string' ? event.data.lastIndexOf(' ') : -1;
+  if (at < 1 || event.origin === 'null' || !event.source) return;
+  check(event.data.slice(0, at), event.data.slice(at + 1), event.origin).then(function (status) {
+    event.source.postMessage(status, event.origin);
+  });
+});
+})()
+`);
+
+/** Keycloak's names, which keycloak-js never sees: step 2 reads what step 1 set. */
+const setScript = pageScript(`
+(function () {
+${STORAGE_ACCESS}
+access().then(function (granted) {
+  if (!granted) return parent.postMessage('unsupported', '*');
+  document.cookie = 'KEYCLOAK_3P_COOKIE_SAMESITE=supported; Max-Age=60; SameSite=None; Secure';
+  document.cookie = 'KEYCLOAK_3P_COOKIE=supported; Max-Age=60';
+  location.replace('step2.html');
+});
+})()
+`);
+
+const readScript = pageScript(`
+(function () {
+var supported = document.cookie.indexOf('KEYCLOAK_3P_COOKIE') >= 0;
+document.cookie = 'KEYCLOAK_3P_COOKIE_SAMESITE=; Max-Age=0; SameSite=None; Secure';
+document.cookie = 'KEYCLOAK_3P_COOKIE=; Max-Age=0';
+parent.postMessage(supported ? 'supported' : 'unsupported', '*');
+})()
+`);
+
+/** The session iframe (Session Management 1.0 §3.2). */
+export const loginStatusPage = scriptOnly('Login status', statusScript, true);
+
+/** What keycloak-js loads to learn whether cookies work in its frames: sets one, and reads it. */
+export const cookieSteps = [
+  scriptOnly('Cookies', setScript, false),
+  scriptOnly('Cookies', readScript, false),
+] as const;
+
+/** A page that holds one script and that any origin may frame (contract §5). */
+function scriptOnly(title: string, script: PageScript, connects: boolean): RenderedPage {
+  const { markup } = html`<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${title}</title></head>
+<body>${script.element}</body>
+</html>
+`;
+  return { markup, policy: framedScriptPolicy(script, connects) };
+}
