@@ -1,9 +1,9 @@
-import { hashPolicy, matchesPattern } from '../crypto/index.ts';
+import { findPasswordFault, matchesPattern, PASSWORD_HISTORY } from '../crypto/index.ts';
 import {
   type Credential,
   checkPassword,
+  type PasswordCandidate,
   parsePasswordPolicy,
-  passwordFault,
   type User,
 } from '../model/index.ts';
 import { credentialRepresentation } from './export/user-representation.ts';
@@ -13,22 +13,21 @@ import { badInput, notFound } from './refusal.ts';
 import { type Json, text } from './representations/json.ts';
 import { getUser } from './users.ts';
 
-/** Old hashes that the policy's history is checked against. */
-const HISTORY = 'password-history';
-
 /** @throws AdminRefusal 400 with the first thing that the policy does not allow (facts §7.2, §11) */
 export function checkNewPassword(
   policy: string | undefined,
   password: string,
   user: Pick<User, 'username' | 'email'>,
 ): void {
-  const candidate = {
-    password,
-    username: user.username,
-    ...(user.email === undefined ? {} : { email: user.email }),
-  };
-  const fault = checkPassword(parsePasswordPolicy(policy), candidate, matchesPattern)[0];
+  const fault = checkPassword(parsePasswordPolicy(policy), candidateOf(user, password), matchesPattern)[0];
   if (fault !== undefined) throw badInput(fault.key, fault.message);
+}
+
+function candidateOf(
+  { username, email }: Pick<User, 'username' | 'email'>,
+  password: string,
+): PasswordCandidate {
+  return { password, username, ...(email === undefined ? {} : { email }) };
 }
 
 /**
@@ -45,9 +44,10 @@ export async function resetPassword(call: RealmCall, userId: string, given: Json
   const value = text(given['value']);
   if (value === undefined) throw badInput('No password provided');
   if (value === '') throw badInput('Empty password not allowed');
-  checkNewPassword(passwordPolicy, value, user);
   const there = await context.store.listCredentials(userId);
-  await checkHistory(call, value, there);
+  const candidate = candidateOf(user, value);
+  const fault = await findPasswordFault(context.passwords, passwordPolicy, candidate, there);
+  if (fault !== undefined) throw badInput(fault.key, fault.message);
   const old = there.filter(({ type }) => type === 'password');
   const credential = { type: 'password', value, userLabel: given['userLabel'] };
   const made = await buildCredentials([credential], userId, { context, passwordPolicy, path: '$' });
@@ -61,7 +61,7 @@ export async function resetPassword(call: RealmCall, userId: string, given: Json
       { do: 'put', user: { ...user, requiredActions } },
       ...old.map((one) =>
         remember
-          ? { do: 'put' as const, credential: { ...one, type: HISTORY } }
+          ? { do: 'put' as const, credential: { ...one, type: PASSWORD_HISTORY } }
           : { do: 'remove' as const, what: 'credential' as const, id: one.id },
       ),
       ...made.map((one) => ({ do: 'create' as const, credential: one })),
@@ -71,30 +71,12 @@ export async function resetPassword(call: RealmCall, userId: string, given: Json
   );
 }
 
-/** @throws AdminRefusal where the password is one of the last that the policy remembers */
-async function checkHistory(call: RealmCall, password: string, there: readonly Credential[]): Promise<void> {
-  const { passwordPolicy } = call.configuration.realm.settings;
-  const { passwordHistory } = parsePasswordPolicy(passwordPolicy);
-  if (passwordHistory === undefined) return;
-  const newest = there
-    .filter(({ type }) => type === 'password' || type === HISTORY)
-    .sort((one, other) => other.createdDate - one.createdDate)
-    .slice(0, passwordHistory);
-  for (const stored of newest) {
-    const { outcome } = await call.context.passwords.verify(password, stored, hashPolicy(passwordPolicy));
-    if (outcome === 'match') {
-      const fault = passwordFault('History', passwordHistory);
-      throw badInput(fault.key, fault.message);
-    }
-  }
-}
-
 /** The credentials of a user, without what is secret. */
 export async function listCredentials(call: RealmCall, userId: string): Promise<readonly Json[]> {
   await getUser(call, userId);
   call.rights.check('viewUsers');
   const credentials = await call.context.store.listCredentials(userId);
-  return credentials.filter(({ type }) => type !== HISTORY).map(credentialRepresentation);
+  return credentials.filter(({ type }) => type !== PASSWORD_HISTORY).map(credentialRepresentation);
 }
 
 async function getCredential(call: RealmCall, userId: string, id: string): Promise<Credential> {

@@ -1,17 +1,6 @@
-import type { User } from '../model/index.ts';
+import { listProfileFaults, type User } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { AdminRefusal } from './refusal.ts';
-
-/** One field of a user that the profile refuses, in Keycloak's keys (facts §7.2). */
-interface ProfileFault {
-  field: string;
-  errorMessage: string;
-  params: readonly unknown[];
-}
-
-const EMAIL = /^[^\s@<>(),;:\\"[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
-const PROHIBITED_IN_USERNAME = /[<>&"\s$%!#?§,;:*~/\\|^=[\]{}()`\p{Cc}]/u;
-const PROHIBITED_IN_NAME = /[<>&"$%!#?§;*~/\\|^=[\]{}()\p{Cc}]/u;
 
 /**
  * Checks a user against the default user profile (facts §10); what did not change since `before` is not judged.
@@ -19,26 +8,7 @@ const PROHIBITED_IN_NAME = /[<>&"$%!#?§;*~/\\|^=[\]{}()\p{Cc}]/u;
  * @throws AdminRefusal 400 with one fault, or all of them under `errors`
  */
 export function checkProfile({ realm }: RealmConfiguration, user: User, before?: User): void {
-  const faults: ProfileFault[] = [];
-  const fault = (field: string, errorMessage: string, ...params: unknown[]) =>
-    faults.push({ field, errorMessage, params: [field, ...params] });
-  const { email, username } = user;
-  if (email !== undefined && email !== before?.email) {
-    if (email.length > 255) fault('email', 'error-invalid-length-too-long', 0, 255);
-    else if (!EMAIL.test(email)) fault('email', 'error-invalid-email', email);
-  }
-  if (username !== before?.username) {
-    if (before !== undefined && !realm.settings.editUsernameAllowed)
-      fault('username', 'error-user-attribute-read-only');
-    else if (username.length > 255 || username.length < 3) fault('username', 'error-invalid-length', 255, 3);
-    else if (PROHIBITED_IN_USERNAME.test(username)) fault('username', 'error-username-invalid-character');
-  }
-  for (const field of ['firstName', 'lastName'] as const) {
-    const value = user[field];
-    if (value === undefined || value === before?.[field]) continue;
-    if (value.length > 255) fault(field, 'error-invalid-length-too-long', 0, 255);
-    else if (PROHIBITED_IN_NAME.test(value)) fault(field, 'error-person-name-invalid-character');
-  }
+  const faults = listProfileFaults(user, before, realm.settings);
   if (faults.length === 1) throw new AdminRefusal('bad-request', { ...faults[0]! });
   if (faults.length > 1) throw new AdminRefusal('bad-request', { errors: faults });
 }

@@ -22,6 +22,7 @@ export {
   type OtpVerdict,
   readOtpCredential,
 } from './otp.ts';
+export { findPasswordFault, PASSWORD_HISTORY } from './password-rules.ts';
 export { openPasswords } from './passwords.ts';
 export { matchesPattern } from './pattern-matching.ts';
 export {

@@ -25,10 +25,12 @@ const MOST_CHARACTERS = 65_536;
  * a header that names another one is refused before anything is computed. Says nothing about `exp` or other claims.
  *
  * @param findKey the key for a `kid` and `alg` out of the header; both are the sender's words
+ * @param options `withoutKid`: a header without `kid` is taken too, and asked for as the empty text
  */
 export function verifyJws(
   token: string,
   findKey: (kid: string, algorithm: SignatureAlgorithm) => JwsKey | undefined,
+  options: { withoutKid?: boolean } = {},
 ): JwsVerification {
   if (token.length > MOST_CHARACTERS) return { outcome: 'malformed' };
   const parts = token.split('.');
@@ -36,7 +38,7 @@ export function verifyJws(
   if (parts.length !== 3 || !isBase64Url(first) || !isBase64Url(second) || !isBase64Url(third)) {
     return { outcome: 'malformed' };
   }
-  const header = parseHeader(first);
+  const header = parseHeader(first, options.withoutKid === true);
   const payload = parseObject(second);
   if (header === undefined || payload === undefined) return { outcome: 'malformed' };
   const key = findKey(header.kid, header.alg);
@@ -60,10 +62,10 @@ function holds(key: JwsKey, input: Buffer, signature: Buffer): boolean {
   return verify(recipe.hash, input, { key: key.publicKey, ...recipe.options }, signature);
 }
 
-function parseHeader(part: string): JwsHeader | undefined {
+function parseHeader(part: string, withoutKid: boolean): JwsHeader | undefined {
   const header = parseObject(part);
   if (header === undefined || header.crit !== undefined) return undefined;
-  const { alg, kid, typ } = header;
+  const { alg, kid = withoutKid ? '' : undefined, typ } = header;
   if (!isSignatureAlgorithm(alg) || typeof kid !== 'string') return undefined;
   return typeof typ === 'string' ? { alg, kid, typ } : { alg, kid };
 }

@@ -10,6 +10,8 @@ export {
   verifyAccessToken,
 } from './access-token.ts';
 export type { Answer } from './answer.ts';
+export { authorize } from './browser/authorize.ts';
+export { submitConsent } from './browser/consent.ts';
 export type {
   BrowserAnswer,
   BrowserEndpoint,
@@ -21,11 +23,18 @@ export type {
   PageFrame,
   StandalonePage,
 } from './browser/contract.ts';
+export { type HintedLogin, readIdTokenHint } from './browser/id-token-hint.ts';
 export { PAGE_LOCALES } from './browser/locale.ts';
+export { showLogin, submitLogin } from './browser/login-form.ts';
 export { RULE_MESSAGE_KEYS, type RuleMessageKey } from './browser/message-keys.ts';
+export { confirmLogout, requestLogout } from './browser/end-session.ts';
 export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } from './browser/page-frame.ts';
+export { isSafeRedirect, matchesRedirects } from './browser/redirect-uri.ts';
+export { showRequiredAction, submitRequiredAction } from './browser/required-action.ts';
+export { restartLogin } from './browser/restart-login.ts';
 export { clearSsoCookies, makeSsoCookies, sessionCookieValue } from './browser/sso-cookies.ts';
 export { findSsoSession, type SsoSession } from './browser/sso-session.ts';
+export { changePassword, type PasswordChange } from './change-password.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
 export { isAllowedOrigin } from './cors.ts';
 export { discoveryDocument } from './discovery.ts';
@@ -33,6 +42,14 @@ export { type Introspection, introspectToken } from './introspection.ts';
 export type { TokenResponse } from './issue.ts';
 export { type KeyRing, openKeyRing, type RealmKey } from './keys/index.ts';
 export { findRefreshToken, logoutByRefreshToken } from './logout.ts';
+export { openLogoutAnnouncer, type PostForm } from './logout-announcer.ts';
+export {
+  type FieldFault,
+  listProfileFields,
+  type ProfileChange,
+  type ProfileField,
+  saveProfile,
+} from './profile-form.ts';
 export { publishedKeys } from './published-keys.ts';
 export { checkTransport, getRealm, issuerOf } from './realm-gate.ts';
 export { type RealmInfo, realmInfo } from './realm-info.ts';

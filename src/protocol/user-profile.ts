@@ -2,22 +2,46 @@ import type { User } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 
 const PROFILE_PROVIDER = 'org.keycloak.userprofile.UserProfileProvider';
-const required = new WeakMap<RealmConfiguration, readonly string[]>();
+
+/** One attribute of a realm's user profile (facts §10), as far as users themselves are concerned. */
+export interface ProfileAttribute {
+  name: string;
+  /** As the profile writes it: a text, or `${key}` for one of the pages' texts. */
+  displayName?: string;
+  /** Users must have it at every login. */
+  required: boolean;
+  visible: boolean;
+  editable: boolean;
+  /** Validator to its settings. */
+  validations: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const known = new WeakMap<RealmConfiguration, readonly ProfileAttribute[]>();
+
+/** The realm's own user profile, else Keycloak's: master asks for the username alone. */
+export function listProfileAttributes(configuration: RealmConfiguration): readonly ProfileAttribute[] {
+  let attributes = known.get(configuration);
+  if (attributes === undefined) {
+    const own = configuration.components.find((component) => component.providerType === PROFILE_PROVIDER)
+      ?.config['kc.user.profile.config']?.[0];
+    attributes = (own === undefined ? undefined : parseProfile(own)) ?? usualProfile(configuration);
+    known.set(configuration, attributes);
+  }
+  return attributes;
+}
 
 /**
  * Names of required attributes that the user lacks; any of them makes VERIFY_PROFILE pending (facts §10, "User
  * profile").
  */
 export function listMissingAttributes(configuration: RealmConfiguration, user: User): readonly string[] {
-  let names = required.get(configuration);
-  if (names === undefined) {
-    names = requiredAttributes(configuration);
-    required.set(configuration, names);
-  }
-  return names.filter((name) => !valuesOf(user, name).some((value) => value.trim() !== ''));
+  return listProfileAttributes(configuration)
+    .filter(({ name, required }) => required && !valuesOf(user, name).some((value) => value.trim() !== ''))
+    .map(({ name }) => name);
 }
 
-function valuesOf(user: User, name: string): readonly string[] {
+/** The values that a user has of a profile's attribute. */
+export function valuesOf(user: User, name: string): readonly string[] {
   switch (name) {
     case 'username':
       return [user.username];
@@ -32,33 +56,59 @@ function valuesOf(user: User, name: string): readonly string[] {
   }
 }
 
-/** From the realm's own user profile, else Keycloak's: master asks for the username alone. */
-function requiredAttributes(configuration: RealmConfiguration): readonly string[] {
-  const own = configuration.components.find((component) => component.providerType === PROFILE_PROVIDER)
-    ?.config['kc.user.profile.config']?.[0];
-  const parsed = own === undefined ? undefined : parseProfile(own);
-  if (parsed !== undefined) return parsed;
-  if (configuration.realm.name === 'master') return ['username'];
-  return ['username', 'email', 'firstName', 'lastName'];
+function usualProfile({ realm }: RealmConfiguration): readonly ProfileAttribute[] {
+  return ['username', 'email', 'firstName', 'lastName'].map((name) => ({
+    name,
+    required: name === 'username' || realm.name !== 'master',
+    visible: true,
+    editable: true,
+    validations: {},
+  }));
 }
 
-interface ProfileAttribute {
+interface WrittenAttribute {
   name?: unknown;
+  displayName?: unknown;
   required?: { roles?: readonly unknown[]; scopes?: readonly unknown[] } | null;
+  permissions?: { view?: readonly unknown[]; edit?: readonly unknown[] } | null;
+  validations?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Attributes that users themselves must have at every login: `required` for users and not for certain scopes. */
-function parseProfile(text: string): readonly string[] | undefined {
+function parseProfile(text: string): readonly ProfileAttribute[] | undefined {
   try {
-    const profile = JSON.parse(text) as { attributes?: readonly ProfileAttribute[] } | null;
+    const profile = JSON.parse(text) as { attributes?: readonly WrittenAttribute[] } | null;
     if (!Array.isArray(profile?.attributes)) return undefined;
-    return (profile.attributes as readonly ProfileAttribute[]).flatMap((attribute) => {
-      const rule = attribute.required;
-      if (typeof attribute.name !== 'string' || rule === undefined || rule === null) return [];
-      const forUsers = !rule.roles?.length || rule.roles.includes('user');
-      return forUsers && !rule.scopes?.length ? [attribute.name] : [];
-    });
+    return (profile.attributes as readonly WrittenAttribute[]).flatMap(readAttribute);
   } catch {
     return undefined;
   }
+}
+
+/** `required` for users and not for certain scopes counts at every login. */
+function readAttribute(attribute: WrittenAttribute): readonly ProfileAttribute[] {
+  const { name, displayName, required, permissions } = attribute;
+  if (typeof name !== 'string') return [];
+  const rule = required ?? undefined;
+  const forUsers = rule !== undefined && (!rule.roles?.length || rule.roles.includes('user'));
+  const editable = permissions?.edit?.includes('user') ?? false;
+  return [
+    {
+      name,
+      ...(typeof displayName === 'string' && displayName !== '' ? { displayName } : {}),
+      required: forUsers && !rule?.scopes?.length,
+      visible: editable || (permissions?.view?.includes('user') ?? false),
+      editable,
+      validations: readValidations(attribute.validations),
+    },
+  ];
+}
+
+function readValidations(written: WrittenAttribute['validations']): ProfileAttribute['validations'] {
+  if (typeof written !== 'object' || written === null) return {};
+  return Object.fromEntries(
+    Object.entries(written).map(([name, config]) => [
+      name,
+      typeof config === 'object' && config !== null ? (config as Readonly<Record<string, unknown>>) : {},
+    ]),
+  );
 }

@@ -1,0 +1,76 @@
+import { seconds } from '../../core/index.ts';
+import type { Client } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { ProtocolContext } from '../context.ts';
+import { EventDraft } from '../events.ts';
+import { checkTransport, getRealm, issuerOf } from '../realm-gate.ts';
+import { Refusal } from '../refusal.ts';
+import type { BrowserAnswer, BrowserRequest } from './contract.ts';
+import { errorPage } from './page-frame.ts';
+
+/** One request of a browser to a realm that lets people log in. */
+export interface BrowserCall {
+  ctx: ProtocolContext;
+  configuration: RealmConfiguration;
+  request: BrowserRequest;
+  /** Second of the request. */
+  now: number;
+  /** `{base_url}/realms/{realm}`. */
+  issuer: string;
+}
+
+/**
+ * What every endpoint of the login begins with: the realm is there and on, the transport safe enough, and no text
+ * holds a NUL character. What does not hold is a page (facts §5.10, §18).
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export async function withBrowserCall(
+  ctx: ProtocolContext,
+  request: BrowserRequest,
+  work: (call: BrowserCall) => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  const configuration = await getRealm(ctx, request.realm);
+  const call: BrowserCall = {
+    ctx,
+    configuration,
+    request,
+    now: seconds(ctx.clock),
+    issuer: issuerOf(ctx, configuration),
+  };
+  try {
+    checkTransport(configuration, request);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    startLoginEvent(call).refused(error);
+    return errorPage(configuration, request, 'httpsRequiredMessage', { status: 403 });
+  }
+  if (!configuration.realm.settings.enabled) {
+    startLoginEvent(call).failed('realm_disabled');
+    return errorPage(configuration, request, 'realmNotEnabledMessage');
+  }
+  if (holdsNul(request.query) || holdsNul(request.form)) {
+    startLoginEvent(call).failed('invalid_request');
+    return errorPage(configuration, request, 'invalidRequestMessage');
+  }
+  return work(call);
+}
+
+/** An event of this call with what is known of its client. */
+export function startEvent(call: BrowserCall, type: string, client?: Client): EventDraft {
+  const event = new EventDraft(call.ctx, call.configuration, type, call.request.remoteAddress);
+  event.clientId = client?.clientId;
+  return event;
+}
+
+/** `LOGIN`, or its error, with Keycloak's details. */
+export function startLoginEvent(call: BrowserCall, client?: Client): EventDraft {
+  const event = startEvent(call, 'LOGIN', client);
+  event.details['auth_method'] = 'openid-connect';
+  return event;
+}
+
+function holdsNul(values: ReadonlyMap<string, string>): boolean {
+  for (const [name, value] of values) if (name.includes('\0') || value.includes('\0')) return true;
+  return false;
+}

@@ -1,0 +1,79 @@
+import type { ClientScope, Consent } from '../../model/index.ts';
+import { type BrowserCall, startEvent, withBrowserCall } from './call.ts';
+import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
+import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
+import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
+import { showStep } from './login-page.ts';
+import { findOpenLogin, stepUrl } from './login-row.ts';
+import { errorPage } from './page-frame.ts';
+import { findProgress, type LoginInProgress } from './progress.ts';
+
+/** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
+export function consentPage(call: BrowserCall, login: LoginInProgress, need: ConsentNeed): BrowserAnswer {
+  const { client, user } = login;
+  const row = login.row!;
+  const { policyUri, tosUri } = client.attributes;
+  const execution = CONSENT_STEP;
+  return showStep(
+    call,
+    { client, row },
+    {
+      page: 'consent',
+      action: stepUrl(call, client, row, { path: 'consent', execution, code: row.formCode }),
+      client: client.name || client.clientId,
+      scopes: need.missing.map((scope) => ({ text: consentText(scope) })),
+      links: {
+        ...(isWebUrl(policyUri) ? { policy: policyUri } : {}),
+        ...(isWebUrl(tosUri) ? { terms: tosUri } : {}),
+      },
+    },
+    { path: 'required-action', execution },
+    { userLocale: user.attributes['locale']?.[0] },
+  );
+}
+
+/**
+ * `POST …/login-actions/consent`: what the user agreed to is remembered with the end of the login; a refusal is
+ * `access_denied` without a description (observed consent-refused).
+ */
+export const submitConsent: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: true });
+    if (open.outcome === 'answer') return open.answer;
+    const login = await findProgress(call, open.client, open.row);
+    if (login === undefined) return errorPage(call.configuration, request, 'accountChangedMessage');
+    const next = await findNextStep(call, login);
+    if (next.step !== 'consent') return continueLogin(call, login);
+    if (!request.form.has('accept')) return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
+    const need = await findConsentNeed(call, login);
+    if (need === undefined) return continueLogin(call, login);
+    const event = startEvent(call, 'GRANT_CONSENT', open.client);
+    event.userId = login.user.id;
+    event.details['consent'] = 'consent_granted';
+    event.details['scope'] = need.missing.map(({ name }) => name).join(' ');
+    event.details['username'] = login.user.username;
+    const answer = await continueLogin(call, login, agreed(call, login, need));
+    event.succeeded();
+    return answer;
+  });
+
+/** What was agreed to before stays; scopes that are no longer there go. */
+function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: ConsentNeed): Consent {
+  const now = call.ctx.clock.now();
+  const before = need.before?.scopeIds.filter((id) => call.configuration.clientScopes.has(id)) ?? [];
+  return {
+    userId: user.id,
+    clientUuid: client.id,
+    scopeIds: [...new Set([...before, ...need.asked.map(({ id }) => id)])],
+    createdDate: need.before?.createdDate ?? now,
+    lastUpdatedDate: now,
+  };
+}
+
+function consentText(scope: ClientScope): string {
+  return scope.attributes['consent.screen.text'] || scope.name;
+}
+
+function isWebUrl(text: string | undefined): text is string {
+  return text !== undefined && /^https?:\/\/[^\s]+$/i.test(text);
+}

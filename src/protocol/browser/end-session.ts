@@ -1,0 +1,191 @@
+import type { Client, UserSession } from '../../model/index.ts';
+import type { SessionWithClients } from '../../store/index.ts';
+import { resolveRootUrl } from '../claims/index.ts';
+import { endSessionOf } from '../end-session.ts';
+import { type BrowserCall, startEvent } from './call.ts';
+import type { BrowserAnswer, BrowserEndpoint, CookieChange } from './contract.ts';
+import { frontChannelFrames } from './front-channel-logout.ts';
+import { readIdTokenHint } from './id-token-hint.ts';
+import { withLogoutCall } from './logout-call.ts';
+import { type LogoutAsked, readLogoutCode, renderLogoutCode } from './logout-code.ts';
+import { errorPage, pageAnswer, standalonePage } from './page-frame.ts';
+import { matchesRedirects } from './redirect-uri.ts';
+import { clearSsoCookies } from './sso-cookies.ts';
+import { findSsoSession } from './sso-session.ts';
+
+/**
+ * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; facts §5.3). A client that proves by an ID
+ * token whom it logged in ends that session at once; everybody else is asked first, or any page could log people out.
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export const requestLogout: BrowserEndpoint = (ctx, request) =>
+  withLogoutCall(ctx, request, async (call) => {
+    const sent = request.method === 'POST' ? request.form : request.query;
+    const [hint, clientId, redirectUri, state] = [
+      sent.get('id_token_hint'),
+      sent.get('client_id'),
+      sent.get('post_logout_redirect_uri'),
+      sent.get('state'),
+    ];
+    const event = startEvent(call, 'LOGOUT');
+    const refuse = (
+      key: 'invalidParameterMessage' | 'missingParametersMessage' | 'invalidRedirectUriMessage',
+      error: string,
+      name?: string,
+    ) => {
+      event.failed(error);
+      return errorPage(call.configuration, request, key, name === undefined ? {} : { values: { name } });
+    };
+
+    // 1. Who asks.
+    const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
+    if (hint !== undefined && hinted === undefined)
+      return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
+    if (hinted !== undefined && clientId !== undefined && hinted.clientId !== clientId)
+      return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
+    const askedBy = clientId ?? hinted?.clientId;
+    event.clientId = askedBy;
+    const client =
+      askedBy === undefined ? undefined : await ctx.store.findClient(call.configuration.realm.id, askedBy);
+
+    // 2. Where to afterwards.
+    if (redirectUri !== undefined && askedBy === undefined)
+      return refuse('missingParametersMessage', 'invalid_request', 'id_token_hint');
+    if (redirectUri !== undefined && !isLogoutRedirect(client, redirectUri, ctx.baseUrl))
+      return refuse('invalidRedirectUriMessage', 'invalid_redirect_uri');
+    const asked: LogoutAsked = {
+      ...(client === undefined ? {} : { clientId: client.clientId }),
+      ...(redirectUri === undefined ? {} : { redirectUri, ...(state === undefined ? {} : { state }) }),
+    };
+
+    // 3. What ends.
+    const sso = await findSsoSession(ctx, call.configuration, request);
+    if (hinted?.sessionId !== undefined) {
+      const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
+      const others = sso !== undefined && sso.session.id !== hinted.sessionId;
+      // The browser meanwhile holds another login: the hint proves nothing about that one.
+      if (!others) return end(call, asked, session, client);
+      if (session !== undefined) await endAndTell(call, session, client);
+      return askFirst(call, asked, sso.stateChecker, client);
+    }
+    if (sso === undefined && redirectUri !== undefined) return goOn(call, asked, [], clearSsoCookies());
+    return askFirst(call, asked, sso?.stateChecker, client);
+  });
+
+/** `POST …/logout/logout-confirm`: the user agreed on the page of this browser's own login. */
+export const confirmLogout: BrowserEndpoint = (ctx, request) =>
+  withLogoutCall(ctx, request, async (call) => {
+    const sso = await findSsoSession(ctx, call.configuration, request);
+    const asked = readLogoutCode(
+      call,
+      request.query.get('session_code') ?? request.form.get('session_code'),
+      sso?.stateChecker,
+    );
+    if (asked === undefined || !request.form.has('confirmLogout')) {
+      startEvent(call, 'LOGOUT').failed('session_expired');
+      return errorPage(call.configuration, request, 'pageExpiredMessage');
+    }
+    const client =
+      asked.clientId === undefined
+        ? undefined
+        : await ctx.store.findClient(call.configuration.realm.id, asked.clientId);
+    // The client may have lost the URI while the page was open.
+    const { redirectUri, ...rest } = asked;
+    const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
+    return end(call, kept ? asked : rest, sso?.session, client);
+  });
+
+async function end(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  session: UserSession | undefined,
+  client: Client | undefined,
+): Promise<BrowserAnswer> {
+  const ended = session === undefined ? undefined : await endAndTell(call, session, client);
+  const frames = ended === undefined ? [] : await frontChannelFrames(call, ended);
+  return goOn(call, asked, frames, clearSsoCookies());
+}
+
+async function endAndTell(
+  call: BrowserCall,
+  session: UserSession,
+  client: Client | undefined,
+): Promise<SessionWithClients | undefined> {
+  const ended = await endSessionOf(call.ctx, session);
+  if (ended === undefined) return undefined;
+  const event = startEvent(call, 'LOGOUT', client);
+  event.userId = session.userId;
+  event.sessionId = session.id;
+  event.succeeded();
+  return ended;
+}
+
+/** The clients' frames first, then the redirect; without either, the page that says so. */
+function goOn(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  frames: readonly { client: string; url: string }[],
+  cookies: readonly CookieChange[],
+): BrowserAnswer {
+  const { configuration, request } = call;
+  const to = asked.redirectUri === undefined ? undefined : withState(asked.redirectUri, asked.state);
+  if (frames.length > 0) {
+    const page = {
+      page: 'frontchannel-logout' as const,
+      frames,
+      ...(to === undefined ? {} : { continueAt: to }),
+    };
+    return standalonePage(configuration, request, { status: 200, page, cookies });
+  }
+  if (to !== undefined) return { show: 'redirect', to, cookies };
+  return standalonePage(configuration, request, {
+    status: 200,
+    page: { page: 'info' },
+    message: { kind: 'success', key: 'successLogout' },
+    cookies,
+  });
+}
+
+async function askFirst(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  stateChecker: string | undefined,
+  client: Client | undefined,
+): Promise<BrowserAnswer> {
+  const { configuration, request, issuer } = call;
+  const code = await renderLogoutCode(call, asked, stateChecker);
+  const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
+  const name = client === undefined ? undefined : client.name || client.clientId;
+  return pageAnswer(configuration, request, {
+    page: { page: 'logout-confirm', action, ...(name === undefined ? {} : { client: name }) },
+  });
+}
+
+/** The state comes back byte for byte, encoded, and is not added where none was sent (RP-Initiated Logout §2). */
+function withState(uri: string, state: string | undefined): string {
+  if (state === undefined) return uri;
+  return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
+}
+
+/**
+ * Whether a client may be gone back to there: its attribute `post.logout.redirect.uris`, joined by `##`; `+`, and
+ * no attribute at all, mean its redirect URIs (facts §5.3).
+ */
+export function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
+  if (client === undefined || !client.enabled) return false;
+  const named = client.attributes['post.logout.redirect.uris'];
+  if (named === '-') return false;
+  const entries = named === undefined || named === '' ? ['+'] : named.split('##');
+  const registered = entries.flatMap((entry) => (entry === '+' ? client.redirectUris : [entry]));
+  return matchesRedirects(registered, uri, resolveRootUrl(client, baseUrl));
+}
+
+async function findSessionOf(
+  { ctx, configuration }: BrowserCall,
+  id: string,
+  userId: string,
+): Promise<UserSession | undefined> {
+  const session = await ctx.store.findSession(id, false);
+  return session?.realmId === configuration.realm.id && session.userId === userId ? session : undefined;
+}

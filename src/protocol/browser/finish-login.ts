@@ -1,0 +1,181 @@
+import { randomId } from '../../core/index.ts';
+import type { Consent, UserSession } from '../../model/index.ts';
+import { resolveScopes } from '../claims/index.ts';
+import { stillHolds } from '../prove-user.ts';
+import { type BrowserCall, startLoginEvent } from './call.ts';
+import { answerClient, refuseToClient } from './client-answer.ts';
+import { newCode } from './code.ts';
+import type { BrowserAnswer } from './contract.ts';
+import { issueFrontChannelTokens } from './front-channel-tokens.ts';
+import { answerGone } from './login-row.ts';
+import { errorPage } from './page-frame.ts';
+import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
+import { parseResponseType } from './response-type.ts';
+import { makeSsoCookies } from './sso-cookies.ts';
+import { findSsoSession, type SsoSession } from './sso-session.ts';
+
+/** Characters that name a session: 18 random bytes in base64url (facts §3.2, [26.5]). */
+const SESSION_ID_BYTES = 18;
+
+/**
+ * The end of a login: the user session is there (the browser's own goes on, else a new one, under a new name), the
+ * code is stored, the client is answered. What the login was proved by must still hold once it is done.
+ */
+export async function finishLogin(
+  call: BrowserCall,
+  login: LoginInProgress,
+  given: Consent | undefined,
+): Promise<BrowserAnswer> {
+  const { ctx, configuration, request } = call;
+  const { user, client, proof } = login;
+  const sso = proof.by === 'session' ? proof.sso : await findSsoSession(ctx, configuration, request);
+  if (sso !== undefined && sso.user.id !== user.id) return refuseOtherUser(call, login, sso);
+
+  const finished = await storeLogin(call, login, given, sso?.session);
+  if (finished === undefined) return answerGone(call, client);
+  const { session, code } = finished;
+  if (proof.by === 'password') {
+    const proved = { userId: user.id, passwordId: proof.password.id };
+    if (!(await stillHolds(call, proved))) {
+      await ctx.store.endSession(session.id, false);
+      startLoginEvent(call, client).failed('invalid_user_credentials');
+      return errorPage(configuration, request, 'accountChangedMessage');
+    }
+  }
+  return answer(call, login, { session, code, given });
+}
+
+/** Another user's login is never replaced: whoever begins the second one may not be the owner of the first. */
+async function refuseOtherUser(
+  call: BrowserCall,
+  { client, request, user, row }: LoginInProgress,
+  sso: SsoSession,
+): Promise<BrowserAnswer> {
+  const event = startLoginEvent(call, client);
+  describeRequest(event, request);
+  event.userId = user.id;
+  event.details['username'] = user.username;
+  event.details['existing_user'] = sso.user.id;
+  event.failed('different_user_authenticated');
+  if (row !== undefined) await call.ctx.store.removeAuthenticationSession(row.id);
+  return errorPage(call.configuration, call.request, 'differentUserAuthenticatedMessage', {
+    values: { username: sso.user.username },
+  });
+}
+
+async function storeLogin(
+  call: BrowserCall,
+  login: LoginInProgress,
+  given: Consent | undefined,
+  existing: UserSession | undefined,
+): Promise<{ session: UserSession; code: ReturnType<typeof newCode> | undefined } | undefined> {
+  const { row, proof } = login;
+  const session = sessionOf(call, login, existing);
+  const { client, request, user } = login;
+  const code = parseResponseType(request.responseType)?.code
+    ? newCode(call.ctx, {
+        realm: call.configuration.realm,
+        clientUuid: client.id,
+        userId: user.id,
+        sessionId: session.id,
+        request,
+        notes: loginNotes(login),
+        now: call.now,
+      })
+    : undefined;
+  const stored = await call.ctx.store.finishLogin({
+    ...(row === undefined || row.revision === 0
+      ? {}
+      : { authenticationSession: { id: row.id, revision: row.revision } }),
+    session,
+    sessionMustExist: existing !== undefined,
+    ...(given === undefined ? {} : { consent: given }),
+    ...(code === undefined ? {} : { code: code.code }),
+  });
+  if (stored === 'finished') return { session, code };
+  // The browser's old session ended meanwhile; a password proved just now begins a new one.
+  if (existing !== undefined && proof.by === 'password') return storeLogin(call, login, given, undefined);
+  return undefined;
+}
+
+function sessionOf(
+  { ctx, configuration, request, now }: BrowserCall,
+  { user, proof, row }: LoginInProgress,
+  existing: UserSession | undefined,
+): UserSession {
+  if (existing !== undefined) {
+    if (proof.by === 'session') return { ...existing, lastAccessAt: now };
+    const notes = { ...existing.notes, auth_time: String(proof.authenticatedAt) };
+    return { ...existing, lastAccessAt: now, notes };
+  }
+  return {
+    id: randomId(ctx.random, SESSION_ID_BYTES),
+    offline: false,
+    realmId: configuration.realm.id,
+    userId: user.id,
+    startedAt: now,
+    lastAccessAt: now,
+    ipAddress: request.remoteAddress,
+    rememberMe: configuration.realm.settings.rememberMe && row?.rememberMe === true,
+    notes: { auth_time: String(provedAt(proof)) },
+  };
+}
+
+/** Facts of this login for the client's tokens: a login that an earlier one stands for is of level 0 (facts §6.1). */
+export function loginNotes({ proof }: LoginInProgress): Record<string, string> {
+  return { auth_time: String(provedAt(proof)), acr: proof.by === 'session' ? '0' : '1' };
+}
+
+async function answer(
+  call: BrowserCall,
+  login: LoginInProgress,
+  done: { session: UserSession; code: ReturnType<typeof newCode> | undefined; given: Consent | undefined },
+): Promise<BrowserAnswer> {
+  const { ctx, configuration } = call;
+  const { client, request, user, proof } = login;
+  const { session, code, given } = done;
+  const scopes = resolveScopes(configuration, client, request.scope);
+  if (scopes.outcome === 'invalid') return refuseToClient(call, client, request, { error: 'invalid_scope' });
+  const type = parseResponseType(request.responseType)!;
+  const tokens = await issueFrontChannelTokens(call, login, {
+    type,
+    session,
+    granted: scopes.granted,
+    notes: loginNotes(login),
+    ...(code === undefined ? {} : { code: code.text }),
+  });
+  if (tokens === undefined) return answerGone(call, client);
+  const cookies =
+    proof.by === 'session'
+      ? []
+      : await makeSsoCookies(ctx, configuration, {
+          session,
+          username: login.row?.notes['username'] ?? user.username,
+          authenticatedAt: proof.authenticatedAt,
+        });
+  tell(call, login, session, given);
+  const fields = [...(code === undefined ? [] : [['code', code.text] as const]), ...tokens];
+  return answerClient(call, client, request, { sessionId: session.id, fields }, cookies);
+}
+
+function tell(
+  call: BrowserCall,
+  { client, request, user }: LoginInProgress,
+  session: UserSession,
+  given: Consent | undefined,
+): void {
+  const event = startLoginEvent(call, client);
+  describeRequest(event, request);
+  event.userId = user.id;
+  event.sessionId = session.id;
+  event.details['auth_type'] = 'code';
+  event.details['code_id'] = session.id;
+  event.details['username'] = user.username;
+  event.details['consent'] = !client.consentRequired
+    ? 'no_consent_required'
+    : given === undefined
+      ? 'persistent_consent'
+      : 'consent_granted';
+  if (session.rememberMe) event.details['remember_me'] = 'true';
+  event.succeeded();
+}

@@ -1,0 +1,125 @@
+import { uuid } from '../../core/index.ts';
+import { signJws } from '../../crypto/index.ts';
+import type { TokenFamily, UserSession } from '../../model/index.ts';
+import {
+  accessTokenId,
+  accessTokenPayload,
+  type ClaimsInput,
+  type GrantedScopes,
+  idTokenClaims,
+  isLightweight,
+  tokenHash,
+} from '../claims/index.ts';
+import { userSessionEnds } from '../lifetimes.ts';
+import { gatherClaims, signatureAlgorithm } from '../token-claims.ts';
+import type { BrowserCall } from './call.ts';
+import type { LoginInProgress } from './progress.ts';
+import type { ResponseType } from './response-type.ts';
+
+/** What the tokens are made from. */
+interface Wanted {
+  type: ResponseType;
+  session: UserSession;
+  granted: GrantedScopes;
+  notes: Readonly<Record<string, string>>;
+  /** The code that is answered beside them. */
+  code?: string;
+}
+
+/**
+ * Tokens that come through the browser (OpenID Connect Core §3.2.2.5, §3.3.2.5): the ID token first hand with hashes of
+ * code and access token; an access token is of a family of its own, without a refresh token. Empty for response types
+ * without any; undefined where the session ended meanwhile.
+ */
+export async function issueFrontChannelTokens(
+  call: BrowserCall,
+  login: LoginInProgress,
+  wanted: Wanted,
+): Promise<readonly (readonly [string, string])[] | undefined> {
+  const { type, session, granted, notes } = wanted;
+  if (!type.token && !type.idToken) return [];
+  const { ctx, configuration, now } = call;
+  const { client, user, request } = login;
+  const input = await gatherClaims(ctx, configuration, {
+    client,
+    user,
+    granted,
+    notes: { ...session.notes, ...notes, ...(request.nonce === undefined ? {} : { nonce: request.nonce }) },
+  });
+  const { settings } = configuration.realm;
+  const expiresAt = Math.min(
+    now + settings.accessTokenLifespanForImplicitFlow,
+    userSessionEnds(settings, session).maxEnd,
+  );
+  const stamp = { issuer: call.issuer, issuedAt: now, expiresAt, sessionId: session.id };
+  const accessToken = type.token ? await makeAccessToken(call, login, input, stamp, wanted) : undefined;
+  if (type.token && accessToken === undefined) return undefined;
+  const idToken = type.idToken
+    ? await makeIdToken(call, input, stamp, { accessToken, code: wanted.code })
+    : undefined;
+  return [
+    ...(idToken === undefined ? [] : [['id_token', idToken] as const]),
+    ...(accessToken === undefined
+      ? []
+      : ([
+          ['access_token', accessToken],
+          ['token_type', 'Bearer'],
+          ['expires_in', String(expiresAt - now)],
+        ] as const)),
+  ];
+}
+
+interface Stamp {
+  issuer: string;
+  issuedAt: number;
+  expiresAt: number;
+  sessionId: string;
+}
+
+/** No refresh token belongs to the family, so no hash is ever equal to this one. */
+const NO_REFRESH_TOKEN = Buffer.alloc(32);
+
+async function makeAccessToken(
+  { ctx, configuration, now }: BrowserCall,
+  { client, user }: LoginInProgress,
+  input: ClaimsInput,
+  stamp: Stamp,
+  { session, notes }: Wanted,
+): Promise<string | undefined> {
+  const family: TokenFamily = {
+    id: uuid(ctx.random),
+    sessionId: session.id,
+    offline: false,
+    realmId: configuration.realm.id,
+    clientUuid: client.id,
+    userId: user.id,
+    currentHash: NO_REFRESH_TOKEN,
+    parentUses: 0,
+    scope: input.granted.all,
+    startedAt: now,
+    lastRefreshAt: now,
+    notes,
+  };
+  if ((await ctx.store.startFamily(undefined, family)) !== 'started') return undefined;
+  const origin = { session: 'online', grant: 'implicit', lightweight: isLightweight(client) } as const;
+  const { text } = accessTokenPayload(input, { ...stamp, jti: accessTokenId(origin, ctx.random) });
+  const algorithm = signatureAlgorithm(configuration, client, 'access');
+  return signJws(ctx.keys.signingKey(configuration, algorithm), text);
+}
+
+function makeIdToken(
+  { ctx, configuration }: BrowserCall,
+  input: ClaimsInput,
+  stamp: Stamp,
+  beside: { accessToken: string | undefined; code: string | undefined },
+): Promise<string> {
+  const algorithm = signatureAlgorithm(configuration, input.client, 'id');
+  const { accessToken, code } = beside;
+  const claims = idTokenClaims(
+    input,
+    { ...stamp, jti: uuid(ctx.random) },
+    { algorithm, ...(accessToken === undefined ? {} : { accessToken }) },
+  );
+  if (code !== undefined) claims['c_hash'] = tokenHash(code, algorithm);
+  return signJws(ctx.keys.signingKey(configuration, algorithm), claims);
+}
