@@ -1825,7 +1825,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "figures": {
-  "sql": "select (select count(*) as \"n\" from \"realm\") as \"realms\", (select count(*) as \"n\" from \"account\" where \"service_account_client\" is null) as \"users\", (select count(*) as \"n\" from \"user_session\") as \"sessions\", (select count(*) as \"n\" from \"user_session\" where \"offline\" = ?) as \"offlineSessions\", (select count(*) as \"n\" from \"token_family\") as \"tokenFamilies\"",
+  "sql": "select (select count(*) as \"n\" from \"realm\") as \"realms\", (select count(*) as \"n\" from \"account\") - (select count(*) as \"n\" from \"account\" where \"service_account_client\" is not null) as \"users\", (select count(*) as \"n\" from \"user_session\") as \"sessions\", (select count(*) as \"n\" from \"user_session\" where \"offline\" = ?) as \"offlineSessions\", (select count(*) as \"n\" from \"token_family\") as \"tokenFamilies\"",
   "bind": [
    {
     "value": 1
@@ -1833,7 +1833,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "realm.userCounts": {
-  "sql": "select \"realm\".\"name\" as \"realm\", (select count(*) as \"n\" from \"account\" where \"account\".\"realm_id\" = \"realm\".\"id\" and \"service_account_client\" is null) as \"users\" from \"realm\" order by \"realm\".\"name\"",
+  "sql": "select \"realm\".\"name\" as \"realm\", (select count(*) as \"n\" from \"account\" where \"account\".\"realm_id\" = \"realm\".\"id\") - coalesce(\"service\".\"n\", 0) as \"users\" from \"realm\" left join (select coalesce(\"realm_id\", '') as \"realm_id\", count(*) as \"n\" from \"account\" where \"service_account_client\" is not null group by coalesce(\"realm_id\", '')) as \"service\" on \"service\".\"realm_id\" = \"realm\".\"id\" order by \"realm\".\"name\"",
   "bind": []
  }
 };
