@@ -8,7 +8,7 @@ import { newMasterKey, newStore } from '../store/files.ts';
 test("what idkit's store dumps tells which master key belongs to it, before it is loaded", async (t) => {
   const { file, masterKey } = await newStore(t);
   const inspector = createDumpInspector();
-  await dumpSqlite(file, async (chunk) => inspector.write(chunk));
+  await dumpSqlite(file, async (chunk) => inspector.write(Buffer.from(chunk)));
   const { schemaVersion = 0, meta = new Map() } = inspector.end();
   checkSqliteDump({ schemaVersion, meta }, masterKey);
   checkSqliteDump({ schemaVersion: 1, meta }, masterKey);
@@ -45,7 +45,7 @@ test("what idkit's store dumps is read to its end, with the same realms, users a
   ]);
   assert.equal(applied.outcome, 'applied');
   const inspector = createDumpInspector();
-  const summary = await dumpSqlite(file, async (chunk) => inspector.write(chunk));
+  const summary = await dumpSqlite(file, async (chunk) => inspector.write(Buffer.from(chunk)));
   const report = inspector.end();
   assert.equal(report.kind, 'sqlite');
   assert.equal(report.schemaVersion, summary.schemaVersion);

@@ -87,7 +87,7 @@ export async function makeOlder(set: Place): Promise<void> {
   older.exec('PRAGMA user_version = 1');
   older.close();
   const chunks: Uint8Array[] = [];
-  await dumpSqlite(file, async (chunk) => void chunks.push(chunk));
+  await dumpSqlite(file, async (chunk) => void chunks.push(Buffer.from(chunk)));
   await rm(dir, { recursive: true });
   await putContent(set, SET_FILES.dump, gzipSync(Buffer.concat(chunks)));
   await changeManifest(set, (all) => ({ ...all, database: { ...all.database, schemaVersion: 1 } }));

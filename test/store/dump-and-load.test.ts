@@ -14,7 +14,7 @@ import { newDirectory, newMasterKey, newStore } from './files.ts';
 async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<ReturnType<typeof dumpSqlite>> }> {
   const chunks: Uint8Array[] = [];
   const summary = await dumpSqlite(file, async (chunk) => {
-    chunks.push(chunk);
+    chunks.push(Buffer.from(chunk));
   });
   return { sql: Buffer.concat(chunks), summary };
 }

@@ -5,7 +5,7 @@ import { writeDump } from '../../src/store/sqlite/dump/write-dump.ts';
 export function dumpDirectly(file: string): Buffer {
   const database = new DatabaseSync(file, { readOnly: true });
   const chunks: Uint8Array[] = [];
-  writeDump(database, (chunk) => chunks.push(chunk));
+  writeDump(database, (chunk) => chunks.push(Buffer.from(chunk)));
   database.close();
   return Buffer.concat(chunks);
 }

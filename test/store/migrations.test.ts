@@ -87,7 +87,7 @@ test('the dump of an older database is migrated in the side file, the dump of on
   const directory = await newDirectory(t);
   const chunks: Uint8Array[] = [];
   const summary = await dumpSqlite(file, async (chunk) => {
-    chunks.push(chunk);
+    chunks.push(Buffer.from(chunk));
   });
   assert.equal(summary.schemaVersion, 1);
   const side = join(directory, 'side.db');

@@ -3,6 +3,7 @@ import { IdkitError, threadModule } from '../../../core/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 import { hasDatabase, hasLog, readLocation, tidyLog } from '../file.ts';
 import type { DatabaseSummary } from '../summary.ts';
+import { newRing, RingReader } from './chunk-ring.ts';
 
 /** How a dump is watched and ended. */
 export interface DumpOptions {
@@ -14,11 +15,12 @@ export interface DumpOptions {
 /** What a dump holds, counted in its own snapshot. */
 export type SqliteDump = DatabaseSummary;
 
-export type FromDump = { chunk: Uint8Array<ArrayBuffer> } | { summary: DatabaseSummary } | { fault: Fault };
+/** A chunk is told by its number in the ring. */
+export type FromDump = { chunk: number; length: number } | { summary: DatabaseSummary } | { fault: Fault };
 
 /**
  * Writes one consistent snapshot as SQL text while others read and write. It is read in one transaction in its own
- * thread, so no writer can make it start over; `write` is awaited chunk by chunk.
+ * thread, so no writer can make it start over; `write` is awaited chunk by chunk, and has each chunk only until then.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, the signal's reason, and what `write` throws
  */
@@ -30,12 +32,12 @@ export async function dumpSqlite(
   options.signal?.throwIfAborted();
   if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
   const logged = hasLog(file);
-  const flow = new SharedArrayBuffer(4);
+  const ring = newRing();
   const worker = new Worker(threadModule(import.meta.url, './dump-thread'), {
-    workerData: { file, location: readLocation(file), flow },
+    workerData: { file, location: readLocation(file), ring },
   });
   try {
-    return await receive(worker, new Int32Array(flow), write, options);
+    return await receive(worker, new RingReader(ring), write, options);
   } finally {
     await worker.terminate();
     if (!logged) tidyLog(file);
@@ -44,7 +46,7 @@ export async function dumpSqlite(
 
 function receive(
   worker: Worker,
-  flow: Int32Array,
+  ring: RingReader,
   write: (chunk: Uint8Array) => Promise<void>,
   { signal, onProgress }: DumpOptions,
 ): Promise<DatabaseSummary> {
@@ -54,17 +56,16 @@ function receive(
     let written: Promise<void> = Promise.resolve();
     const abort = () => reject(signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
-    const take = async (chunk: Uint8Array) => {
+    const take = async (chunk: number, length: number) => {
       if (signal?.aborted) return;
-      await write(chunk);
-      bytes += chunk.byteLength;
+      await write(ring.chunk(chunk, length));
+      bytes += length;
       onProgress?.(bytes);
-      Atomics.sub(flow, 0, 1);
-      Atomics.notify(flow, 0);
+      ring.release();
     };
     worker.on('message', (message: FromDump) => {
       if ('chunk' in message) {
-        written = written.then(() => take(message.chunk));
+        written = written.then(() => take(message.chunk, message.length));
         written.catch(reject);
       } else if ('fault' in message) reject(fromFault(message.fault));
       else {
