@@ -2,8 +2,16 @@ import { Worker } from 'node:worker_threads';
 import { threadModule } from '../core/index.ts';
 import type { GzipJob, GzipJobDone } from './gzip-thread.ts';
 
+/** A compressed block. */
+export interface Deflated {
+  /** Lies in the memory where it fits. */
+  output: Uint8Array;
+  /** The job's, to be used again. */
+  memory: ArrayBuffer;
+}
+
 interface Waiting {
-  resolve(output: Uint8Array): void;
+  resolve(deflated: Deflated): void;
   reject(error: unknown): void;
 }
 
@@ -21,9 +29,10 @@ export class GzipPool {
   #start(): Worker {
     const worker = new Worker(threadModule(import.meta.url, './gzip-thread'));
     worker.unref();
-    worker.on('message', (done: GzipJobDone) => {
-      this.#waiting.get(done.id)?.resolve(done.output);
-      this.#waiting.delete(done.id);
+    worker.on('message', ({ id, memory, output }: GzipJobDone) => {
+      const bytes = 'apart' in output ? output.apart : new Uint8Array(memory, 0, output.bytes);
+      this.#waiting.get(id)?.resolve({ output: bytes, memory });
+      this.#waiting.delete(id);
     });
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('a compression thread ended')));
@@ -36,15 +45,15 @@ export class GzipPool {
     this.#waiting.clear();
   }
 
-  /** The block is moved to the thread: the caller must not touch it again. */
-  deflate(job: Omit<GzipJob, 'id'>): Promise<Uint8Array> {
+  /** The memory is moved to the thread, and comes back with the output. */
+  deflate(job: Omit<GzipJob, 'id'>): Promise<Deflated> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#next++;
     const worker = this.#workers[id % this.#workers.length]!;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       worker.ref();
-      worker.postMessage({ ...job, id } satisfies GzipJob, [job.block.buffer]);
+      worker.postMessage({ ...job, id } satisfies GzipJob, [job.memory]);
     });
   }
 

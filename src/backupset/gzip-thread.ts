@@ -2,26 +2,36 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { constants, deflateRawSync } from 'node:zlib';
 
-/** One block to compress; `dictionary` is the text before it, so that blocks of one member refer back. */
+/** How far deflate refers back (RFC 1951 §2). */
+export const WINDOW_BYTES = 32 * 1024;
+
+/** One block to compress, in memory that goes to the thread and comes back with the output in it. */
 export interface GzipJob {
   id: number;
   level: number;
-  block: Uint8Array<ArrayBuffer>;
-  dictionary: Uint8Array<ArrayBuffer> | undefined;
+  /** The text before the block ends at `WINDOW_BYTES`, the block begins there. */
+  memory: ArrayBuffer;
+  /** Bytes of the text before, so that blocks of one member refer back. */
+  before: number;
+  bytes: number;
 }
 
 export interface GzipJobDone {
   id: number;
-  output: Uint8Array<ArrayBuffer>;
+  memory: ArrayBuffer;
+  /** At the beginning of the memory; apart where it does not fit. */
+  output: { bytes: number } | { apart: Uint8Array<ArrayBuffer> };
 }
 
 /** One block of a raw deflate stream, ended on a byte boundary so that blocks can be joined. */
 export function deflateBlock(job: Omit<GzipJob, 'id'>): Uint8Array<ArrayBuffer> {
-  return deflateRawSync(job.block, {
-    level: job.level,
+  const { level, memory, before, bytes } = job;
+  return deflateRawSync(new Uint8Array(memory, WINDOW_BYTES, bytes), {
+    level,
     memLevel: 9,
+    chunkSize: 128 * 1024,
     finishFlush: constants.Z_SYNC_FLUSH,
-    ...(job.dictionary === undefined ? {} : { dictionary: job.dictionary }),
+    ...(before === 0 ? {} : { dictionary: new Uint8Array(memory, WINDOW_BYTES - before, before) }),
   });
 }
 
@@ -37,10 +47,11 @@ if (parentPort !== null) {
     // A sandbox may forbid it; the work is the same.
   }
   port.on('message', (job: GzipJob) => {
+    const { id, memory } = job;
     const output = deflateBlock(job);
-    const done: GzipJobDone = { id: job.id, output };
-    // A pooled buffer must not be moved away with its neighbours.
-    const own = output.byteOffset === 0 && output.byteLength === output.buffer.byteLength;
-    port.postMessage(done, own ? [output.buffer] : []);
+    const fits = output.length <= memory.byteLength;
+    if (fits) new Uint8Array(memory).set(output);
+    const done: GzipJobDone = { id, memory, output: fits ? { bytes: output.length } : { apart: output } };
+    port.postMessage(done, [memory]);
   });
 }

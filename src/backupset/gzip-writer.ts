@@ -1,12 +1,10 @@
 import { crc32 } from 'node:zlib';
-import { GzipPool } from './gzip-pool.ts';
-import { deflateBlock } from './gzip-thread.ts';
+import { type Deflated, GzipPool } from './gzip-pool.ts';
+import { deflateBlock, WINDOW_BYTES } from './gzip-thread.ts';
 
 const BLOCK_BYTES = 512 * 1024;
 /** Measured on dumps of users and sessions: two fifths less work than level 6 for 1 to 5 % more bytes. */
 const LEVEL = 4;
-/** How far deflate refers back (RFC 1951 §2). */
-const WINDOW_BYTES = 32 * 1024;
 /** Deflate, no name, no time, made on Unix (RFC 1952 §2.3): equal input gives equal bytes. */
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
 /** An empty last block. */
@@ -40,9 +38,12 @@ class BlockGzip implements GzipWriter {
   readonly #threads: number;
   readonly #signal: AbortSignal | undefined;
   #pool: GzipPool | undefined;
-  #block = new Uint8Array(BLOCK_BYTES);
+  #memory = new ArrayBuffer(WINDOW_BYTES + BLOCK_BYTES);
   #filled = 0;
-  #dictionary: Uint8Array<ArrayBuffer> | undefined;
+  /** Bytes of the text before the block that lie before it in the memory. */
+  #before = 0;
+  /** Memory of blocks that are with the sink, to be used again. */
+  readonly #free: ArrayBuffer[] = [];
   #crc = 0;
   #bytes = 0n;
   /** The writes still to come, in order; each resolves when its block is with the sink. */
@@ -59,7 +60,7 @@ class BlockGzip implements GzipWriter {
     this.#level = level;
     this.#threads = threads;
     this.#signal = signal;
-    this.#tail = this.#append(() => Promise.resolve(HEADER), Promise.resolve());
+    this.#tail = this.#append(Promise.resolve(HEADER), Promise.resolve());
   }
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -69,7 +70,7 @@ class BlockGzip implements GzipWriter {
     let taken = 0;
     while (taken < chunk.length) {
       const part = chunk.subarray(taken, taken + BLOCK_BYTES - this.#filled);
-      this.#block.set(part, this.#filled);
+      new Uint8Array(this.#memory, WINDOW_BYTES + this.#filled).set(part);
       this.#filled += part.length;
       taken += part.length;
       if (this.#filled === BLOCK_BYTES) await this.#dispatch();
@@ -79,20 +80,19 @@ class BlockGzip implements GzipWriter {
   async end(): Promise<void> {
     this.#signal?.throwIfAborted();
     if (this.#filled > 0) {
-      const job = {
-        level: this.#level,
-        block: this.#block.slice(0, this.#filled),
-        dictionary: this.#dictionary,
-      };
+      const job = this.#job();
       const pool = this.#pool;
-      const output = pool === undefined ? Promise.resolve(deflateBlock(job)) : pool.deflate(job);
-      this.#tail = this.#append(() => output, this.#tail);
+      const output =
+        pool === undefined
+          ? Promise.resolve(deflateBlock(job))
+          : pool.deflate(job).then((deflated) => deflated.output);
+      this.#tail = this.#append(output, this.#tail);
     }
     const trailer = Buffer.alloc(LAST_BLOCK.length + 8);
     trailer.set(LAST_BLOCK);
     trailer.writeUInt32LE(this.#crc, LAST_BLOCK.length);
     trailer.writeUInt32LE(Number(this.#bytes & 0xffffffffn), LAST_BLOCK.length + 4);
-    await this.#append(() => Promise.resolve(trailer), this.#tail);
+    await this.#append(Promise.resolve(trailer), this.#tail);
     await this.#pool?.close();
   }
 
@@ -101,24 +101,37 @@ class BlockGzip implements GzipWriter {
     await this.#tail.catch(() => undefined);
   }
 
+  #job() {
+    return { level: this.#level, memory: this.#memory, before: this.#before, bytes: this.#filled };
+  }
+
   async #dispatch(): Promise<void> {
     this.#pool ??= new GzipPool(this.#threads);
-    const block = this.#block;
-    const dictionary = this.#dictionary;
-    this.#dictionary = block.slice(BLOCK_BYTES - WINDOW_BYTES);
-    this.#block = new Uint8Array(BLOCK_BYTES);
+    const memory = this.#free.pop() ?? new ArrayBuffer(WINDOW_BYTES + BLOCK_BYTES);
+    new Uint8Array(memory).set(new Uint8Array(this.#memory, BLOCK_BYTES, WINDOW_BYTES));
+    const deflated = this.#pool.deflate(this.#job());
+    this.#memory = memory;
+    this.#before = WINDOW_BYTES;
     this.#filled = 0;
-    const output = this.#pool.deflate({ level: this.#level, block, dictionary });
-    this.#tail = this.#append(() => output, this.#tail);
-    this.#pending.push(this.#tail);
+    this.#tail = this.#append(
+      deflated.then(({ output }) => output),
+      this.#tail,
+    );
+    const free = this.#recycled(deflated, this.#tail);
+    free.catch(() => undefined);
+    this.#pending.push(free);
     // Two blocks per thread: one at work, one waiting.
     while (this.#pending.length > this.#threads * 2) await this.#pending.shift();
   }
 
-  #append(output: () => Promise<Uint8Array>, before: Promise<void>): Promise<void> {
-    const ready = output();
-    ready.catch(() => undefined);
-    const written = before.then(async () => this.#sink(await ready));
+  async #recycled(deflated: Promise<Deflated>, written: Promise<void>): Promise<void> {
+    await written;
+    this.#free.push((await deflated).memory);
+  }
+
+  #append(output: Promise<Uint8Array>, before: Promise<void>): Promise<void> {
+    output.catch(() => undefined);
+    const written = before.then(async () => this.#sink(await output));
     // Told by the await of whoever waits for room or for the end.
     written.catch(() => undefined);
     return written;
