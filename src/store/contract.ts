@@ -55,14 +55,9 @@ export type Change =
   | { do: 'putConsent'; consent: Consent }
   /**
    * Ends sessions as part of the change, for example when a password is set; logins half done and codes not exchanged
-   * yet go too, but for the login in which the user sets it.
+   * yet go too.
    */
-  | {
-      do: 'endSessions';
-      userId: string;
-      offlineToo: boolean;
-      exceptAuthenticationSession?: string | undefined;
-    }
+  | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; adminEvent: AdminEvent };
 
 /** Which uniqueness stood in the way of `apply`; nothing of the list was done. */

@@ -118,6 +118,9 @@ describe('the rows of facts §3.3, in order', () => {
     const { code, session } = await login();
     await world.store.endSession(session.id, false);
     assert.deepEqual(await refusalAndUse(code), refused('Code not valid'));
+    const { code: before } = await login();
+    await realm.put({ do: 'endSessions', userId: alice.id, offlineToo: true });
+    assert.deepEqual(await refusalAndUse(before), refused('Code not valid'));
     await realm.settings({ accessCodeLifespan: 4000 });
     const { code: late } = await login();
     await realm.settings({ accessCodeLifespan: 60 });

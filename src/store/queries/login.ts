@@ -53,8 +53,7 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       .where('expires_at', '>', slot('now')),
     'authentication.deleteOfUser': db
       .deleteFrom('authentication_session')
-      .where('user_id', '=', slot('user_id'))
-      .where('id', '!=', slot('except')),
+      .where('user_id', '=', slot('user_id')),
     'authentication.sweep': db
       .deleteFrom('authentication_session')
       .where('id', 'in', (eb) =>

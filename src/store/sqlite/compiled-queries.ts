@@ -1482,13 +1482,10 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "authentication.deleteOfUser": {
-  "sql": "delete from \"authentication_session\" where \"user_id\" = ? and \"id\" != ?",
+  "sql": "delete from \"authentication_session\" where \"user_id\" = ?",
   "bind": [
    {
     "slot": "user_id"
-   },
-   {
-    "slot": "except"
    }
   ]
  },

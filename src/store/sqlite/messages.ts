@@ -19,12 +19,7 @@ export type RowChange =
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   | { do: 'putConsent'; row: ConsentRow }
-  | {
-      do: 'endSessions';
-      userId: string;
-      offlineToo: boolean;
-      exceptAuthenticationSession?: string | undefined;
-    }
+  | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; row: Arguments };
 
 /** What of the caches an applied list has made stale. */
@@ -81,7 +76,7 @@ export interface Verbs {
     out: 'started' | 'revoked' | 'gone';
   };
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
-  endUserSessions: { in: { user_id: string; offline: number; except?: string | undefined }; out: number };
+  endUserSessions: { in: { user_id: string; offline: number }; out: number };
   sweep: { in: { now: number; limit: number }; out: { removed: number } };
   /** One statement by name; how many rows it wrote. */
   run: { in: { query: string; values: Arguments }; out: number };

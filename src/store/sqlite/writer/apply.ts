@@ -66,11 +66,7 @@ function applyChange(sql: Statements, change: RowChange, touched: Touched): void
       });
       return;
     case 'endSessions':
-      endUserSessions(sql, {
-        user_id: change.userId,
-        offline: change.offlineToo ? 1 : 0,
-        except: change.exceptAuthenticationSession,
-      });
+      endUserSessions(sql, { user_id: change.userId, offline: change.offlineToo ? 1 : 0 });
       return;
     case 'putConsent':
       mustExist(sql, 'account', change.row.user_id);

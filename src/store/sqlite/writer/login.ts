@@ -128,9 +128,9 @@ function detach(sql: Statements, families: readonly Row[], now: number): void {
  */
 export function endUserSessions(
   sql: Statements,
-  { user_id, offline, except }: Verbs['endUserSessions']['in'],
+  { user_id, offline }: Verbs['endUserSessions']['in'],
 ): number {
-  sql.run('authentication.deleteOfUser', { user_id, except: except ?? '' });
+  sql.run('authentication.deleteOfUser', { user_id });
   sql.run('code.deleteUnused', { user_id });
   return sql.run('session.deleteOfUser', { user_id, offline });
 }
