@@ -58,13 +58,22 @@ function scanValue(text: Uint8Array, start: number): number {
 }
 
 function scanString(text: Uint8Array, start: number): number {
-  for (let at = start; at < text.length; at++) {
-    if (text[at] !== QUOTE) continue;
-    if (at + 1 === text.length) return INCOMPLETE;
+  let at = start;
+  for (;;) {
+    at = nextQuote(text, at);
+    if (at === INCOMPLETE || at + 1 === text.length) return INCOMPLETE;
     if (text[at + 1] !== QUOTE) return at + 1;
-    at++;
+    at += 2;
   }
-  return INCOMPLETE;
+}
+
+/** Bytes that are looked at one by one: for the many short texts a call of `indexOf` costs more than it saves. */
+const SHORT_TEXT = 40;
+
+function nextQuote(text: Uint8Array, from: number): number {
+  const near = Math.min(text.length, from + SHORT_TEXT);
+  for (let at = from; at < near; at++) if (text[at] === QUOTE) return at;
+  return near === text.length ? INCOMPLETE : text.indexOf(QUOTE, near);
 }
 
 function scanNumber(text: Uint8Array, start: number): number {
