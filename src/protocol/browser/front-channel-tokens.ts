@@ -36,10 +36,11 @@ export async function issueFrontChannelTokens(
   login: LoginInProgress,
   wanted: Wanted,
 ): Promise<readonly (readonly [string, string])[] | undefined> {
-  const { type, session, granted, notes } = wanted;
+  const { type, session, granted } = wanted;
   if (!type.token && !type.idToken) return [];
   const { ctx, configuration, now } = call;
   const { client, user, request } = login;
+  const notes = { ...wanted.notes, ...(request.claims === undefined ? {} : { claims: request.claims }) };
   const input = await gatherClaims(ctx, configuration, {
     client,
     user,
@@ -52,7 +53,9 @@ export async function issueFrontChannelTokens(
     userSessionEnds(settings, session).maxEnd,
   );
   const stamp = { issuer: call.issuer, issuedAt: now, expiresAt, sessionId: session.id };
-  const accessToken = type.token ? await makeAccessToken(call, login, input, stamp, wanted) : undefined;
+  const accessToken = type.token
+    ? await makeAccessToken(call, login, input, stamp, { ...wanted, notes })
+    : undefined;
   if (type.token && accessToken === undefined) return undefined;
   const idToken = type.idToken
     ? await makeIdToken(call, input, stamp, { accessToken, code: wanted.code })
