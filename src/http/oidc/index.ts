@@ -1,7 +1,7 @@
 // OpenID Connect over HTTP: rows of the URL table that hand plain values to the protocol.
 // Must not know: the protocol's rules.
 // Start at token-routes.ts.
-import { sessionRoutes } from '../browser/index.ts';
+import { loginRoutes, logoutRoutes, sessionRoutes } from '../browser/index.ts';
 import type { Route } from '../route.ts';
 import { metadataRoutes } from './metadata-routes.ts';
 import { notBuiltRoutes } from './not-built.ts';
@@ -11,6 +11,8 @@ import { tokenRoutes } from './token-routes.ts';
 export const oidcRoutes: readonly Route[] = [
   ...tokenRoutes,
   ...metadataRoutes,
+  ...loginRoutes,
+  ...logoutRoutes,
   ...sessionRoutes,
   ...notBuiltRoutes,
 ];

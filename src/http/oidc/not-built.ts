@@ -7,11 +7,7 @@ const base = '/realms/:realm/protocol/openid-connect';
 
 /** Endpoints of Keycloak that this version does not build, each with its name in the answer. */
 const NOT_BUILT = [
-  ['GET', `${base}/auth`, 'The authorization endpoint'],
-  ['POST', `${base}/auth`, 'The authorization endpoint'],
   ['POST', `${base}/auth/device`, 'Device authorization'],
-  ['GET', `${base}/logout`, 'RP-initiated logout'],
-  ['POST', `${base}/logout/logout-confirm`, 'RP-initiated logout'],
   ['POST', `${base}/logout/backchannel-logout`, 'Back-channel logout'],
   ['GET', `${base}/registrations`, 'Registration of users'],
   ['POST', `${base}/registrations`, 'Registration of users'],
@@ -24,8 +20,8 @@ const NOT_BUILT = [
   ['GET', '/realms/:realm/device', 'Device verification'],
   ['GET', '/realms/:realm/account', 'The account pages'],
   ['GET', '/realms/:realm/account/*', 'The account pages'],
-  ['GET', '/realms/:realm/login-actions/*', 'Login in the browser'],
-  ['POST', '/realms/:realm/login-actions/*', 'Login in the browser'],
+  ['GET', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
+  ['POST', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
   ['GET', '/realms/:realm/broker/*', 'Login by identity providers'],
   ['POST', '/realms/:realm/broker/*', 'Login by identity providers'],
   ['GET', '/realms/:realm/clients-registrations/*', 'Client registration'],

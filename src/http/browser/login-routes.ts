@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  authorize,
+  type BrowserEndpoint,
+  Refusal,
+  restartLogin,
+  showLogin,
+  showRequiredAction,
+  submitConsent,
+  submitLogin,
+  submitRequiredAction,
+} from '../../protocol/index.ts';
+import { sendErrorPage, wantsPage } from '../error-page.ts';
+import type { Route, Services } from '../route.ts';
+import { browserRequest } from './browser-request.ts';
+import { sendBrowserAnswer } from './send-answer.ts';
+
+const authorization = '/realms/:realm/protocol/openid-connect/auth';
+const actions = '/realms/:realm/login-actions';
+
+/** The authorization endpoint and the forms of the login. */
+export const loginRoutes: readonly Route[] = [
+  browserRoute('GET', authorization, authorize),
+  browserRoute('POST', authorization, authorize),
+  browserRoute('GET', `${actions}/authenticate`, showLogin),
+  browserRoute('POST', `${actions}/authenticate`, submitLogin),
+  browserRoute('GET', `${actions}/required-action`, showRequiredAction),
+  browserRoute('POST', `${actions}/required-action`, submitRequiredAction),
+  browserRoute('POST', `${actions}/consent`, submitConsent),
+  browserRoute('GET', `${actions}/restart`, restartLogin),
+];
+
+/** A row that hands a browser's request to the rules and sends what they answer. */
+export function browserRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoint): Route {
+  return { method, url, handle: (services, request, reply) => answer(endpoint, services, request, reply) };
+}
+
+async function answer(
+  endpoint: BrowserEndpoint,
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  try {
+    const answered = await endpoint(services.protocol, browserRequest(request));
+    return await sendBrowserAnswer(services, request, reply, answered);
+  } catch (error) {
+    const unreadable = error instanceof Refusal && error.case === 'malformed-form';
+    if (unreadable && wantsPage(request))
+      return sendErrorPage(reply, 400, error.description ?? 'Invalid Request');
+    throw error;
+  }
+}

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { administrator } from '../administrator.ts';
+import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
+import { find, readElements } from '../pages/read-page.ts';
+import { form, SECRETS, sendRaw, startTestService, type TestService } from '../service.ts';
+import { CookieJar } from './cookie-jar.ts';
+import { type RelyingParty, startRelyingParty } from './relying-party.ts';
+
+let service: TestService;
+let client: RelyingParty;
+
+before(async () => {
+  service = await startTestService();
+  client = await startRelyingParty(service);
+});
+
+after(async () => {
+  client?.close();
+  await service?.stop();
+});
+
+const authorization = () => `${service.address}/realms/master/protocol/openid-connect/auth`;
+const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+const good = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
+
+/** Opens the login page and sends its form. */
+async function sendLogin(jar: CookieJar, fields: Readonly<Record<string, string>>) {
+  const page = await (await jar.fetch(client.authorizationUrl())).text();
+  return jar.fetch(find(page, '#kc-form-login').attributes['action']!, form(fields));
+}
+
+test('the login page is served by GET, POST and HEAD, and never kept (contract §5, facts §12)', async () => {
+  const url = new URL(client.authorizationUrl());
+  const asked = [
+    await fetch(url),
+    await fetch(authorization(), form(Object.fromEntries(url.searchParams))),
+    await fetch(url, { method: 'HEAD' }),
+  ];
+  for (const answer of asked) {
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('cache-control'), 'no-store, must-revalidate, max-age=0');
+    assert.equal(answer.headers.get('content-type'), 'text/html;charset=utf-8');
+    assert.equal(answer.headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(answer.headers.get('x-frame-options'), 'SAMEORIGIN');
+    assert.equal(
+      answer.headers.get('content-security-policy'),
+      "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'",
+    );
+  }
+  const [byGet, byPost, byHead] = await Promise.all(asked.map((answer) => answer.text()));
+  assert.ok(find(byGet!, '#kc-form-login') && find(byPost!, '#kc-form-login'));
+  assert.equal(byHead, '');
+});
+
+test('the answer to a good login is a redirect with the cookies of facts §12', async () => {
+  const jar = new CookieJar();
+  const answer = await sendLogin(jar, good);
+  assert.equal(answer.status, 302);
+  assert.match(answer.headers.get('location')!, /\/cb\?/);
+  assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'/);
+  const lines = answer.headers.getSetCookie();
+  const line = (name: string) => lines.find((one) => one.startsWith(`${name}=`)) ?? '';
+  assert.match(
+    line('KEYCLOAK_IDENTITY'),
+    /^KEYCLOAK_IDENTITY=[\w.-]+; Path=\/realms\/master\/; HttpOnly; Secure; SameSite=None$/,
+  );
+  assert.match(
+    line('KEYCLOAK_SESSION'),
+    /^KEYCLOAK_SESSION=[\w-]+; Path=\/realms\/master\/; Max-Age=36000; Secure; SameSite=None$/,
+  );
+});
+
+test('a cookie of the same name that somebody tossed in does not end a login (cookie tossing)', async () => {
+  const jar = new CookieJar();
+  const page = await (await jar.fetch(client.authorizationUrl())).text();
+  const action = find(page, '#kc-form-login').attributes['action']!;
+  const tossed = `AUTH_SESSION_ID=tossed; ${jar.header()}; AUTH_SESSION_ID=other`;
+  const answer = await fetch(action, {
+    ...form(good),
+    headers: { 'content-type': 'application/x-www-form-urlencoded', cookie: tossed },
+    redirect: 'manual',
+  });
+  assert.equal(answer.status, 302);
+});
+
+test('a form that cannot be read is refused: a page for a browser, JSON for others (contract §5)', async () => {
+  for (const query of ['client_id=%zz', 'client_id=%ff', '%=x']) {
+    const page = await fetch(`${authorization()}?${query}`, { headers: html });
+    assert.equal(page.status, 400, query);
+    assert.match(page.headers.get('content-type')!, /^text\/html/, query);
+    const json = await fetch(`${authorization()}?${query}`);
+    assert.equal(json.status, 400, query);
+  }
+  assert.equal((await fetch(`${authorization()}?client_id=a%00b`, { headers: html })).status, 400);
+  const posted = await fetch(authorization(), { ...form({}), body: 'client_id=%zz' });
+  assert.equal(posted.status, 400);
+  assert.match(await posted.text(), /%-escape/);
+});
+
+test('a body of another type is no form, and one that is too large is refused (contract §5)', async () => {
+  const url = new URL(client.authorizationUrl());
+  const other = await fetch(authorization(), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(Object.fromEntries(url.searchParams)),
+  });
+  assert.equal(other.status, 400);
+  const large = await fetch(authorization(), { ...form({}), body: `a=${'x'.repeat(1_100_000)}` });
+  assert.equal(large.status, 413);
+});
+
+test('other methods are refused, and unknown steps of a login say so', async () => {
+  assert.equal((await fetch(authorization(), { method: 'PUT' })).status, 405);
+  const step = await fetch(`${service.address}/realms/master/login-actions/registration`);
+  assert.equal(step.status, 501);
+});
+
+test('an error page is a page of all kinds’ frame, from whatever depth', async () => {
+  const answer = await fetch(`${service.address}/realms/nope/protocol/openid-connect/auth`, {
+    headers: html,
+  });
+  assert.equal(answer.status, 404);
+  const markup = await answer.text();
+  assert.equal(find(markup, '#kc-page-title').text, 'We are sorry...');
+  const { attributes } = readElements(markup).find(({ attributes: a }) => a['rel'] === 'stylesheet')!;
+  const style = await fetch(new URL(attributes['href']!, answer.url));
+  assert.equal(style.headers.get('content-type'), 'text/css;charset=utf-8');
+});
+
+test('the stylesheet is kept for ever under a name of its content', async () => {
+  const page = await (await fetch(client.authorizationUrl())).text();
+  const { attributes } = readElements(page).find(({ attributes: a }) => a['rel'] === 'stylesheet')!;
+  assert.match(attributes['href']!, /^\/resources\/pages-[0-9a-f]{16}\.css$/);
+  const answer = await fetch(service.address + attributes['href']);
+  assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+  assert.equal((await fetch(`${service.address}/resources/pages-0.css`)).status, 404);
+});
+
+test('a realm’s logo is shown from config/logos, as a picture and nothing else', async (t) => {
+  const logos = join(service.platform.dir, 'config', 'logos');
+  mkdirSync(logos, { recursive: true });
+  t.after(() => rmSync(logos, { recursive: true }));
+  const logo = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+  writeFileSync(join(logos, 'master.svg'), logo);
+  const page = await (await fetch(client.authorizationUrl())).text();
+  const image = readElements(page).find(({ tag }) => tag === 'img')!;
+  assert.equal(image.attributes['alt'], 'Keycloak');
+  const answer = await fetch(service.address + image.attributes['src']);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'image/svg+xml');
+  assert.match(answer.headers.get('content-security-policy')!, /^default-src 'none'; .*sandbox$/);
+  assert.match(answer.headers.get('cache-control')!, /immutable/);
+  const changed = await fetch(`${service.address}/resources/logos/master?v=old`);
+  assert.equal(changed.headers.get('cache-control'), 'no-cache');
+  for (const name of ['other', '..%2f..%2fidkit', '.env', '%2e%2e'])
+    assert.notEqual((await fetch(`${service.address}/resources/logos/${name}`)).status, 200, name);
+});
+
+test('no header of an answer is made of what a request says (header injection)', async () => {
+  const { host } = new URL(service.address);
+  const path = '/realms/master/protocol/openid-connect/auth?state=a%0d%0aset-cookie:%20x=y';
+  const answer = await sendRaw(
+    service.address,
+    `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`,
+  );
+  assert.doesNotMatch(answer.split('\r\n\r\n', 1)[0]!, /x=y/);
+});
+
+test('stored names reach the pages as text, in a real browser (XSS)', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const attack = `"><img src=x onerror=alert(1)><script>alert(1)</script>`;
+  const admin = await administrator(service);
+  const before = await admin('GET', '/master');
+  await admin('PUT', '/master', { ...before.json, displayName: attack, rememberMe: true });
+  t.after(() => admin('PUT', '/master', before.json));
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  const trouble: string[] = [];
+  page.on('dialog', (dialog) => {
+    trouble.push(dialog.message());
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => trouble.push(message.text()));
+  await page.goto(client.authorizationUrl({ login_hint: attack, state: attack }));
+  assert.match(await page.locator('#kc-header').innerText(), /onerror=alert/);
+  assert.equal(await page.inputValue('#username'), attack);
+  await page.fill('#password', 'wrong');
+  await page.click('#kc-login');
+  assert.equal(await page.innerText('#input-error'), 'Invalid username or password.');
+  assert.equal(await page.inputValue('#username'), attack);
+  assert.equal(await page.locator('img, script').count(), 0);
+  assert.deepEqual(trouble, []);
+});
+
+test('pages speak the language that the realm and the browser agree on', async (t) => {
+  const admin = await administrator(service);
+  const before = await admin('GET', '/master');
+  const german = { 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' };
+  const title = async (init: RequestInit, parameters = {}) => {
+    const markup = await (await fetch(client.authorizationUrl(parameters), init)).text();
+    return `${readElements(markup)[0]!.attributes['lang']}: ${find(markup, '#kc-page-title').text}`;
+  };
+  assert.equal(await title({ headers: german }), 'en: Sign in to your account');
+  await admin('PUT', '/master', {
+    ...before.json,
+    internationalizationEnabled: true,
+    supportedLocales: ['en', 'de'],
+    defaultLocale: 'en',
+  });
+  t.after(() => admin('PUT', '/master', before.json));
+  assert.equal(await title({ headers: german }), 'de: Melden Sie sich an');
+  assert.equal(await title({}, { ui_locales: 'fr de' }), 'de: Melden Sie sich an');
+  assert.equal(await title({ headers: german }, { kc_locale: 'en' }), 'en: Sign in to your account');
+  const jar = new CookieJar();
+  const first = await (await jar.fetch(client.authorizationUrl())).text();
+  const link = readElements(first).find(({ attributes }) => attributes['hreflang'] === 'de')!;
+  const second = await jar.fetch(link.attributes['href']!);
+  assert.match(await second.text(), /Melden Sie sich an/);
+  assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
+});

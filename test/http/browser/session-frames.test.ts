@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
+import { SECRETS, startTestService, type TestService } from '../service.ts';
+import { type RelyingParty, startRelyingParty } from './relying-party.ts';
+
+const skip = missingBrowser();
+
+let service: TestService;
+let client: RelyingParty;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let sessionState = '';
+
+before(async () => {
+  if (skip !== undefined) return;
+  service = await startTestService();
+  client = await startRelyingParty(service);
+  browser = await launchBrowser();
+  context = await browser.newContext();
+  page = await context.newPage();
+  await page.goto(client.authorizationUrl());
+  await page.fill('#username', SECRETS.IDKIT_ADMIN_USERNAME);
+  await page.fill('#password', SECRETS.IDKIT_ADMIN_PASSWORD);
+  await page.click('#kc-login');
+  await page.waitForURL(`${client.redirectUri}?**`);
+  sessionState = new URL(page.url()).searchParams.get('session_state')!;
+});
+
+after(async () => {
+  await browser?.close();
+  client?.close();
+  await service?.stop();
+});
+
+const protocol = () => `${service.address}/realms/master/protocol/openid-connect`;
+
+/** What a frame of the service tells the page that holds it, as keycloak-js asks. */
+async function askFrame(url: string, message = ''): Promise<string> {
+  // Text, because the types of a browser are not those of this program.
+  return page.evaluate(`new Promise((resolve) => {
+    const [src, text] = ${JSON.stringify([url, message])};
+    const frame = document.createElement('iframe');
+    frame.src = src;
+    frame.setAttribute('sandbox', 'allow-storage-access-by-user-activation allow-scripts allow-same-origin');
+    addEventListener('message', (event) => {
+      if (event.source === frame.contentWindow) resolve(String(event.data));
+    });
+    frame.onload = () => {
+      if (text !== '') frame.contentWindow.postMessage(text, new URL(src).origin);
+    };
+    document.body.append(frame);
+  })`);
+}
+
+const status = (message: string) => askFrame(`${protocol()}/login-status-iframe.html`, message);
+
+test('the session iframe says unchanged to the client of the login (Session Management §3.2)', {
+  skip,
+}, async () => {
+  assert.notEqual(sessionState, '');
+  assert.equal(await status(`${client.clientId} ${sessionState}`), 'unchanged');
+});
+
+test('another session state is changed', { skip }, async () => {
+  assert.equal(await status(`${client.clientId} ${sessionState}x`), 'changed');
+  assert.equal(await status(`${client.clientId} `), 'changed');
+});
+
+test('a page that the client does not name learns nothing', { skip }, async () => {
+  assert.equal(await status(`security-admin-console ${sessionState}`), 'error');
+  assert.equal(await status(`nobody ${sessionState}`), 'error');
+});
+
+test('keycloak-js learns that cookies work in frames (step1.html, step2.html)', { skip }, async () => {
+  assert.equal(await askFrame(`${protocol()}/3p-cookies/step1.html`), 'supported');
+});
+
+test('without the login the session iframe says changed, and unchanged to who never logged in', {
+  skip,
+}, async () => {
+  await context.clearCookies();
+  assert.equal(await status(`${client.clientId} ${sessionState}`), 'changed');
+  assert.equal(await status(`${client.clientId} `), 'unchanged');
+});
+
+test('any origin may frame these pages, and none of their answers is kept (contract §5)', async (t) => {
+  if (skip !== undefined) return t.skip(skip);
+  for (const path of ['login-status-iframe.html', '3p-cookies/step1.html', '3p-cookies/step2.html']) {
+    const answer = await fetch(`${protocol()}/${path}`);
+    assert.equal(answer.headers.get('x-frame-options'), null, path);
+    const policy = answer.headers.get('content-security-policy')!;
+    const connects = path.startsWith('login') ? "connect-src 'self'; " : '';
+    assert.match(policy, /^default-src 'none'; script-src 'sha256-[\w+/]{43}='; /, path);
+    assert.equal(policy.split('; ').slice(2).join('; '), `${connects}base-uri 'none'`, path);
+  }
+  const unknown = await fetch(`${service.address}/realms/nope/protocol/openid-connect/3p-cookies/step1.html`);
+  assert.equal(unknown.status, 404);
+});
