@@ -7,7 +7,17 @@ import { type TestContext, test } from 'node:test';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
 import { END_LINE } from '../../src/store/sqlite/dump/write-dump.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
-import { aClient, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import {
+  aClient,
+  aCode,
+  aConsent,
+  aFamily,
+  anAuthenticationSession,
+  aRealm,
+  aSession,
+  aUser,
+  START,
+} from '../conformance/records.ts';
 import { contents, dumpDirectly, inPieces } from './dumps.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
@@ -134,6 +144,24 @@ test('a loaded dump passes its check with its own master key only', async (t) =>
   assert.equal((await loaded.findClient('realm-1', 'app'))!.secrets['/secret']!.reveal(), 's3cret-of-app');
   assert.equal((await loaded.findFamily('family-1'))?.family.scope, 'openid profile');
   await loaded.close();
+});
+
+test('a dump holds sessions and consents, and neither logins half done nor codes', async (t) => {
+  const { store, file, masterKey, directory } = await newStore(t);
+  await fill(store);
+  await store.putAuthenticationSession(anAuthenticationSession({ expiresAt: 4_000_000_000 }));
+  const login = { session: aSession({}), sessionMustExist: true, consent: aConsent({}), code: aCode({}) };
+  assert.equal(await store.finishLogin(login), 'finished');
+  const { sql } = await dump(file);
+  const side = join(directory, 'side.db');
+  await loadSqlite(side, inPieces(sql, 1000));
+  await checkSqlite(side, masterKey);
+  const loaded = await openStore({ file: side, masterKey });
+  t.after(() => loaded.close());
+  assert.ok(await loaded.findSession('session-1', false));
+  assert.deepEqual(await loaded.listConsents('user-1'), [aConsent({})]);
+  assert.equal(await loaded.findAuthenticationSession('tab-1'), undefined);
+  assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
 });
 
 test('anything but the statements of a dump is refused and leaves no file (contract §3)', async (t) => {
