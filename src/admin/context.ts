@@ -1,5 +1,6 @@
 import type { Clock, Random } from '../core/index.ts';
 import type { Passwords } from '../crypto/index.ts';
+import type { SessionEndings } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 
 /** What administration works with. */
@@ -8,6 +9,8 @@ export interface AdminContext {
   clock: Clock;
   random: Random;
   passwords: Passwords;
+  /** Tells clients of sessions that end; absent: nobody is told. */
+  sessionEndings?: SessionEndings;
   /** {base_url} without a trailing slash. */
   baseUrl: string;
 }

@@ -72,8 +72,24 @@ export async function applyChanges(
   refuse: (taken: Conflict) => AdminRefusal = duplicateResource,
 ): Promise<void> {
   const events = recorded === undefined ? [] : adminEvent(call, recorded);
+  const tell = await prepareEndings(call, changes);
   const applied = await call.context.store.apply([...changes, ...events]);
   if (applied.outcome === 'conflict') throw refuse(applied);
   // Someone else removed it since it was read.
   if (applied.outcome === 'missing') throw notFound();
+  for (const told of tell) await told();
+}
+
+/** Clients are told of the sessions that a change ends (Back-Channel Logout 1.0 §2.5). */
+async function prepareEndings(
+  { context, configuration }: RealmCall,
+  changes: readonly Change[],
+): Promise<readonly (() => Promise<void>)[]> {
+  const { sessionEndings } = context;
+  if (sessionEndings === undefined) return [];
+  const endings = changes.flatMap((change) => {
+    if (change.do === 'endSessions') return [{ userId: change.userId, offlineToo: change.offlineToo }];
+    return change.do === 'remove' && change.what === 'user' ? [{ userId: change.id, offlineToo: true }] : [];
+  });
+  return Promise.all(endings.map((ending) => sessionEndings.prepare(configuration.realm.id, ending)));
 }

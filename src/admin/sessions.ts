@@ -120,6 +120,10 @@ export async function deleteSession(call: RealmCall, id: string, offline: boolea
   const session = await store.findSession(id, offline);
   if (session === undefined || session.realmId !== call.configuration.realm.id)
     throw notFound('Sesssion not found');
+  const ofUser = await store.listUserSessions(session.userId, offline);
+  const sessions = ofUser.filter((one) => one.session.id === id);
+  const tell = await call.context.sessionEndings?.prepare(session.realmId, { sessions });
   await store.endSession(id, offline);
+  await tell?.();
   await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });
 }

@@ -91,6 +91,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
     },
     database: readDatabase(get('database'), dir),
     trustedProxies: get('trustedProxies'),
+    outbound: { privateAddresses: get('outbound.privateAddresses') },
     realms: get('realms'),
     backup: {
       root: path('backup.root')!,

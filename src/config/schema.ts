@@ -60,6 +60,7 @@ export const SETTING_SCHEMAS: Partial<Record<SettingName, z.ZodType>> = {
   'listen.tlsKey': text.nullable(),
   database,
   trustedProxies: z.array(proxy),
+  'outbound.privateAddresses': z.array(proxy),
   realms: z.array(name),
   'backup.root': text,
   'backup.keepDays': z.int().min(1).max(36_500),

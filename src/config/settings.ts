@@ -32,6 +32,8 @@ export interface Settings {
   database: { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
   /** Addresses or CIDR blocks. */
   trustedProxies: readonly string[];
+  /** Addresses or CIDR blocks in private networks that may be called. */
+  outbound: { privateAddresses: readonly string[] };
   /** Empty: all realms. */
   realms: readonly string[];
   backup: { root: string; keepDays: number; keepVersions: number; mirror: string | null };

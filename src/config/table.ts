@@ -100,6 +100,13 @@ const TABLE = [
     doc: 'from these alone X-Forwarded-For and -Proto are believed',
   },
   {
+    name: 'outbound.privateAddresses',
+    default: [],
+    expected: 'a list of IP addresses or CIDR blocks',
+    reason: "a realm's administrator must not reach into the network behind the service",
+    doc: "addresses in private networks that logout tokens may be sent to; a service whose base URL is this machine's own reaches this machine anyway",
+  },
+  {
     name: 'realms',
     default: [],
     expected: 'a list of realm names',

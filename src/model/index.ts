@@ -32,6 +32,6 @@ export type { Realm, RealmSettings, Unenforced } from './realm.ts';
 export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';
 export type { TokenFamily, UserSession } from './session.ts';
-export type { EndingSession, SessionEndings } from './session-ending.ts';
+export type { EndingSessions, SessionEndings } from './session-ending.ts';
 export { listUnenforced } from './unenforced.ts';
 export { type Credential, type LoginFailures, type User, userTurn } from './user.ts';

@@ -54,9 +54,11 @@ export async function changePassword(
       { do: 'create', credential: next },
       { do: 'endSessions', userId, offlineToo: true },
     ];
+    const tell = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
     const applied = await ctx.store.apply(changes);
     if (applied.outcome === 'missing') return { outcome: 'gone' };
     if (applied.outcome === 'conflict') throw new Error(`a new credential met ${applied.on}`);
+    await tell?.();
     return { outcome: 'changed', password: next };
   });
 }

@@ -1,6 +1,6 @@
 import type { Clock, Random } from '../core/index.ts';
 import type { Passwords } from '../crypto/index.ts';
-import type { UserEvent } from '../model/index.ts';
+import type { SessionEndings, UserEvent } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import type { KeyRing } from './keys/index.ts';
 
@@ -19,6 +19,8 @@ export interface ProtocolContext {
   keys: KeyRing;
   passwords: Passwords;
   events: EventSink;
+  /** Tells clients of sessions that end; absent: nobody is told. */
+  sessionEndings?: SessionEndings;
   /** {base_url} without a trailing slash; the issuer is `{baseUrl}/realms/{realm}`. */
   baseUrl: string;
 }

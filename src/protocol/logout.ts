@@ -2,6 +2,7 @@ import type { Answer } from './answer.ts';
 import { checkNotBearerOnly } from './client-authentication.ts';
 import { withClient } from './client-gate.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { endSessionOf } from './end-session.ts';
 import { EventDraft } from './events.ts';
 import { checkTransport, getRealm } from './realm-gate.ts';
 import { checkRefreshClient, readRefreshToken, refused } from './refresh-token-check.ts';
@@ -40,8 +41,8 @@ export async function logoutByRefreshToken(
       if (token.issuedAt < session.startedAt) throw refused('Toked issued before the user session started');
       event.userId = session.userId;
       event.sessionId = session.id;
-      const { ended } = await ctx.store.endSession(session.id, session.offline);
-      if (ended) event.succeeded();
+      const ended = await endSessionOf(ctx, session);
+      if (ended !== undefined) event.succeeded();
     },
   );
   return { body: undefined, allowOrigin };

@@ -28,6 +28,7 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
     right: '[10.0.0.0/8, "::1"]',
     wrong: ['10.0.0.1', '[proxy.local]', '[10.0.0.0/33]', '[1]'],
   },
+  'outbound.privateAddresses': { right: '[10.0.0.0/8]', wrong: ['10.0.0.1', '[intranet]', '[10.0.0.0/33]'] },
   realms: { right: '[acme, globex]', wrong: ['acme', '[../x]', '[""]', '[a/b]', '[3]'] },
   'backup.root': { right: '/mnt/backups', wrong: ['""', '3', 'null'] },
   'backup.keepDays': { right: '30', wrong: ['0', '-7', 'seven', '1.5'] },

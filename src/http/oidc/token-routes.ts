@@ -1,18 +1,11 @@
-import {
-  findRefreshToken,
-  introspectToken,
-  logoutByRefreshToken,
-  requestTokens,
-  revokeToken,
-} from '../../protocol/index.ts';
+import { introspectToken, requestTokens, revokeToken } from '../../protocol/index.ts';
 import type { Route } from '../route.ts';
-import { notBuilt } from './not-built.ts';
 import { plainOptions, preflight } from './preflight.ts';
 import { protocolRequest, sendAnswer, sendEmpty } from './request.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** The endpoints that take a form and a client: token, revoke, introspection, logout. */
+/** The endpoints that take a form and a client: token, revoke, introspection. */
 export const tokenRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -40,15 +33,5 @@ export const tokenRoutes: readonly Route[] = [
     },
   },
   plainOptions(`${base}/token/introspect`, 'HEAD, POST, OPTIONS'),
-  {
-    method: 'POST',
-    url: `${base}/logout`,
-    handle: async (services, request, reply) => {
-      const parsed = protocolRequest(request);
-      if (findRefreshToken(parsed) === undefined) return notBuilt(request, 'RP-initiated logout');
-      reply.header('cache-control', 'no-cache');
-      return sendEmpty(reply, 204, await logoutByRefreshToken(services.protocol, parsed));
-    },
-  },
   preflight(`${base}/logout`, 'GET, HEAD, OPTIONS'),
 ];

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
 import { acquireLock, type Lock, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
 import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
+import type { SessionEndings } from '../../model/index.ts';
+import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
 import { openStore } from '../../store/open.ts';
 import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
 
@@ -46,13 +49,42 @@ export async function openServices(
   // Requests that end during the grace still tell their events.
   closers.push(() => events.flush());
   const common = { store, clock: systemClock, random: systemRandom, passwords, baseUrl: '' };
+  const context: ProtocolContext = { ...common, keys: protocol.openKeyRing(), events };
+  const { announcer, stop } = openAnnouncer(context, protocol, settings, log);
+  closers.push(stop);
+  context.sessionEndings = announcer;
   const services: Services = {
-    protocol: { ...common, keys: protocol.openKeyRing(), events },
-    admin: { ...common },
+    protocol: context,
+    admin: { ...common, sessionEndings: announcer },
     limits: settings.limits,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
   return { lock, services, figures: { health: http.openHealth(store), metrics, store } };
+}
+
+/** Tells clients of sessions that end, by calls that may reach this machine only where the service lives on it. */
+function openAnnouncer(
+  context: ProtocolContext,
+  protocol: typeof import('../../protocol/index.ts'),
+  settings: Settings,
+  log: ServiceLog,
+): { announcer: SessionEndings; stop: () => void } {
+  const stopping = new AbortController();
+  const postForm: PostForm = async (url, form) => {
+    const { isLoopbackUrl, openPostForm } = await import('./post-form.ts');
+    const own = isLoopbackUrl(context.baseUrl) ? ['127.0.0.0/8', '::1'] : [];
+    return openPostForm([...settings.outbound.privateAddresses, ...own])(url, form);
+  };
+  const announcer = protocol.openLogoutAnnouncer(
+    context,
+    postForm,
+    (failure) => log.warn(failure, 'a client could not be told that a session ended'),
+    (milliseconds) =>
+      setTimeout(milliseconds, 'over' as const, { signal: stopping.signal, ref: false }).catch(
+        () => 'stopping' as const,
+      ),
+  );
+  return { announcer, stop: () => stopping.abort() };
 }
 
 /** Realm master with the machine's own administrator and smoke client, where there is none yet (contract §1). */

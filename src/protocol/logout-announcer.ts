@@ -1,0 +1,97 @@
+import type { Client, EndingSessions, SessionEndings, UserSession } from '../model/index.ts';
+import type { RealmConfiguration, SessionWithClients } from '../store/index.ts';
+import { resolveRootUrl } from './claims/index.ts';
+import type { ProtocolContext } from './context.ts';
+import { makeLogoutToken } from './logout-token.ts';
+
+/**
+ * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
+ * another try. `refused`: the client does not want it, or the address is not one that may be called.
+ */
+export type PostForm = (
+  url: string,
+  form: Readonly<Record<string, string>>,
+) => Promise<{ outcome: 'delivered' | 'later' | 'refused'; detail: string }>;
+
+/** Where a delivery that failed for good is told. */
+export type TellUndelivered = (failure: { realm: string; clientId: string; detail: string }) => void;
+
+/** Milliseconds before each further try. */
+const PAUSES = [1000, 5000, 20_000] as const;
+/** Milliseconds that the end of a session waits for its clients; the rest is tried behind it. */
+const PATIENCE = 2500;
+
+/**
+ * Back-channel logout (Back-Channel Logout 1.0 §2.5): every client of an ended session that has a
+ * `backchannel.logout.url` is sent a logout token of its own, again after a failure.
+ *
+ * @param wait resolves after so many milliseconds; ends early when the service stops
+ */
+export function openLogoutAnnouncer(
+  ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random' | 'store'>,
+  postForm: PostForm,
+  tellUndelivered: TellUndelivered,
+  wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
+): SessionEndings {
+  const deliver = async (configuration: RealmConfiguration, client: Client, session: EndedSession) => {
+    const url = logoutUrl(client, ctx.baseUrl);
+    if (url === undefined) return;
+    let detail = 'the service stopped';
+    for (const pause of [...PAUSES, undefined]) {
+      // A token of its own each time: an old one may have expired.
+      const token = await makeLogoutToken(ctx, configuration, client, session);
+      const sent = await postForm(url, { logout_token: token });
+      if (sent.outcome === 'delivered') return;
+      detail = sent.detail;
+      if (sent.outcome === 'refused' || pause === undefined || (await wait(pause)) === 'stopping') break;
+    }
+    tellUndelivered({ realm: configuration.realm.name, clientId: client.clientId, detail });
+  };
+  return {
+    async prepare(realmId, ending) {
+      const configuration = await ctx.store.findRealmById(realmId);
+      if (configuration === undefined) return async () => undefined;
+      const told = await listTold(ctx, realmId, ending);
+      if (told.length === 0) return async () => undefined;
+      return async () => {
+        const all = Promise.all(told.map(({ client, session }) => deliver(configuration, client, session)));
+        await Promise.race([all, wait(PATIENCE)]);
+      };
+    },
+  };
+}
+
+type EndedSession = Pick<UserSession, 'id' | 'userId'>;
+
+async function listTold(
+  ctx: Pick<ProtocolContext, 'store'>,
+  realmId: string,
+  ending: EndingSessions,
+): Promise<readonly { client: Client; session: EndedSession }[]> {
+  const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
+  const pairs = sessions.flatMap(({ session, clientUuids }) =>
+    clientUuids.map((uuid) => ({ session, uuid })),
+  );
+  const found = await Promise.all(
+    pairs.map(async ({ session, uuid }) => ({
+      session,
+      client: await ctx.store.findClientByUuid(realmId, uuid),
+    })),
+  );
+  return found.flatMap(({ session, client }) =>
+    client?.enabled === true && client.attributes['backchannel.logout.url'] ? [{ client, session }] : [],
+  );
+}
+
+async function listOfUser(
+  { store }: Pick<ProtocolContext, 'store'>,
+  { userId, offlineToo }: { userId: string; offlineToo: boolean },
+): Promise<readonly SessionWithClients[]> {
+  const online = await store.listUserSessions(userId, false);
+  return offlineToo ? [...online, ...(await store.listUserSessions(userId, true))] : online;
+}
+
+function logoutUrl(client: Client, baseUrl: string): string | undefined {
+  const url = client.attributes['backchannel.logout.url'] ?? '';
+  return url.startsWith('/') ? `${resolveRootUrl(client, baseUrl)}${url}` : url || undefined;
+}
