@@ -6,7 +6,7 @@ import type { ProtocolContext } from './context.ts';
 import type { EventDraft } from './events.ts';
 import { findFailures, PERMANENT_LOCKOUT, recordFailure } from './login-failures.ts';
 import { Refusal } from './refusal.ts';
-import { proveSecondFactor } from './second-factor.ts';
+import { listSecondFactors, proveSecondFactor, type SecondFactorOutcome } from './second-factor.ts';
 
 /** Someone tries to log in, by whatever form: what the proof works with. */
 export interface LoginAttempt {
@@ -88,8 +88,15 @@ export async function proveCode(
   credentials: readonly Credential[],
   { code, credentialId }: { code: string; credentialId?: string | undefined },
 ): Promise<void> {
-  const devices = credentialId === undefined ? credentials : onlyDevice(credentials, credentialId);
-  const second = await proveSecondFactor(attempt, devices, code);
+  const factors = listSecondFactors(credentials);
+  if (factors.length === 0) return;
+  // A device that the user does not have leaves none to prove; that is a wrong code, not a login without one.
+  const chosen =
+    credentialId === undefined
+      ? factors
+      : factors.filter((one) => one.type === 'otp' && one.id === credentialId);
+  const second: SecondFactorOutcome =
+    chosen.length === 0 ? { outcome: 'refused' } : await proveSecondFactor(attempt, chosen, code);
   if (second.outcome === 'proved') return;
   await recordFailure(attempt, user);
   throw new Refusal('user-credentials-wrong', { detail: second.detail });
@@ -166,9 +173,4 @@ function isLockedForGood(user: User): boolean {
 function lockedRefusal(user: User): Refusal {
   const eventError = isLockedForGood(user) ? 'user_disabled' : 'user_temporarily_disabled';
   return new Refusal('user-credentials-wrong', { eventError });
-}
-
-/** Other kinds of second factors stay in the list: none is skipped because another device was chosen. */
-function onlyDevice(credentials: readonly Credential[], id: string): readonly Credential[] {
-  return credentials.filter((one) => one.type !== 'otp' || one.id === id);
 }

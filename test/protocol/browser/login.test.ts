@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, clientAnswer, pageOf, realmWithLogin } from './browser.ts';
+import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
+import {
+  Browser,
+  CALLBACK,
+  clientAnswer,
+  errorOf,
+  messageOf,
+  pageOf,
+  realmWithLogin,
+  redirectOf,
+} from './browser.ts';
 
 let world: World;
 let realm: RealmInWorld;
+let names = 0;
 
 before(async () => {
   world = await openWorld();
@@ -15,10 +26,19 @@ after(async () => {
   await closePasswords();
 });
 
+const newBrowser = (where = realm) => new Browser(world, where);
+const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
+  where.user(`user-${++names}`, changes);
+const lastEvent = () => world.events.at(-1)!;
+
+async function ownRealm(settings: Parameters<World['realm']>[1]) {
+  return (await realmWithLogin(world, `own-${++names}`, settings)).realm;
+}
+
 describe('login with a password (facts §5.10)', () => {
   it('shows the form, then answers the client with code, state, session_state and iss', async () => {
-    const browser = new Browser(world, realm);
-    const form = await browser.authorize();
+    const browser = newBrowser();
+    const form = await browser.authorize({ nonce: 'n-1' });
     assert.equal(pageOf(form, 'login').fixed, false);
     const answer = clientAnswer(await browser.logIn(form, 'alice'));
     assert.deepEqual(Object.keys(answer).sort(), ['code', 'iss', 'session_state', 'state']);
@@ -28,8 +48,325 @@ describe('login with a password (facts §5.10)', () => {
       grant_type: 'authorization_code',
       client_id: 'web',
       code: answer['code']!,
-      redirect_uri: 'https://web.example.test/cb',
+      redirect_uri: CALLBACK,
     });
     assert.equal(tokens.session_state, answer['session_state']);
+  });
+
+  it("tells the event LOGIN with Keycloak's details and no secret (observed event-code)", async () => {
+    const browser = newBrowser();
+    const answer = clientAnswer(await browser.logIn(await browser.authorize(), 'alice'));
+    const event = lastEvent();
+    assert.equal(event.type, 'LOGIN');
+    assert.deepEqual(Object.keys(event.details).sort(), [
+      'auth_method',
+      'auth_type',
+      'code_id',
+      'consent',
+      'redirect_uri',
+      'response_mode',
+      'response_type',
+      'username',
+    ]);
+    assert.equal(event.sessionId, answer['session_state']);
+    const told = JSON.stringify(world.events);
+    for (const secret of [PASSWORD, answer['code']!, browser.cookies.get('AUTH_SESSION_ID')![0]!])
+      assert.ok(!told.includes(secret));
+  });
+
+  it('shows the form again, in the same words for a wrong password, an unknown and an empty name', async () => {
+    const browser = newBrowser();
+    let form = await browser.authorize();
+    for (const [username, password] of [
+      ['alice', 'wrong'],
+      ['nobody', PASSWORD],
+      ['', ''],
+      ['alice', ''],
+    ] as const) {
+      form = await browser.logIn(form, username, { password });
+      assert.equal(messageOf(form), 'invalidUserMessage');
+      assert.equal(form.show === 'page' && form.status, 200);
+      assert.equal(lastEvent().type, 'LOGIN_ERROR');
+    }
+    clientAnswer(await browser.logIn(form, 'alice'));
+  });
+
+  it('takes the e-mail address for a name, in any case', async () => {
+    const browser = newBrowser();
+    clientAnswer(await browser.logIn(await browser.authorize(), 'ALICE@example.test'));
+  });
+
+  it('tells that an account is disabled only to who knows its password', async () => {
+    const user = await newUser({ enabled: false });
+    const browser = newBrowser();
+    const form = await browser.logIn(await browser.authorize(), user.username, { password: 'wrong' });
+    assert.equal(messageOf(form), 'invalidUserMessage');
+    assert.equal(messageOf(await browser.logIn(form, user.username)), 'accountDisabledMessage');
+  });
+
+  it('answers a locked user as a wrong password, and the lock ends (facts §11)', async () => {
+    const own = await ownRealm({
+      bruteForceProtected: true,
+      failureFactor: 2,
+      quickLoginCheckMilliSeconds: 0,
+    });
+    const browser = newBrowser(own);
+    let form = await browser.authorize();
+    for (let failure = 0; failure < 2; failure++)
+      form = await browser.logIn(form, 'alice', { password: 'wrong' });
+    form = await browser.logIn(form, 'alice');
+    assert.equal(messageOf(form), 'invalidUserMessage');
+    assert.equal(lastEvent().error, 'user_temporarily_disabled');
+    world.clock.pass(61);
+    clientAnswer(await browser.logIn(form, 'alice'));
+    const { id } = (await world.store.findUserByUsername(own.fixture.realm.id, 'alice'))!;
+    assert.equal(await world.store.findLoginFailures(own.fixture.realm.id, id), undefined);
+  });
+
+  it('leaves no session where the password changed or the user was disabled during the login', async () => {
+    const user = await newUser();
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    const [credential] = await world.store.listCredentials(user.id);
+    const { findSession } = world.store;
+    const finish = world.store.finishLogin.bind(world.store);
+    world.ctx.store.finishLogin = async (login) => {
+      const finished = await finish(login);
+      await realm.put({ do: 'remove', what: 'credential', id: credential!.id });
+      return finished;
+    };
+    try {
+      assert.equal(errorOf(await browser.logIn(form, user.username)), '400 accountChangedMessage');
+    } finally {
+      world.ctx.store.finishLogin = finish;
+    }
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
+    assert.equal(world.store.findSession, findSession);
+  });
+});
+
+describe('the form of a login (CSRF, replay, fixation)', () => {
+  it('is of one browser: without its cookie it is refused with a page, with another one it is expired', async () => {
+    const form = await newBrowser().authorize();
+    assert.equal(errorOf(await newBrowser().logIn(form, 'alice')), '400 cookieNotFoundMessage');
+    const other = newBrowser();
+    await other.authorize();
+    pageOf(await other.logIn(form, 'alice'), 'expired');
+  });
+
+  it('is found among cookies that were tossed in', async () => {
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    const own = browser.cookies.get('AUTH_SESSION_ID')!;
+    browser.cookies.set('AUTH_SESSION_ID', ['garbage', Buffer.alloc(32).toString('base64url'), ...own]);
+    clientAnswer(await browser.logIn(form, 'alice'));
+  });
+
+  it('counts once: the form of an earlier step is expired, with a way to go on', async () => {
+    const browser = newBrowser();
+    const first = await browser.authorize();
+    const second = await browser.logIn(first, 'alice', { password: 'wrong' });
+    const expired = pageOf(await browser.logIn(first, 'alice'), 'expired');
+    pageOf(await browser.send('GET', expired.continueAt!), 'login');
+    clientAnswer(await browser.logIn(second, 'alice'));
+  });
+
+  it('sent again after success leads back to the client, which begins anew (facts §5.10)', async () => {
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    clientAnswer(await browser.logIn(form, 'alice'));
+    assert.deepEqual(clientAnswer(await browser.logIn(form, 'alice')), {
+      error: 'temporarily_unavailable',
+      error_description: 'authentication_expired',
+      state: 'state-1',
+      iss: 'https://id.example.test/realms/acme',
+    });
+  });
+
+  it('never leads to a redirect URI that the client has not registered, whatever client_data says', async () => {
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    clientAnswer(await browser.logIn(form, 'alice'));
+    const url = new URL(pageOf(form, 'login').action);
+    for (const data of [
+      Buffer.from(JSON.stringify({ ru: 'https://evil.example.test/', rt: 'code' })).toString('base64url'),
+      Buffer.from('"x"').toString('base64url'),
+      '%%%',
+      '',
+    ]) {
+      url.searchParams.set('client_data', data);
+      const page = pageOf(await browser.send('POST', url.href, { username: 'alice' }), 'expired');
+      assert.equal(page.restart, undefined);
+    }
+  });
+
+  it('after its time ends on a page that begins the same request again', async () => {
+    const browser = newBrowser();
+    const form = await browser.authorize({ nonce: 'n-1', code_challenge: 'x'.repeat(43) });
+    world.clock.pass(1801);
+    const expired = pageOf(await browser.logIn(form, 'alice'), 'expired');
+    const url = new URL(expired.restart!);
+    assert.equal(url.searchParams.get('nonce'), 'n-1');
+    assert.equal(url.searchParams.get('code_challenge'), 'x'.repeat(43));
+    clientAnswer(await browser.logIn(await browser.send('GET', expired.restart!), 'alice'));
+  });
+
+  it('with a wrong, missing or another tab’s code proves nobody', async () => {
+    const browser = newBrowser();
+    const url = new URL(pageOf(await browser.authorize(), 'login').action);
+    const other = new URL(pageOf(await browser.authorize(), 'login').action);
+    for (const code of ['', 'x', other.searchParams.get('session_code')!]) {
+      url.searchParams.set('session_code', code);
+      pageOf(await browser.send('POST', url.href, { username: 'alice', password: PASSWORD }), 'expired');
+    }
+  });
+
+  it('sent twice at once gives one session', async () => {
+    const user = await newUser();
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => browser.logIn(form, user.username)));
+    const codes = answers.filter((one) => one.show === 'redirect' && /[?&]code=/.test(one.to));
+    assert.equal(codes.length, 1);
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
+  });
+
+  it('survives a name that would break a line, a header or a page', async () => {
+    const browser = newBrowser();
+    const name = 'eve\r\nSet-Cookie: a=b"><script>\u2028';
+    const form = await browser.logIn(await browser.authorize(), name);
+    assert.equal(pageOf(form, 'login').username, name);
+    assert.equal(messageOf(form), 'invalidUserMessage');
+  });
+
+  it('begins again with nothing proved', async () => {
+    const browser = newBrowser();
+    const form = await browser.logIn(await browser.authorize(), 'alice', { password: 'wrong' });
+    const url = new URL(pageOf(form, 'login').action);
+    url.pathname = url.pathname.replace('authenticate', 'restart');
+    const fresh = await browser.follow(await browser.send('GET', url.href));
+    assert.equal(pageOf(fresh, 'login').username, undefined);
+    pageOf(await browser.logIn(form, 'alice'), 'expired');
+    clientAnswer(await browser.logIn(fresh, 'alice'));
+    assert.ok(world.events.some((event) => event.type === 'RESTART_AUTHENTICATION'));
+  });
+});
+
+describe('several tabs of one browser', () => {
+  it('log in each on their own', async () => {
+    const browser = newBrowser();
+    const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
+    const second = clientAnswer(await browser.logIn(two, 'alice'));
+    assert.equal(second['state'], '2');
+    const first = clientAnswer(await browser.logIn(one, 'alice'));
+    assert.equal(first['state'], '1');
+    assert.equal(first['session_state'], second['session_state'], 'one session for both');
+  });
+
+  it('go on with the session of the tab that logged in first', async () => {
+    const browser = newBrowser();
+    const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
+    clientAnswer(await browser.logIn(two, 'alice'));
+    const url = new URL(pageOf(one, 'login').action);
+    url.searchParams.delete('session_code');
+    assert.equal(clientAnswer(await browser.send('GET', url.href))['state'], '1');
+  });
+
+  it('refuse another user than the one who is logged in', async () => {
+    const user = await newUser();
+    const browser = newBrowser();
+    const [one, two] = [await browser.authorize(), await browser.authorize()];
+    clientAnswer(await browser.logIn(two, 'alice'));
+    const answer = await browser.logIn(one, user.username);
+    assert.equal(errorOf(answer), '400 differentUserAuthenticatedMessage');
+    assert.equal(lastEvent().error, 'different_user_authenticated');
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
+  });
+});
+
+describe('login with a second factor (facts §3.6, contract §5)', () => {
+  const SEED = '12345678901234567890';
+  const totp = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
+
+  function code(counter: number): string {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64BE(BigInt(counter));
+    const digest = createHmac('sha1', SEED).update(bytes).digest();
+    const offset = digest.at(-1)! & 15;
+    return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+  }
+  const now = () => code(Math.floor(world.clock.now() / 30_000));
+
+  it('asks for a code after the password, under another name of the tab', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    const asked = await browser.logIn(form, user.username);
+    const page = pageOf(asked, 'otp');
+    assert.equal(page.devices.length, 1);
+    const tab = (url: string) => new URL(url).searchParams.get('tab_id');
+    assert.notEqual(tab(page.action), tab(pageOf(form, 'login').action), 'session fixation');
+    const wrong = await browser.submit(asked, { otp: '000000' });
+    assert.equal(messageOf(wrong), 'invalidTotpMessage');
+    clientAnswer(await browser.submit(wrong, { otp: now() }));
+  });
+
+  it('never takes a code twice, no code, or the way around the page', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const first = newBrowser();
+    const used = now();
+    clientAnswer(
+      await first.submit(await first.logIn(await first.authorize(), user.username), { otp: used }),
+    );
+    const browser = newBrowser();
+    let form = await browser.logIn(await browser.authorize(), user.username);
+    for (const fields of [{ otp: used }, {}, { otp: '' }, { selectedCredentialId: 'nobody', otp: used }]) {
+      form = await browser.submit(form, fields);
+      assert.equal(messageOf(form), 'invalidTotpMessage');
+    }
+    const url = new URL(pageOf(form, 'otp').action);
+    url.pathname = url.pathname.replace('authenticate', 'required-action');
+    const around = await browser.send('GET', url.href);
+    assert.match(redirectOf(around).pathname, /authenticate$/);
+    pageOf(await browser.follow(around), 'otp');
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
+  });
+
+  it('counts wrong codes as wrong passwords, and a right password does not reset the count', async () => {
+    const own = await ownRealm({
+      bruteForceProtected: true,
+      failureFactor: 3,
+      quickLoginCheckMilliSeconds: 0,
+    });
+    const user = await newUser({}, own);
+    await own.credential(user, 'otp', { value: SEED }, totp);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const browser = newBrowser(own);
+      const form = await browser.logIn(await browser.authorize(), user.username);
+      assert.equal(messageOf(await browser.submit(form, { otp: '000000' })), 'invalidTotpMessage');
+    }
+    const browser = newBrowser(own);
+    const locked = await browser.logIn(await browser.authorize(), user.username);
+    assert.equal(messageOf(locked), 'invalidUserMessage');
+  });
+
+  it('ends where the password was changed between the two forms', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const browser = newBrowser();
+    const form = await browser.logIn(await browser.authorize(), user.username);
+    const password = (await world.store.listCredentials(user.id)).find(({ type }) => type === 'password')!;
+    await realm.put({ do: 'remove', what: 'credential', id: password.id });
+    assert.equal(errorOf(await browser.submit(form, { otp: now() })), '400 accountChangedMessage');
+  });
+
+  it('is refused where the only second factor cannot be asked for', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'webauthn', {}, {});
+    const browser = newBrowser();
+    const answer = await browser.logIn(await browser.authorize(), user.username);
+    assert.equal(errorOf(answer), '400 secondFactorUnsupportedMessage');
   });
 });
