@@ -20,11 +20,9 @@ const header = (answer: { headers: Headers }, name: string) => answer.headers.ge
 describe('the rows of the URL table', () => {
   it('says 501 and names the path where an endpoint of Keycloak is not built, never 404', async () => {
     for (const [method, path] of [
-      ['GET', `${base}/auth?client_id=x`],
-      ['POST', `${base}/auth/device`],
+      ['POST', `${base}/auth/device?client_id=x`],
       ['POST', `${base}/ext/par/request`],
-      ['GET', `${base}/logout`],
-      ['GET', `${base}/login-status-iframe.html`],
+      ['GET', `${base}/registrations`],
       ['GET', '/realms/master/account/'],
       ['POST', '/realms/master/clients-registrations/openid-connect'],
     ] as const) {
@@ -38,18 +36,20 @@ describe('the rows of the URL table', () => {
   });
 
   it('says 404 for an unknown realm before it says 501', async () => {
-    const answer = await ask('/realms/nowhere/protocol/openid-connect/auth');
+    const answer = await ask('/realms/nowhere/protocol/openid-connect/registrations');
     assert.equal(answer.status, 404);
   });
 
-  it('takes a logout with a refresh token, and says 501 to the one of a browser', async () => {
+  it('takes a logout with a refresh token, and shows a page to the one of a browser', async () => {
     const { refresh_token } = await login(service);
     const fields = { client_id: 'admin-cli', refresh_token: refresh_token! };
     const answer = await ask(`${base}/logout`, form(fields));
     assert.equal(answer.status, 204);
     assert.equal(answer.text, '');
     assert.equal(header(answer, 'cache-control'), 'no-cache');
-    assert.equal((await ask(`${base}/logout`, form({ client_id: 'admin-cli' }))).status, 501);
+    const page = await ask(`${base}/logout`, form({ client_id: 'admin-cli' }));
+    assert.equal(page.status, 200);
+    assert.match(page.text, /id="kc-logout"/);
   });
 
   it('sets Cache-Control and Pragma on every answer of the token endpoint (RFC 6749 §5.1)', async () => {
