@@ -11,7 +11,7 @@ export interface ExampleRealm {
   issuer: string;
   /** Tokens of a user of client `shop`, by password. */
   logIn(username?: string): Promise<Record<string, unknown>>;
-  /** How many events of a type the service counted, with this error or without one. */
+  /** How many events of a type the service counted in the realm, with this error or without one. */
   countEvents(event: string, error?: string): Promise<number>;
 }
 
@@ -50,6 +50,7 @@ export async function startExampleRealm(
       return text
         .split('\n')
         .filter((line) => line.startsWith('keycloak_user_events_total{'))
+        .filter((line) => line.includes('realm="example"'))
         .filter((line) => line.includes(`event="${event}"`) && line.includes(`error="${error}"`))
         .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
     },

@@ -1,0 +1,73 @@
+import { createServer } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type ExampleRealm, startExampleRealm } from '../client/example-realm.ts';
+import { launchBrowser } from '../http/pages/chromium.ts';
+import { type RunningExample, runExample } from './run-example.ts';
+
+/** The single-page application with the API that it calls, in a browser of an empty profile. */
+export interface Shop {
+  realm: ExampleRealm;
+  url: string;
+  application: RunningExample;
+  browser: Browser;
+  context: BrowserContext;
+  /** A new tab of the shop. */
+  open(): Promise<Page>;
+}
+
+export async function startShop(t: TestContext): Promise<Shop> {
+  const port = await freePort();
+  const realm = await startExampleRealm(t, (text) => text.replaceAll('localhost:3000', `localhost:${port}`));
+  const url = `http://localhost:${port}/`;
+  const env = { BASE_URL: realm.address, CONDITIONS: 'idkit-source' };
+  const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(url).origin });
+  const [, API] = await api.told(/protected API on (\S+)/);
+  const application = runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) });
+  await application.told(/the shop is on/);
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext();
+  return {
+    realm,
+    url,
+    application,
+    browser,
+    context,
+    async open() {
+      const page = await context.newPage();
+      await page.goto(url);
+      return page;
+    },
+  };
+}
+
+/** Fills in the login page that the browser is on (contract §5). */
+export async function fillLogin(page: Page, username = 'alice'): Promise<void> {
+  await page.waitForSelector('#kc-form-login');
+  await page.fill('#username', username);
+  await page.fill('#password', `change-me-${username}`);
+  await page.click('#kc-login');
+}
+
+/** Resolves once the shop shows this state. */
+export async function shows(page: Page, text: string): Promise<void> {
+  await page.getByRole('status').filter({ hasText: text }).waitFor();
+}
+
+/** Turns the page's clock on, as if its owner had been away. */
+export async function wait(page: Page, milliseconds: number): Promise<void> {
+  await page.evaluate(`{
+    const now = Date.now.bind(Date);
+    Date.now = () => now() + ${milliseconds};
+  }`);
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
+    });
+  });
+}

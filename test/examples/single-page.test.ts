@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../client/example-realm.ts';
+import { missingBrowser } from '../http/pages/chromium.ts';
+import { fillLogin, shows, startShop, wait } from './shop.ts';
+
+const missing = missingBrowser();
+
+test('a person logs in to the single-page application, sees it renew, and has it in another tab', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, open, url, application } = await startShop(t);
+  const page = await open();
+  await shows(page, 'Logged out (not_logged_in)');
+
+  await t.test('login by code with PKCE; nothing of it stays in the address or in storage', async () => {
+    await page.click('#login');
+    await fillLogin(page);
+    await shows(page, 'Hello, Alice Example');
+    assert.equal(page.url(), url);
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    assert.equal(stored, '[{},{},""]');
+    await page.click('#orders');
+    await page.getByText('two chairs').waitFor();
+    assert.deepEqual(await page.getByRole('listitem').allTextContents(), ['a lamp', 'two chairs']);
+  });
+
+  await t.test('a token with less than 60 seconds left is renewed before the next call', async () => {
+    const before = await realm.countEvents('refresh_token');
+    await wait(page, 241_000);
+    await page.click('#orders');
+    await until(async () => (await realm.countEvents('refresh_token')) === before + 1, 'a renewal');
+    await shows(page, 'Hello, Alice Example');
+  });
+
+  await t.test('another tab has the session at once, without a login of its own', async () => {
+    const other = await open();
+    await shows(other, 'Hello, Alice Example');
+    assert.equal(await realm.countEvents('login'), 1);
+  });
+
+  assert.equal(application.output().includes('reported'), false);
+});
+
+test('twenty tabs that renew at once cost one refresh and log nobody out', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, open } = await startShop(t);
+  const first = await open();
+  await first.click('#login');
+  await fillLogin(first);
+  await shows(first, 'Hello, Alice');
+  const pages = [first, ...(await Promise.all(Array.from({ length: 19 }, () => open())))];
+  await Promise.all(pages.map((page) => shows(page, 'Hello, Alice')));
+  assert.equal(await realm.countEvents('login'), 1);
+  const before = await realm.countEvents('refresh_token');
+  await Promise.all(
+    pages.map(async (page) => {
+      await wait(page, 241_000);
+      await page.evaluate("document.getElementById('orders').click()");
+      await page.getByRole('listitem').first().waitFor();
+    }),
+  );
+  assert.equal((await realm.countEvents('refresh_token')) - before, 1);
+  assert.equal(await realm.countEvents('refresh_token', 'invalid_token'), 0);
+  for (const page of pages) await shows(page, 'Hello, Alice');
+});
+
+test('a session that ends elsewhere is reported and leads to a login; a hidden tab waits and goes on with the new one', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, context, open, application } = await startShop(t);
+  await context.addInitScript(`
+    Object.defineProperty(document, 'visibilityState', { get: () => globalThis.hiddenTab ? 'hidden' : 'visible' });
+  `);
+  const page = await open();
+  await page.click('#login');
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice');
+  const hidden = await open();
+  await shows(hidden, 'Hello, Alice');
+  await hidden.evaluate('globalThis.hiddenTab = true');
+  const revoke = ['admin', 'session', 'revoke', '--realm', 'example', '--username', 'alice', '--yes'];
+  const ended = await realm.service.run(revoke);
+  assert.equal(ended.code, 0, ended.stderr);
+
+  await wait(page, 241_000);
+  await page.click('#orders');
+  await page.waitForSelector('#kc-form-login');
+  await shows(hidden, 'Logged out (renewal_refused');
+  const [, report] = await application.told(/reported: (.*)/);
+  const { reason, status, error } = JSON.parse(report!) as Record<string, unknown>;
+  assert.deepEqual([reason, status, error], ['renewal_refused', 400, 'invalid_grant']);
+  assert.doesNotMatch(application.output(), /ey[\w-]{20,}/);
+
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice');
+  await hidden.evaluate(
+    "globalThis.hiddenTab = false; document.dispatchEvent(new Event('visibilitychange'))",
+  );
+  await shows(hidden, 'Hello, Alice');
+  assert.equal(await realm.countEvents('login'), 2);
+});
+
+test('a tab that is closed while it renews for all costs the others no password, and ends no session', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, open, application } = await startShop(t);
+  const page = await open();
+  await page.click('#login');
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice');
+  const dying = await open();
+  await shows(dying, 'Hello, Alice');
+  // The service renews, and the tab never hears of it.
+  const renewed = new Promise<void>((resolve) => {
+    void dying.route('**/token', async (route) => {
+      await route.fetch();
+      resolve();
+    });
+  });
+  await wait(dying, 241_000);
+  await dying.click('#orders');
+  await renewed;
+  await dying.close();
+  await wait(page, 241_000);
+  await page.click('#orders');
+  await application.told(/reported: .*renewal_interrupted/);
+  await shows(page, 'Hello, Alice');
+  assert.equal(await realm.countEvents('refresh_token', 'invalid_token'), 0);
+  await page.click('#orders');
+  await page.getByText('two chairs').waitFor();
+});
+
+test('a service that cannot be reached logs nobody out', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { open, context } = await startShop(t);
+  const page = await open();
+  await page.click('#login');
+  await fillLogin(page);
+  await shows(page, 'Hello, Alice');
+  await context.route('**/token', (route) => route.abort());
+  await wait(page, 241_000);
+  await page.click('#orders');
+  await page.getByText('two chairs').waitFor();
+  await shows(page, 'Hello, Alice');
+});
+
+test('an answer of a login that this tab did not start is ignored (login CSRF, code injection)', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, context, url } = await startShop(t);
+  const page = await context.newPage();
+  const iss = encodeURIComponent(realm.issuer);
+  await page.goto(`${url}?keep=1&state=guessed&code=stolen&iss=${iss}&session_state=x`);
+  await shows(page, 'Logged out (not_logged_in)');
+  assert.equal(page.url(), `${url}?keep=1`);
+  assert.equal(await realm.countEvents('code_to_token', 'invalid_code'), 0);
+});
+
+test('an answer in the name of another issuer is refused before its code is used (mix-up, RFC 9207)', async (t) => {
+  if (missing !== undefined) return t.skip(missing);
+  const { realm, open, url } = await startShop(t);
+  const page = await open();
+  await page.click('#login');
+  await page.waitForSelector('#kc-form-login');
+  const state = new URL(page.url()).searchParams.get('state');
+  await page.goto(`${url}?state=${state}&code=stolen&iss=${encodeURIComponent('https://evil.example')}`);
+  await shows(page, 'Logged out (login_failed');
+  assert.equal(await realm.countEvents('code_to_token', 'invalid_code'), 0);
+});
