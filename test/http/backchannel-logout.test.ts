@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
+import { type AdminApi, administrator, loginAs } from './administrator.ts';
+import { form, startTestService, type TestService } from './service.ts';
+
+interface Received {
+  path: string;
+  type: string | undefined;
+  fields: URLSearchParams;
+}
+
+let service: TestService;
+let admin: AdminApi;
+let receiver: Server;
+let received: Received[] = [];
+/** Statuses of the next answers; 200 when there are no more. */
+let statuses: number[] = [];
+let receiverUrl: string;
+
+before(async () => {
+  service = await startTestService();
+  admin = await administrator(service);
+  receiver = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part) => parts.push(part));
+    request.on('end', () => {
+      const fields = new URLSearchParams(Buffer.concat(parts).toString());
+      received.push({ path: request.url ?? '', type: request.headers['content-type'], fields });
+      response.writeHead(statuses.shift() ?? 200, { location: `${receiverUrl}/elsewhere` }).end();
+    });
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const client = (clientId: string, attributes: Record<string, string>) => ({
+    clientId,
+    publicClient: true,
+    directAccessGrantsEnabled: true,
+    redirectUris: ['https://app.example.test/cb'],
+    attributes,
+  });
+  const made = await admin('POST', '', {
+    realm: 'acme',
+    enabled: true,
+    users: [
+      {
+        username: 'ann',
+        enabled: true,
+        email: 'ann@example.test',
+        firstName: 'Ann',
+        lastName: 'Archer',
+        credentials: [{ type: 'password', value: 'Correct-Horse-1' }],
+      },
+    ],
+    clients: [
+      client('told', { 'backchannel.logout.url': `${receiverUrl}/told` }),
+      client('sidless', {
+        'backchannel.logout.url': `${receiverUrl}/sidless`,
+        'backchannel.logout.session.required': 'false',
+      }),
+      client('silent', {}),
+    ],
+  });
+  assert.equal(made.status, 201);
+});
+
+after(async () => {
+  receiver.close();
+  await service.stop();
+});
+
+async function login(clientId: string): Promise<Record<string, string>> {
+  const { status, body } = await loginAs(service, 'acme', {
+    client_id: clientId,
+    username: 'ann',
+    password: 'Correct-Horse-1',
+    scope: 'openid',
+  });
+  assert.equal(status, 200);
+  received = [];
+  statuses = [];
+  return body;
+}
+
+async function logout(clientId: string, refreshToken: string): Promise<void> {
+  const url = `${service.address}/realms/acme/protocol/openid-connect/logout`;
+  const answer = await fetch(url, form({ client_id: clientId, refresh_token: refreshToken }));
+  assert.equal(answer.status, 204);
+}
+
+async function verify(token: string, audience: string): Promise<JWTPayload> {
+  const keys = createRemoteJWKSet(new URL(`${service.address}/realms/acme/protocol/openid-connect/certs`));
+  const issuer = `${service.address}/realms/acme`;
+  return (await jwtVerify(token, keys, { issuer, audience, typ: 'logout+jwt', maxTokenAge: 120 })).payload;
+}
+
+test('a client is told by a logout token of exactly the claims that it must have (Back-Channel Logout §2.4)', async () => {
+  const tokens = await login('told');
+  await logout('told', tokens['refresh_token']!);
+  assert.equal(received.length, 1);
+  const [{ path, type, fields }] = received as [Received];
+  assert.equal(path, '/told');
+  assert.equal(type, 'application/x-www-form-urlencoded');
+  assert.deepEqual([...fields.keys()], ['logout_token']);
+  const token = fields.get('logout_token')!;
+  assert.equal(decodeProtectedHeader(token).alg, 'RS256');
+  const { iat, exp, jti, ...claims } = await verify(token, 'told');
+  assert.equal(exp! - iat!, 120);
+  assert.ok(jti);
+  const idToken = JSON.parse(Buffer.from(tokens['id_token']!.split('.')[1]!, 'base64url').toString());
+  assert.deepEqual(claims, {
+    iss: `${service.address}/realms/acme`,
+    aud: 'told',
+    sub: idToken.sub,
+    sid: idToken.sid,
+    typ: 'Logout',
+    events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+  });
+});
+
+test('a client that asks for no session is sent none, and one without an address nothing', async () => {
+  await logout('sidless', (await login('sidless'))['refresh_token']!);
+  assert.equal((await verify(received[0]!.fields.get('logout_token')!, 'sidless'))['sid'], undefined);
+  await logout('silent', (await login('silent'))['refresh_token']!);
+  assert.equal(received.length, 0);
+});
+
+test('a client whose server is in trouble is tried again, one that refuses is not', async () => {
+  const tokens = await login('told');
+  statuses = [503];
+  await logout('told', tokens['refresh_token']!);
+  assert.equal(received.length, 2);
+  const [first, second] = received.map(({ fields }) => fields.get('logout_token'));
+  assert.notEqual(first, second);
+  const again = await login('told');
+  statuses = [400];
+  await logout('told', again['refresh_token']!);
+  assert.equal(received.length, 1);
+  assert.ok(
+    service.log.some(
+      (line) => line.fields['clientId'] === 'told' && line.fields['detail'] === 'the client answered 400',
+    ),
+  );
+});
+
+test('a redirect is not followed', async () => {
+  const tokens = await login('told');
+  statuses = [302];
+  await logout('told', tokens['refresh_token']!);
+  assert.deepEqual(
+    received.map(({ path }) => path),
+    ['/told'],
+  );
+});
+
+test('sessions that an administrator ends are told: one, all of a user, by a new password, with the user', async () => {
+  const [user] = (await admin('GET', '/acme/users?username=ann')).json;
+  const ends: readonly (() => Promise<unknown>)[] = [
+    async () => {
+      const [session] = (await admin('GET', `/acme/users/${user.id}/sessions`)).json;
+      await admin('DELETE', `/acme/sessions/${session.id}`);
+    },
+    () => admin('POST', `/acme/users/${user.id}/logout`),
+    () =>
+      admin('PUT', `/acme/users/${user.id}/reset-password`, { type: 'password', value: 'Correct-Horse-1' }),
+    () => admin('DELETE', `/acme/users/${user.id}`),
+  ];
+  for (const end of ends) {
+    await login('told');
+    await end();
+    assert.equal(received.length, 1);
+    await verify(received[0]!.fields.get('logout_token')!, 'told');
+  }
+});
