@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
@@ -50,6 +51,32 @@ const lazy: Plugin = {
   },
 };
 
+/**
+ * Node.js's own modules as they are. An import of one reads everything it exports, and that loads what few need:
+ * streams of files with `node:fs`, for example.
+ */
+const builtins: Plugin = {
+  name: 'builtins',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^(node:)?[a-z_0-9/]+$/ }, ({ path, kind }) => {
+      if (!isBuiltin(path)) return undefined;
+      if (kind === 'require-call') return { path, namespace: 'required' };
+      return kind === 'import-statement' ? { path, namespace: 'imported', sideEffects: false } : undefined;
+    });
+    const get = (path: string) => `process.getBuiltinModule(${JSON.stringify(path)})`;
+    onLoad({ filter: /.*/, namespace: 'required' }, ({ path }) => ({
+      contents: `module.exports = ${get(path)};`,
+    }));
+    onLoad({ filter: /.*/, namespace: 'imported' }, async ({ path }) => {
+      const names = Object.keys((await import(path)) as object).filter(
+        (name) => /^[a-zA-Z]\w*$/.test(name) && name !== 'default',
+      );
+      const lines = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => own.${name})();`);
+      return { contents: [`const own = ${get(path)};`, 'export default own;', ...lines].join('\n') };
+    });
+  },
+};
+
 const common: BuildOptions = {
   absWorkingDir: root,
   outdir: 'dist',
@@ -58,7 +85,7 @@ const common: BuildOptions = {
   platform: 'node',
   target: 'node24',
   external: [...Object.keys(manifest.dependencies), ...UNUSED],
-  plugins: [lazy],
+  plugins: [lazy, builtins],
   entryNames: '[name]',
   logLevel: 'warning',
 };
@@ -89,9 +116,5 @@ const { metafile } = await build({
   splitting: true,
   metafile: true,
   chunkNames: 'part-[hash]',
-  // What is joined in and is no ES module asks for Node.js's own modules by this.
-  banner: {
-    js: "import { createRequire as openRequire } from 'node:module'; const require = openRequire(import.meta.url);",
-  },
 });
 writeLicences(metafile);

@@ -1,6 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext } from 'node:tls';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 
 /** Certificate chain and private key, read and proved to fit. */
@@ -33,6 +32,8 @@ export async function readTls(listen: {
   );
   if (!certificate.checkPrivateKey(privateKey))
     throw new IdkitError('IDKIT_SETTING', `--tls-key ${tlsKey} is not the key of --tls-cert ${tlsCert}`);
+  // Loaded here alone: a service without https starts sooner without it.
+  const { createSecureContext } = await import('node:tls');
   attempt(`--tls-cert ${tlsCert} cannot be used for https`, () => createSecureContext({ cert, key }));
   return { cert, key };
 }
