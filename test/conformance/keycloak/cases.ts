@@ -90,24 +90,13 @@ export function readCases(): ObservedCase[] {
 export function needsLaterPart(one: ObservedCase): string | undefined {
   for (const { request } of one.steps) {
     const path = request.path ?? '';
-    if (request.cookies === 'kept' || path.startsWith('{action of') || path.startsWith('{location of')) {
-      return 'browser login';
-    }
-    if (/\/protocol\/openid-connect\/auth$/.test(path)) return 'authorization endpoint';
-    if (/\/auth\/device|\/ext\/par|\/ext\/ciba|clients-registrations|login-status|3p-cookies/.test(path)) {
+    if (/\/auth\/device|\/ext\/par|\/ext\/ciba|clients-registrations|3p-cookies/.test(path)) {
       return 'further endpoints';
     }
-    if (/\/protocol\/openid-connect\/logout/.test(path) && !isTokenLogout(request)) return 'browser logout';
     const grant = String(request.form?.['grant_type'] ?? '');
-    if (/authorization_code|device_code|token-exchange|jwt-bearer|ciba|uma-ticket/.test(grant)) {
+    if (/device_code|token-exchange|jwt-bearer|ciba|uma-ticket/.test(grant)) {
       return `grant ${grant}`;
     }
   }
   return undefined;
-}
-
-function isTokenLogout(request: Step['request']): boolean {
-  return (
-    request.method === 'OPTIONS' || (request.method === 'POST' && 'refresh_token' in (request.form ?? {}))
-  );
 }

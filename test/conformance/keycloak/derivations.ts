@@ -1,4 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
+import { findInput, redirectParameter } from './browser.ts';
 import type { ExpectedAnswer, ObservedCase } from './cases.ts';
 
 /** What a step of a case was answered. */
@@ -34,8 +35,13 @@ function pick(from: Derivation): unknown {
   return Object.fromEntries(Object.keys(wanted).map((field) => [field, object(from)[field]]));
 }
 
+/** The JSON answers; pages and redirects have none. */
 function bodies({ answers }: Derivation): Row[] {
-  return [...answers.values()].map((answer) => answer.body as Row);
+  return [...answers.values()].map((answer) => answer.body).filter((body): body is Row => isRow(body));
+}
+
+function isRow(body: unknown): body is Row {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 function claims(jwt: unknown): Row {
@@ -182,8 +188,23 @@ const TABLE: [RegExp, (from: Derivation, match: RegExpExecArray) => unknown][] =
     /^fields$/,
     (from) => (Array.isArray(from.expected.value) ? Object.keys(rows(from)[0] ?? {}).sort() : pick(from)),
   ],
+  [/^value of the username field$/, (from) => findInput(from.last.body, 'username')],
+  [
+    /^parts of the code separated by dots$/,
+    (from) => redirectParameter(from.last.headers.get('location'), 'code')?.split('.').length,
+  ],
+  [/^(password|code|offline|client credentials|refresh): (.*)$/, tokenPart],
   [/./, pick],
 ];
+
+/** Which answer of case tokens/identifiers a derived value is about, in its order. */
+const GRANTS = ['password', 'code', 'offline', 'client credentials', 'refresh'];
+
+function tokenPart(from: Derivation, [, grant = '', what = '']: RegExpExecArray): unknown {
+  const answer = bodies(from).filter((body) => 'access_token' in body)[GRANTS.indexOf(grant)];
+  const token = /^jti of (\w+)$/.exec(what)?.[1];
+  return token === undefined ? answer?.[what] : claims(answer?.[token])['jti'];
+}
 
 function signingKey(from: Derivation): Row | undefined {
   const token = bodies(from).find((body) => body?.['access_token'])?.['access_token'];

@@ -1,6 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import type { Administrator } from './administrator.ts';
+import { 
+  CookieJar,
+  findForm,hooksOf, 
+  type PageForm,
+  pageHooks,parameterOf, readForm, 
+  redirectParameter,splitLocation, 
+  splitLocation,} from './browser.ts';
 import type { ObservedCase, Step } from './cases.ts';
 import { type Difference, differences } from './compare.ts';
 import { type Answered, derive } from './derivations.ts';
@@ -23,13 +31,14 @@ export interface Stage {
 /** Sends the requests of one case in order and compares every recorded answer. */
 export async function replay(stage: Stage, one: ObservedCase): Promise<Replayed> {
   const answers = new Map<number, Answered>();
+  const jar = new CookieJar();
   for (const step of one.steps) {
     const { request } = step;
     if (request['wait seconds'] !== undefined) {
       await pause(request['wait seconds'] * 1000);
       continue;
     }
-    const found = await check(stage, one, step, answers);
+    const found = await check(stage, one, step, answers, jar);
     if (found === 'not built') return { outcome: 'not built', step: step.n };
     if (found.length > 0) return { outcome: 'different', step: step.n, differences: found };
   }
@@ -41,6 +50,7 @@ async function check(
   one: ObservedCase,
   step: Step,
   answers: Map<number, Answered>,
+  jar: CookieJar,
 ): Promise<Difference[] | 'not built'> {
   const { request, answer } = step;
   const how = { onlyNamed: step.only_named_parts_count === true };
@@ -67,7 +77,7 @@ async function check(
     })) as object;
     return differences(expected, { header, claims }, how);
   }
-  const answered = await send(stage, step, answers);
+  const answered = await send(stage, step, answers, jar);
   answers.set(step.n, answered);
   if (answered.status === 501) return 'not built';
   if (!answer) {
@@ -100,11 +110,25 @@ async function compareAnswer(
     const expected = await fillIn(stage, answers, answer.body);
     found.push(...differences(expected ?? null, answered.body ?? null, how));
   }
+  if (answer?.page) {
+    found.push(
+      ...differences([...answer.page.hooks].sort(), pageHooks(answered.body), how, 'hooks of the page'),
+    );
+  }
   const headers = (await fillIn(stage, answers, answer?.headers ?? {})) as Record<string, unknown>;
   for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== 'string') continue;
-    found.push(...differences(value, headerOf(answered, name), how, `header ${name}`));
+    if (name === 'location') {
+      const location = splitLocation(answered.headers.get('location'));
+      found.push(...differences(value, location, how, 'header location'));
+      continue;
+    }
+    if (Array.isArray(value)) continue;
+    const actual = headerOf(answered, name);
+    if (typeof value === 'string') found.push(...differences(value, actual, how, `header ${name}`));
+    else if (actual === undefined) found.push({ path: `header ${name}`, expected: value, actual });
+    else found.push(...differences(value, splitLocation(actual), how, `header ${name}`));
   }
+  if (answer?.page) found.push(...differences(answer.page.hooks, hooksOf(String(answered.body)), how, 'hooks'));
   if (answer?.headers && !how.onlyNamed) {
     for (const name of unexpectedHeaders(step, answered)) {
       if (!(name in headers)) {
@@ -117,7 +141,9 @@ async function compareAnswer(
 
 function headerOf(answered: Answered, name: string): string | undefined {
   const value = answered.headers.get(name) ?? undefined;
-  return name === 'content-type' ? value?.split(';')[0]?.trim() : value;
+  if (name === 'content-type') return value?.split(';')[0]?.trim();
+  // The recording has the directives of this one sorted.
+  return name === 'cache-control' ? value?.split(/,\s*/).sort().join(', ') : value;
 }
 
 function unexpectedHeaders(step: Step, answered: Answered): string[] {
@@ -130,11 +156,19 @@ function unexpectedHeaders(step: Step, answered: Answered): string[] {
   );
 }
 
-async function send(stage: Stage, step: Step, answers: Map<number, Answered>): Promise<Answered> {
+async function send(
+  stage: Stage,
+  step: Step,
+  answers: Map<number, Answered>,
+  jar: CookieJar,
+): Promise<Answered> {
   const { request } = step;
   const fill = (value: unknown) => fillIn(stage, answers, value);
-  const url = new URL(stage.baseUrl + encodePath(String(await fill(request.path))));
-  for (const [name, value] of Object.entries((await fill(request.params ?? {})) as object)) {
+  const page = followPage(request.path ?? '', [...answers.values()].at(-1));
+  const url = new URL(page?.action ?? stage.baseUrl + encodePath(String(await fill(request.path))));
+  const params = (await fill(request.params ?? {})) as object;
+  const pairs = Array.isArray(params) ? (params as [string, unknown][]) : Object.entries(params);
+  for (const [name, value] of pairs) {
     for (const each of [value].flat()) url.searchParams.append(name, String(each));
   }
   const headers = new Headers();
@@ -143,9 +177,12 @@ async function send(stage: Stage, step: Step, answers: Map<number, Answered>): P
   }
   if (request.as === 'administrator')
     headers.set('authorization', `Bearer ${await stage.administrator.token()}`);
+  const cookies = request.cookies === 'kept' ? jar.header() : undefined;
+  if (cookies !== undefined) headers.set('cookie', cookies);
   let body: string | undefined;
   if (request.form !== undefined) {
-    body = encodeForm((await fill(request.form)) as Record<string, unknown>);
+    const form = (await fill(request.form)) as Record<string, unknown>;
+    body = encodeForm(page === undefined ? form : { ...form, ...page.fields });
     if (!headers.has('content-type')) headers.set('content-type', 'application/x-www-form-urlencoded');
   } else if (request.json !== undefined) {
     body = JSON.stringify(atThisTime(await fill(request.json)));
@@ -153,13 +190,31 @@ async function send(stage: Stage, step: Step, answers: Map<number, Answered>): P
   } else if (request.body !== undefined) {
     body = String(await fill(request.body));
   }
-  const response = await fetch(url, {
+  const init: RequestInit = {
     method: request.method ?? 'GET',
     headers,
     redirect: 'manual',
     ...(body === undefined ? {} : { body: Buffer.from(body) }),
-  });
+  };
+  const response = request.cookies === 'kept' ? await jar.fetch(url.href, init) : await fetch(url, init);
+  if (request.cookies === 'kept') jar.take(response.headers);
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
+}
+
+/** Where a path leads that the recording names by the page before: its form, or its redirect. */
+function followPage(path: string, last: Answered | undefined): PageForm | undefined {
+  if (path === '{location of the previous answer}')
+    return { action: last?.headers.get('location') ?? '', fields: {} };
+  const named = /^\{action of form (.+)\}$/.exec(path)?.[1];
+  if (named === undefined) return undefined;
+  const form = findForm(last?.body, named === 'on the page' ? undefined : named);
+  if (form === undefined) throw new Error(`no form ${named} in ${last?.status} ${String(last?.body)}`);
+  return form;
+}
+
+/** Without what the recorded page had in hidden fields; the page at hand has its own. */
+function withoutHidden({ code: _code, session_code: _session, ...fields }: Record<string, unknown>) {
+  return fields;
 }
 
 /** `notBefore` was recorded as the second of the recording; here it is the one of the replay. */
@@ -236,7 +291,10 @@ async function resolve(
   if (!field) return whole;
   const [, step, key, wanted, part, changed] = field;
   const answered = answers.get(Number(step));
+  if (part === 'code') return redirectParameter(answered?.headers.get('location') ?? null, 'code') ?? whole;
   if (part === 'location') return answered?.headers.get('location')?.split('/').at(-1) ?? whole;
+  const redirected = parameterOf(answered?.headers.get('location') ?? null, part ?? '');
+  if (redirected !== undefined) return changed ? tamper(redirected) : redirected;
   let body = answered?.body as Record<string, unknown> | Record<string, unknown>[] | undefined;
   if (key !== undefined && Array.isArray(body)) body = body.find((one) => one[key] === wanted);
   const value = String((body as Record<string, unknown> | undefined)?.[part ?? ''] ?? whole);
