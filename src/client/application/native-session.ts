@@ -23,7 +23,10 @@ export interface NativeSession extends Session {
    * @throws ClientError `login_failed` where the service does not take it, `unreachable`
    */
   resume(refreshToken: string): Promise<void>;
-  /** The current refresh token, for the platform's secure store and nowhere else; it changes with each renewal. */
+  /**
+   * The current refresh token, for the platform's secure store and nowhere else. It changes with each renewal, of
+   * which `onChange` tells.
+   */
   readonly refreshToken: string | undefined;
 }
 

@@ -50,7 +50,7 @@ export interface Session {
   readonly fetch: typeof fetch;
   /** Ends the session here, in other tabs and at the service. */
   logout(): Promise<void>;
-  /** Stops renewing; the session at the service lives on. */
+  /** Forgets the tokens and stops; the session at the service, and in other tabs, lives on. */
   close(): void;
 }
 

@@ -51,7 +51,7 @@ export function openTokenKeeper(
   const plan = (milliseconds: number): void => {
     callOff();
     callOff = clock.after(Math.max(SHORTEST_PAUSE_MILLISECONDS, milliseconds), () => {
-      if (held !== undefined) renew(held).catch(() => {});
+      if (held !== undefined) renew(held).catch(passClientError);
     });
   };
 
@@ -118,10 +118,10 @@ export function openTokenKeeper(
       peers.tell({ type: 'unused', id: before.id });
       throw error;
     }
-    // A logout meanwhile stands: new tokens do not bring the session back.
+    peers.tell({ type: 'tokens', tokens: next });
+    // A logout meanwhile stands: new tokens do not bring the session back, here or in other tabs.
     if (held?.id !== before.id) throw loggedOut();
     take(next);
-    peers.tell({ type: 'tokens', tokens: next });
     return next;
   };
 
@@ -150,6 +150,7 @@ export function openTokenKeeper(
       try {
         return (await renew(held)).accessToken;
       } catch (error) {
+        passClientError(error);
         if (held !== undefined && clock.now() < held.expiresAt) return held.accessToken;
         throw error;
       }
@@ -163,8 +164,8 @@ export function openTokenKeeper(
       return accessToken;
     },
     put(tokens) {
-      take(tokens);
       peers.tell({ type: 'tokens', tokens });
+      take(tokens);
     },
     async join(user) {
       const found = (await peers.ask()).filter(({ user: { sub } }) => user === undefined || sub === user);
@@ -179,10 +180,20 @@ export function openTokenKeeper(
       drop('logout');
     },
     close() {
+      held = undefined;
       callOff();
-      peers.close();
+      // A renewal that is under way is for the other tabs too.
+      void (renewal ?? Promise.resolve()).then(
+        () => peers.close(),
+        () => peers.close(),
+      );
     },
   };
+}
+
+/** What went wrong is told by the state, and by a later try. Anything else is a bug, and is thrown. */
+function passClientError(error: unknown): void {
+  if (!(error instanceof ClientError)) throw error;
 }
 
 function loggedOut(): ClientError {

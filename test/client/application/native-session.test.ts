@@ -51,6 +51,26 @@ test('a session against a running service (specification, "States and transition
     assert.match(session.refreshToken ?? '', /^ey/);
   });
 
+  await t.test('a program that keeps the refresh token hears of each new one', async () => {
+    const kept: (string | undefined)[] = [];
+    const session = openNativeSession({
+      issuer: realm.issuer,
+      clientId: 'shop',
+      redirectUri: 'http://localhost:3000/callback',
+      apiOrigins: [api.baseUrl],
+      openUrl: () => assert.fail('no login'),
+      onChange: ({ name }) => name === 'logged_in' && kept.push(session.refreshToken),
+    });
+    t.after(() => session.close());
+    await session.resume(String((await realm.logIn())['refresh_token']));
+    refusedToken = `Bearer ${await session.accessToken()}`;
+    await session.fetch(`${api.baseUrl}/orders`);
+    assert.equal(new Set(kept).size, 2);
+    // A new start of the program takes up the session where this one left it.
+    await session.resume(kept.at(-1) ?? '');
+    assert.equal(session.state.name, 'logged_in');
+  });
+
   await t.test('a 401 renews the token once for all callers, and each call is repeated once', async () => {
     const { session } = await open();
     refusedToken = `Bearer ${await session.accessToken()}`;

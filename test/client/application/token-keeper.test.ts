@@ -156,3 +156,22 @@ test('a new tab takes over only the tokens of the user it had before', async (t)
   assert.equal(await late.keeper.join('bob'), 'alone');
   assert.equal(await late.keeper.join('alice'), 'joined');
 });
+
+test('a session that is closed while it renews is not woken by the answer, and the other tabs get it', async (t) => {
+  const { clock, service, openMany } = openTabs(t);
+  const [tab, other] = await openMany(2);
+  const answer = Promise.withResolvers<void>();
+  service.fault = async () => {
+    await answer.promise;
+    return tokenSet(clock, 2);
+  };
+  clock.turn(241_000);
+  const renewal = tab!.keeper.accessToken();
+  await until(() => service.refreshes > 0, 'the renewal is under way');
+  tab!.keeper.close();
+  answer.resolve();
+  await assert.rejects(renewal, { code: 'logged_out' });
+  assert.equal(tab!.keeper.tokens, undefined);
+  assert.equal(await other!.keeper.accessToken(), 'access-2');
+  assert.equal(service.refreshes, 1);
+});
