@@ -26,6 +26,7 @@ describe('smoke', () => {
       'administrator-login',
       'rotation',
       'reuse',
+      'console-login',
     ]) {
       assert.deepEqual(outcomeOf(result, id), ['passed'], id);
     }

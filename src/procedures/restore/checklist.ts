@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
     absentOn: { embedded: 'the embedded platform runs no proxy of its own' },
   },
   { id: 'discovery', title: 'discovery works for every realm', provenBy: ['discovery'] },
-  { id: 'console-login', title: 'an admin console login works', provenBy: ['administrator-login'] },
+  { id: 'console-login', title: 'an admin console login works', provenBy: ['console-login'] },
   { id: 'm2m-token', title: 'an M2M token is obtained', provenBy: ['client-credentials'] },
   {
     id: 'protected-apis',

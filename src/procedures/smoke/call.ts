@@ -16,13 +16,15 @@ export interface CallOptions {
   form?: Readonly<Record<string, string>>;
   /** Sent as `Authorization: Bearer`. */
   bearer?: string;
+  /** Beside those that follow from the rest. */
+  headers?: Readonly<Record<string, string>>;
   signal: AbortSignal;
   timeoutMilliseconds: number;
 }
 
 /** One HTTP call without following redirects. @throws IDKIT_UNREACHABLE where no answer comes in time */
 export async function call(url: string, options: CallOptions): Promise<Answer> {
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
   if (options.bearer !== undefined) headers['authorization'] = `Bearer ${options.bearer}`;
   try {
     if (options.form !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';

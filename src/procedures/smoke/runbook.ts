@@ -3,6 +3,7 @@ import { IdkitError } from '../../core/index.ts';
 import { beginRun } from '../runbook.ts';
 import { checkAdministrator } from './check-administrator.ts';
 import { checkApplications } from './check-applications.ts';
+import { checkConsole } from './check-console.ts';
 import { checkDiscovery } from './check-discovery.ts';
 import { checkReadiness } from './check-readiness.ts';
 import { checkToken } from './check-token.ts';
@@ -32,13 +33,22 @@ export async function smoke(settings: Settings, options: SmokeOptions): Promise<
     );
     const readiness = await run.step('readiness', () => checkReadiness(service), summarize);
     const administrator = await run.step('administrator', () => checkAdministrator(service), summarize);
+    const console = await run.step('console', () => checkConsole(service), summarize);
     const users = await run.step('users', () => checkUsers(service), summarize);
     const applications = await run.step(
       'applications',
       () => checkApplications(service, token.accessToken),
       summarize,
     );
-    const checks = [...discovery, ...token.checks, ...readiness, ...administrator, ...users, ...applications];
+    const checks = [
+      ...discovery,
+      ...token.checks,
+      ...readiness,
+      ...administrator,
+      ...console,
+      ...users,
+      ...applications,
+    ];
     for (const check of checks) if (check.outcome === 'failed') run.finding('SMOKE_FAILED', tell(check));
     return conclude(service.baseUrl, checks, run.findings);
   } finally {

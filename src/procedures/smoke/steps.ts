@@ -28,6 +28,11 @@ export const SMOKE_STEPS = [
     why: 'backup and restore need that login, and rotation is what holds every session together',
   },
   {
+    id: 'console',
+    title: 'Log in to the admin console by its login form, and out again',
+    why: 'people administer there, and page, form, code and PKCE fail in other ways than a token does',
+  },
+  {
     id: 'users',
     title: 'Compare the user count of each realm with what is expected',
     why: 'a realm without its users looks healthy from outside',

@@ -1,0 +1,143 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { type Answer, describeRefusal, parseObject } from './call.ts';
+import { DoesNotApply, runCheck } from './check.ts';
+import type { SmokeCheck } from './contract.ts';
+import { realmUrl, type ServiceUnderTest } from './service.ts';
+
+const REALM = 'master';
+/** The console's own client, on idkit and on Keycloak (facts §10). */
+const CLIENT = 'security-admin-console';
+
+/**
+ * The administrator logs in to the admin console as a browser does: its page, the login form, the code, its
+ * exchange with PKCE, a call of the administrative API; then out again (spec "Post-restore checklist").
+ */
+export async function checkConsole(service: ServiceUnderTest): Promise<SmokeCheck[]> {
+  const check = {
+    id: 'console-login',
+    title: 'the administrator logs in to the admin console',
+    subject: REALM,
+    signal: service.options.signal,
+  };
+  return [await runCheck(check, () => logIn(service))];
+}
+
+async function logIn(service: ServiceUnderTest): Promise<string> {
+  const { username, password } = service.settings.administrator;
+  if (password === undefined) throw new DoesNotApply('IDKIT_ADMIN_PASSWORD is not set');
+  const browser = openBrowser(service);
+  const page = await browser.get(`${service.baseUrl}/admin/${REALM}/console/`);
+  if (page.status !== 200) throw new Error(`the console's page was answered ${page.status}`);
+
+  const verifier = randomBytes(32).toString('base64url');
+  const state = randomBytes(16).toString('base64url');
+  const publicBase = await findPublicBase(service);
+  const redirectUri = `${publicBase}/admin/${REALM}/console/`;
+  const query = new URLSearchParams({
+    client_id: CLIENT,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    response_mode: 'query',
+    scope: 'openid',
+    state,
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const oidc = `${realmUrl(service, REALM)}/protocol/openid-connect`;
+  const shown = await browser.get(`${oidc}/auth?${query}`);
+  if (shown.status !== 200) throw new Error(`the login page was answered ${describe(shown)}`);
+  const action = findAction(shown.text);
+  if (action === undefined) throw new Error('the login page has no form kc-form-login');
+  // The page names the public address, which need not be reachable from here.
+  const target = action.startsWith(publicBase) ? service.baseUrl + action.slice(publicBase.length) : action;
+  if (!target.startsWith(`${service.baseUrl}/`))
+    throw new Error('the login form would send the password to another address');
+  const sent = await browser.post(target, { username, password: password.reveal(), credentialId: '' });
+  const answer = readAnswer(sent, redirectUri);
+  if (answer.get('state') !== state) throw new Error('the login came back without the state that was sent');
+
+  const tokens = await service.call(`${oidc}/token`, {
+    method: 'POST',
+    form: {
+      grant_type: 'authorization_code',
+      client_id: CLIENT,
+      code: answer.get('code') ?? '',
+      redirect_uri: redirectUri,
+      code_verifier: verifier,
+    },
+  });
+  if (tokens.status !== 200) throw new Error(`the code was refused: ${describeRefusal(tokens)}`);
+  const { access_token: accessToken, refresh_token: refreshToken } = parseObject(
+    tokens,
+    'the token endpoint',
+  );
+  try {
+    const realms = await service.call(`${service.baseUrl}/admin/realms?briefRepresentation=true`, {
+      bearer: String(accessToken),
+    });
+    if (realms.status !== 200) throw new Error(`the administrative API answered ${realms.status}`);
+    return `${username} by the login form, code and PKCE of ${CLIENT}`;
+  } finally {
+    if (typeof refreshToken === 'string')
+      await service.call(`${oidc}/logout`, {
+        method: 'POST',
+        form: { client_id: CLIENT, refresh_token: refreshToken },
+      });
+  }
+}
+
+/** What the issuer says: the base URL that the service gives to browsers. */
+async function findPublicBase(service: ServiceUnderTest): Promise<string> {
+  const answer = await service.call(`${realmUrl(service, REALM)}/.well-known/openid-configuration`);
+  const { issuer } = parseObject(answer, 'discovery');
+  const suffix = `/realms/${REALM}`;
+  if (typeof issuer !== 'string' || !issuer.endsWith(suffix)) throw new Error('discovery names no issuer');
+  return issuer.slice(0, -suffix.length);
+}
+
+/** Requests that keep cookies, as one browser does. Redirects are not followed. */
+function openBrowser(service: ServiceUnderTest) {
+  const jar = new Map<string, string>();
+  const send = async (url: string, form?: Record<string, string>): Promise<Answer> => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await service.call(url, {
+      ...(form === undefined ? {} : { method: 'POST', form }),
+      headers: { accept: 'text/html', ...(cookie === '' ? {} : { cookie }) },
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (name !== undefined) jar.set(name, value ?? '');
+    }
+    return answer;
+  };
+  return {
+    get: (url: string) => send(url),
+    post: (url: string, form: Record<string, string>) => send(url, form),
+  };
+}
+
+/** Where the login form is sent. */
+function findAction(page: string): string | undefined {
+  const form = /<form\b[^>]*\bid="kc-form-login"[^>]*>/.exec(page)?.[0];
+  return /\baction="([^"]+)"/.exec(form ?? '')?.[1]?.replaceAll('&amp;', '&');
+}
+
+/** The parameters of the redirect to the console; anything else is told in words. */
+function readAnswer(sent: Answer, redirectUri: string): URLSearchParams {
+  if (sent.status === 200)
+    throw new Error('the login form was shown again: the password was refused, or more is asked');
+  const location = sent.headers.get('location') ?? '';
+  if (sent.status !== 302 || !location.startsWith(redirectUri)) {
+    const more = location.includes('/login-actions/') ? 'the account has required actions' : describe(sent);
+    throw new Error(`the login did not end at the console: ${more}`);
+  }
+  const parameters = new URL(location).searchParams;
+  if (!parameters.has('code'))
+    throw new Error(`the login was refused: ${parameters.get('error') ?? 'no code'}`);
+  return parameters;
+}
+
+function describe({ status, headers }: Answer): string {
+  const location = headers.get('location');
+  return location === null ? String(status) : `${status} to ${location.split('?', 1)[0]}`;
+}
