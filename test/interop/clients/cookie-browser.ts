@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readElements } from '../../http/pages/read-page.ts';
+
+/** A browser without scripts: cookies, redirects within the service, and the login form (contract §5). */
+export class CookieBrowser {
+  readonly #service: string;
+  readonly #cookies = new Map<string, string>();
+
+  constructor(service: string) {
+    this.#service = service;
+  }
+
+  /** Opens a page of the service; answers the first redirect that leads away from it. */
+  async open(address: string | URL, form?: Record<string, string>): Promise<URL | Response> {
+    const answer = await fetch(address, {
+      redirect: 'manual',
+      headers: { cookie: [...this.#cookies].map((pair) => pair.join('=')).join('; ') },
+      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name!);
+      else this.#cookies.set(name!, value!);
+    }
+    const to = answer.headers.get('location');
+    if (to === null) return answer;
+    const url = new URL(to, this.#service);
+    return url.origin === new URL(this.#service).origin ? this.open(url) : url;
+  }
+
+  /** Logs alice in; answers where the client is told of it. */
+  async logIn(address: URL): Promise<URL> {
+    const page = await this.open(address);
+    assert.ok(page instanceof Response, `no login page but ${page}`);
+    const text = await page.text();
+    const form = readElements(text).find(({ attributes }) => attributes['id'] === 'kc-form-login');
+    assert.ok(form, text);
+    const back = await this.open(new URL(form.attributes['action']!, page.url), {
+      username: 'alice',
+      password: 'change-me-alice',
+    });
+    assert.ok(back instanceof URL, 'the login was refused');
+    return back;
+  }
+}
