@@ -4,46 +4,80 @@ import { readElements } from '../../http/pages/read-page.ts';
 const IDS = new Set(['kc-form-login', 'kc-login', 'kc-logout']);
 const NAMES = new Set(['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp']);
 
+/** The cookies of one browser by name, as far as one realm needs them. */
+export class CookieJar {
+  readonly #values = new Map<string, string>();
+
+  /** The header `Cookie`; undefined where there is none. */
+  header(): string | undefined {
+    if (this.#values.size === 0) return undefined;
+    return [...this.#values].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
+  /** Keeps what an answer sets, and forgets what it clears. */
+  take(headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '') this.#values.delete(name);
+      else this.#values.set(name, value);
+    }
+  }
+}
+
+/** What a browser without scripts would send to where. */
+export interface PageForm {
+  action: string;
+  /** The hidden ones. */
+  fields: Record<string, string>;
+}
+
+/** The form of that id on a page, or its only one. */
+export function findForm(body: unknown, id?: string): PageForm | undefined {
+  const elements = readElements(String(body));
+  const form = elements.find(
+    ({ tag, attributes }) => tag === 'form' && (id === undefined || attributes['id'] === id),
+  );
+  if (form === undefined) return undefined;
+  const hidden = elements.filter(({ tag, attributes }) => tag === 'input' && attributes['type'] === 'hidden');
+  return {
+    action: form.attributes['action'] ?? '',
+    fields: Object.fromEntries(
+      hidden.map(({ attributes }) => [attributes['name'] ?? '', attributes['value'] ?? '']),
+    ),
+  };
+}
+
+/** The value of a field of a page. */
+export function findInput(body: unknown, name: string): string | undefined {
+  return readElements(String(body)).find(({ attributes }) => attributes['name'] === name)?.attributes[
+    'value'
+  ];
+}
+
 /** The hooks of a page as the recording writes them: ids with #, names without, sorted. */
-export function hooksOf(markup: string): readonly string[] {
-  const hooks = readElements(markup).flatMap(({ attributes: { id = '', name = '' } }) => [
+export function pageHooks(body: unknown): string[] {
+  const hooks = readElements(String(body)).flatMap(({ attributes: { id = '', name = '' } }) => [
     ...(IDS.has(id) ? [`#${id}`] : []),
     ...(NAMES.has(name) ? [name] : []),
   ]);
   return [...new Set(hooks)].sort();
 }
 
-/** What a browser without scripts would send to where, from the page's form of that id, or its only one. */
-export function readForm(markup: string, id?: string): { action: string; hidden: Record<string, string> } {
-  const elements = readElements(markup);
-  const form = elements.find(
-    ({ tag, attributes }) => tag === 'form' && (id === undefined || attributes['id'] === id),
-  );
-  if (form === undefined) throw new Error(`no form ${id ?? ''} on the page`);
-  const hidden = elements.filter(({ tag, attributes }) => tag === 'input' && attributes['type'] === 'hidden');
+/** A redirect in the recording's parts; the text alone where there is neither query nor fragment. */
+export function splitLocation(location: string | null): unknown {
+  if (location === null || !URL.canParse(location)) return location;
+  const { search, hash, searchParams } = new URL(location);
+  if (search === '' && hash === '') return location;
   return {
-    action: form.attributes['action'] ?? '',
-    hidden: Object.fromEntries(
-      hidden.map(({ attributes }) => [attributes['name'] ?? '', attributes['value'] ?? '']),
-    ),
-  };
-}
-
-/** A redirect in the recording's parts. */
-export function splitLocation(location: string): Record<string, unknown> {
-  const url = new URL(location);
-  const query = Object.fromEntries(url.searchParams);
-  const fragment = Object.fromEntries(new URLSearchParams(url.hash.slice(1)));
-  return {
-    to: `${url.protocol}//${url.host}${url.pathname}`,
-    ...(url.search === '' ? {} : { query }),
-    ...(url.hash === '' ? {} : { fragment }),
+    to: location.slice(0, location.search(/[?#]/)),
+    ...(search === '' ? {} : { query: Object.fromEntries(searchParams) }),
+    ...(hash === '' ? {} : { fragment: Object.fromEntries(new URLSearchParams(hash.slice(1))) }),
   };
 }
 
 /** A parameter of a redirect, wherever it stands. */
-export function parameterOf(location: string | null, name: string): string | undefined {
+export function redirectParameter(location: string | null, name: string): string | undefined {
   if (location === null || !URL.canParse(location)) return undefined;
-  const url = new URL(location);
-  return url.searchParams.get(name) ?? new URLSearchParams(url.hash.slice(1)).get(name) ?? undefined;
+  const { searchParams, hash } = new URL(location);
+  return searchParams.get(name) ?? new URLSearchParams(hash.slice(1)).get(name) ?? undefined;
 }

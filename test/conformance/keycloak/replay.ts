@@ -1,14 +1,14 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import type { Administrator } from './administrator.ts';
-import { 
+import {
   CookieJar,
-  findForm,hooksOf, 
+  findForm,
   type PageForm,
-  pageHooks,parameterOf, readForm, 
-  redirectParameter,splitLocation, 
-  splitLocation,} from './browser.ts';
+  pageHooks,
+  redirectParameter,
+  splitLocation,
+} from './browser.ts';
 import type { ObservedCase, Step } from './cases.ts';
 import { type Difference, differences } from './compare.ts';
 import { type Answered, derive } from './derivations.ts';
@@ -122,13 +122,9 @@ async function compareAnswer(
       found.push(...differences(value, location, how, 'header location'));
       continue;
     }
-    if (Array.isArray(value)) continue;
-    const actual = headerOf(answered, name);
-    if (typeof value === 'string') found.push(...differences(value, actual, how, `header ${name}`));
-    else if (actual === undefined) found.push({ path: `header ${name}`, expected: value, actual });
-    else found.push(...differences(value, splitLocation(actual), how, `header ${name}`));
+    if (typeof value !== 'string') continue;
+    found.push(...differences(value, headerOf(answered, name), how, `header ${name}`));
   }
-  if (answer?.page) found.push(...differences(answer.page.hooks, hooksOf(String(answered.body)), how, 'hooks'));
   if (answer?.headers && !how.onlyNamed) {
     for (const name of unexpectedHeaders(step, answered)) {
       if (!(name in headers)) {
@@ -190,13 +186,12 @@ async function send(
   } else if (request.body !== undefined) {
     body = String(await fill(request.body));
   }
-  const init: RequestInit = {
+  const response = await fetch(url, {
     method: request.method ?? 'GET',
     headers,
     redirect: 'manual',
     ...(body === undefined ? {} : { body: Buffer.from(body) }),
-  };
-  const response = request.cookies === 'kept' ? await jar.fetch(url.href, init) : await fetch(url, init);
+  });
   if (request.cookies === 'kept') jar.take(response.headers);
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
@@ -210,11 +205,6 @@ function followPage(path: string, last: Answered | undefined): PageForm | undefi
   const form = findForm(last?.body, named === 'on the page' ? undefined : named);
   if (form === undefined) throw new Error(`no form ${named} in ${last?.status} ${String(last?.body)}`);
   return form;
-}
-
-/** Without what the recorded page had in hidden fields; the page at hand has its own. */
-function withoutHidden({ code: _code, session_code: _session, ...fields }: Record<string, unknown>) {
-  return fields;
 }
 
 /** `notBefore` was recorded as the second of the recording; here it is the one of the replay. */
@@ -293,8 +283,6 @@ async function resolve(
   const answered = answers.get(Number(step));
   if (part === 'code') return redirectParameter(answered?.headers.get('location') ?? null, 'code') ?? whole;
   if (part === 'location') return answered?.headers.get('location')?.split('/').at(-1) ?? whole;
-  const redirected = parameterOf(answered?.headers.get('location') ?? null, part ?? '');
-  if (redirected !== undefined) return changed ? tamper(redirected) : redirected;
   let body = answered?.body as Record<string, unknown> | Record<string, unknown>[] | undefined;
   if (key !== undefined && Array.isArray(body)) body = body.find((one) => one[key] === wanted);
   const value = String((body as Record<string, unknown> | undefined)?.[part ?? ''] ?? whole);
