@@ -121,6 +121,26 @@ test('the installed program starts, serves and answers', async (t) => {
   assert.equal(await service.stop(), 0);
 });
 
+test('applications import the library with its types, in a browser without the types of Node.js', async (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const lines = [
+    "import { openBrowserSession, type SessionState } from 'idkit/client';",
+    "import { openResourceServer } from 'idkit/resource-server';",
+    "const show = (state: SessionState) => console.log(state.name === 'logged_in' ? state.user['name'] : '');",
+    "const session = openBrowserSession({ issuer: 'https://x', clientId: 'x', redirectUri: 'x', onChange: show });",
+    "const answer: Promise<Response> = session.fetch('/orders');",
+    '// @ts-expect-error the audience is missing',
+    "console.log(answer, openResourceServer({ issuer: 'https://x' }));",
+  ];
+  writeFileSync(join(home, 'app.mts'), lines.join('\n'));
+  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--lib', 'es2024,dom', '--types', ''];
+  await run(join(root, 'node_modules/.bin/tsc'), [...flags, 'app.mts'], { cwd: home });
+  const code =
+    "console.log(Object.keys({ ...(await import('idkit/client')), ...(await import('idkit/resource-server')) }).length)";
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: home });
+  assert.ok(Number(stdout) >= 9, stdout);
+});
+
 test('a Node.js that is too old gets one clear line and exit 14', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   // The bin reads the version from `process`, so an old one can be told to it before it starts.
