@@ -1,6 +1,6 @@
 import type { PageFrame } from '../../protocol/index.ts';
 import { attribute, type Html, type HtmlValue, html } from './html.ts';
-import type { Texts } from './messages/index.ts';
+import { LANGUAGES, type Texts } from './messages/index.ts';
 import { icon, stylesheet } from './resources.ts';
 import { safeLink } from './safe-link.ts';
 
@@ -57,11 +57,14 @@ ${languages.length > 1 && renderLanguages(languages, texts)}
 `.markup;
 }
 
+/** Making one costs more than the rest of a page. */
+const graphemes = new Intl.Segmenter();
+
 function renderBrand(name: string, logo: string | undefined): Html {
   if (logo !== undefined)
     return html`<header class="brand" id="kc-header"><img src="${logo}" alt="${name}"></header>`;
-  const [initial = ''] =
-    new Intl.Segmenter().segment(name.trim())[Symbol.iterator]().next().value?.segment ?? '';
+  const [first] = graphemes.segment(name.trim());
+  const initial = first?.segment ?? '';
   return html`<header class="brand" id="kc-header"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${name}</header>`;
 }
 
@@ -80,11 +83,15 @@ ${languages.map(
 )}</nav>`;
 }
 
-/** A language in its own words; the tag where it has none. */
+const languageNames = new Map<string, string>();
+
+/** A language in its own words, of those that there are texts for; else its tag. */
 function languageName(locale: string): string {
-  try {
-    return new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
-  } catch {
-    return locale;
+  if (!Object.hasOwn(LANGUAGES, locale)) return locale;
+  let name = languageNames.get(locale);
+  if (name === undefined) {
+    name = new Intl.DisplayNames([locale], { type: 'language' }).of(locale) ?? locale;
+    languageNames.set(locale, name);
   }
+  return name;
 }
