@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { signJws } from '../../src/crypto/index.ts';
 import { logoutByRefreshToken, revokeToken } from '../../src/protocol/index.ts';
+import { loginForCode, REDIRECT } from './support/code.ts';
 import { openRefreshRealm, refused } from './support/refresh-realm.ts';
 import { BASE_URL, claimsOf, refusalOf } from './support/world.ts';
 
@@ -190,6 +191,28 @@ describe('the rows of facts §3.4, in order', () => {
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'put', client: { ...client, consentRequired: true } });
     assert.equal((await refusalOfRefresh(refresh_token, {}, own)).name, 'consent-withdrawn');
+  });
+
+  it("16: a consent that an administrator withdrew is row 12, for an offline token row 8'", async () => {
+    const { own, client, user } = await ownRealm();
+    const asked = { ...client, standardFlowEnabled: true, consentRequired: true };
+    const scopeIds = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds];
+    const dates = { createdDate: 1, lastUpdatedDate: 1 };
+    const consent = { userId: user.id, clientUuid: client.id, scopeIds, ...dates };
+    await own.put({ do: 'put', client: asked }, { do: 'putConsent', consent });
+    const tokens: (string | undefined)[] = [];
+    for (const scope of ['openid', 'openid offline_access']) {
+      const { code } = await loginForCode(world, own, { client: asked, user }, { scope });
+      const form = { grant_type: 'authorization_code', client_id: 'web', redirect_uri: REDIRECT, code };
+      tokens.push((await own.tokens(form)).refresh_token);
+    }
+    assert.deepEqual(await world.store.removeConsent(user.id, client.id), { removed: true });
+    const [online, offline] = tokens;
+    assert.deepEqual(
+      await refusalOfRefresh(online, {}, own),
+      refused("Session doesn't have required client"),
+    );
+    assert.deepEqual(await refusalOfRefresh(offline, {}, own), refused('Offline user session not found'));
   });
 
   it('17, 18: refuses the parent of the newest token, and an older one, each in its words', async () => {
