@@ -1,5 +1,5 @@
 /**
- * `npm run bench [-- --quick] [-- --only TEXT] [-- --json FILE]`: ratios against baselines of the same run, on
+ * `npm run bench [-- PART] [-- --quick] [-- --json FILE]`; a PART (also `--only PART`) is a word of `scenarios` below: ratios against baselines of the same run, on
  * one core with the load on another. `--quick` ends within two minutes with smaller data, marked as such.
  */
 import { writeFileSync } from 'node:fs';
@@ -8,20 +8,28 @@ import { parseArgs } from 'node:util';
 import { measureBackup } from './backup.ts';
 import { type Measured, measureGrants, measureReadiness } from './grants.ts';
 import { measureGroupCommit } from './group-commit.ts';
+import { measureLogins, measureOpenLogins, measurePages } from './login.ts';
 import { buildPackage } from './package.ts';
 import { measureScale } from './scale.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: { quick: { type: 'boolean' }, only: { type: 'string' }, json: { type: 'string' } },
 });
 const quick = values.quick === true;
+const only = values.only ?? positionals[0];
 const effort = quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 };
 const entry = await buildPackage();
 
 const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   grants: () => measureGrants(entry, effort),
+  login: async () => [
+    ...(await measureLogins(entry, effort)),
+    await measureOpenLogins(entry, quick ? 5000 : 100_000),
+    ...(await measurePages(entry)),
+  ],
   readiness: () => measureReadiness(entry, effort),
   start: () => measureStart(entry, effort),
   group: () => measureGroupCommit(entry, effort),
@@ -31,7 +39,7 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
 
 const rows: Measured[] = [];
 for (const [name, run] of Object.entries(scenarios)) {
-  if (values.only !== undefined && !name.includes(values.only)) continue;
+  if (only !== undefined && !name.includes(only)) continue;
   process.stderr.write(`${name} …\n`);
   rows.push(...[await run()].flat());
 }

@@ -97,6 +97,7 @@ export async function makeRealms(port: number): Promise<void> {
       clientId: 'web',
       publicClient: true,
       directAccessGrantsEnabled: true,
+      redirectUris: ['http://app.example.test/cb'],
     });
   }
 }
