@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { makePlace, post, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
+import { makePlace, post, readSecrets, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
 
 /** `idkit serve` with the realm of examples/realm.json. */
 export interface ExampleRealm {
@@ -11,6 +11,8 @@ export interface ExampleRealm {
   issuer: string;
   /** Tokens of a user of client `shop`, by password. */
   logIn(username?: string): Promise<Record<string, unknown>>;
+  /** Changes the realm's settings by the administrative API. */
+  change(settings: Record<string, unknown>): Promise<void>;
   /** How many events of a type the service counted in the realm, with this error or without one. */
   countEvents(event: string, error?: string): Promise<number>;
 }
@@ -44,6 +46,17 @@ export async function startExampleRealm(
       });
       assert.equal(status, 200, JSON.stringify(body));
       return body;
+    },
+    async change(settings) {
+      const { IDKIT_ADMIN_USERNAME: username = '', IDKIT_ADMIN_PASSWORD: password = '' } = readSecrets(cwd);
+      const form = { grant_type: 'password', client_id: 'admin-cli', username, password };
+      const { body } = await post(address, 'master', 'token', form);
+      const answer = await fetch(`${address}/admin/realms/example`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${body['access_token']}`, 'content-type': 'application/json' },
+        body: JSON.stringify(settings),
+      });
+      assert.equal(answer.status, 204, await answer.text());
     },
     async countEvents(event, error = '') {
       const text = await (await fetch(`${address}/metrics`)).text();

@@ -12,25 +12,34 @@ const PATIENCE_MILLISECONDS = 300;
 /**
  * Tabs joined by Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one origin
  * and are stored nowhere. A lock that is granted says nothing about messages that are still under way, so whoever
- * gets it asks first; each tab holds a shared lock for as long as it lives, which tells how many answers to wait for.
+ * gets it asks first; each tab holds a lock of its own for as long as it lives, which tells whose answers to wait for.
  */
 export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
   const { locks } = window.navigator;
   const channel = new window.BroadcastChannel(name);
   const me = crypto.randomUUID();
-  const presence = `${name} open`;
+  const presence = `${name} tab `;
   let leave = (): void => {};
   let answered: (tokens: TokenSet | undefined) => void = () => {};
   const arrived = new Promise<void>((resolve) => {
-    void locks.request(presence, { mode: 'shared' }, () => {
+    void locks.request(presence + me, {}, () => {
       resolve();
       return new Promise<void>((gone) => {
         leave = gone;
       });
     });
   });
+  /** The names of all tabs, this one among them. */
+  const listTabs = async (): Promise<readonly string[]> => {
+    await arrived;
+    const { held } = await locks.query();
+    return held
+      .filter((lock) => lock.name.startsWith(presence))
+      .map((lock) => lock.name.slice(presence.length));
+  };
   const post = (message: Wire): void => channel.postMessage(message);
   return {
+    me,
     listen(own, told) {
       channel.onmessage = ({ data }) => {
         const message = data as Wire;
@@ -41,9 +50,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
     },
     exclusively: (work) => locks.request(`${name} renewal`, {}, work),
     async ask() {
-      await arrived;
-      const { held } = await locks.query();
-      let missing = held.filter((lock) => lock.name === presence).length - 1;
+      let missing = (await listTabs()).length - 1;
       const found: TokenSet[] = [];
       if (missing > 0) {
         await new Promise<void>((resolve) => {
@@ -62,6 +69,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
       return found;
     },
     tell: post,
+    isOpen: async (tab) => (await listTabs()).includes(tab),
     close() {
       channel.close();
       void arrived.then(() => leave());

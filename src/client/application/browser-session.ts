@@ -43,6 +43,7 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
   const { location, sessionStorage, history, document } = window;
   const keyOf = (state: string): string => `idkit ${options.clientId} ${state}`;
   const session = openSession(options, {
+    initial: { name: 'starting' },
     peers: openBrowserPeers(window, `idkit ${options.issuer} ${options.clientId}`),
     clock: {
       now: () => Date.now(),

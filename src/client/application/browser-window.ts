@@ -25,6 +25,6 @@ export interface BrowserWindow {
 }
 
 interface BrowserLocks {
-  request<T>(name: string, options: { mode?: 'shared' }, work: () => Promise<T>): Promise<T>;
+  request<T>(name: string, options: object, work: () => Promise<T>): Promise<T>;
   query(): Promise<{ readonly held: readonly { readonly name: string }[] }>;
 }

@@ -34,6 +34,7 @@ export interface NativeSession extends Session {
 export function openNativeSession(options: NativeSessionOptions): NativeSession {
   const pending = new Map<string, PendingLogin>();
   const session = openSession(options, {
+    initial: { name: 'logged_out', reason: 'not_logged_in' },
     peers: NO_PEERS,
     clock: {
       now: () => Date.now(),

@@ -6,8 +6,8 @@ import type { TokenSet } from './token-set.ts';
 export type PeerMessage =
   /** These are newer. */
   | { readonly type: 'tokens'; readonly tokens: TokenSet }
-  /** The refresh token of this set is being used; whoever uses it again ends the session at the service. */
-  | { readonly type: 'using'; readonly id: string }
+  /** The refresh token of this set is being used, by this tab; whoever uses it again ends the session. */
+  | { readonly type: 'using'; readonly id: string; readonly by: string }
   /** The service could not be reached with it. */
   | { readonly type: 'unused'; readonly id: string }
   /** The session, or this one set of it, is over. */
@@ -20,6 +20,8 @@ export type PeerMessage =
 
 /** The other tabs of the same application. */
 export interface Peers {
+  /** This tab's name among them. */
+  readonly me: string;
   /** Says what this tab holds whenever another asks, and hears what the others tell. */
   listen(own: () => TokenSet | undefined, told: (message: PeerMessage) => void): void;
   /** Runs `work` while no other tab runs its own; a tab that is closed lets go. */
@@ -27,14 +29,18 @@ export interface Peers {
   /** What the other tabs hold; those that do not answer within 300 ms are passed over. */
   ask(): Promise<readonly TokenSet[]>;
   tell(message: PeerMessage): void;
+  /** Whether the tab of this name is still there. */
+  isOpen(name: string): Promise<boolean>;
   close(): void;
 }
 
 /** Nobody else: Node.js, and a program of one window. */
 export const NO_PEERS: Peers = {
+  me: '',
   listen: () => {},
   exclusively: (work) => work(),
   ask: async () => [],
   tell: () => {},
+  isOpen: async () => false,
   close: () => {},
 };

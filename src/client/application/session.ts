@@ -63,6 +63,8 @@ export interface PendingLogin {
 
 /** What differs between a browser and Node.js. */
 export interface Place {
+  /** What is known before anything happened. */
+  readonly initial: SessionState;
   readonly peers: Peers;
   readonly clock: Clock;
   readonly origins: readonly string[];
@@ -90,7 +92,7 @@ export interface OpenSession extends Session {
 export function openSession(options: SessionOptions, place: Place): OpenSession {
   const provider = openProvider(options);
   const { client } = provider;
-  let state: SessionState = { name: 'starting' };
+  let state = place.initial;
   /** Whose session was lost: another tab's tokens are taken only if they are the same user's. */
   let user: unknown;
 

@@ -31,6 +31,8 @@ export interface TokenKeeper {
 const CALM_MILLISECONDS = 5_000;
 /** However short a token lives, it is not renewed by itself more often than that. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
+/** How often a tab that does not answer is asked: twenty times 300 ms, after which it counts as closed. */
+const MOST_ROUNDS = 20;
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
 
 /** Keeps tokens fresh: one refresh in flight for all callers and all tabs. */
@@ -42,7 +44,7 @@ export function openTokenKeeper(
 ): TokenKeeper {
   let held: TokenSet | undefined;
   let renewal: Promise<TokenSet> | undefined;
-  let inUse: string | undefined;
+  let inUse: { id: string; by: string } | undefined;
   let failedAt = 0;
   let reactiveAt = 0;
   let pause = CALM_MILLISECONDS;
@@ -78,9 +80,9 @@ export function openTokenKeeper(
     () => held,
     (message: PeerMessage) => {
       if (message.type === 'tokens') adopt(message.tokens);
-      else if (message.type === 'using') inUse = message.id;
+      else if (message.type === 'using') inUse = message;
       else if (message.type === 'unused') {
-        if (inUse === message.id) inUse = undefined;
+        if (inUse?.id === message.id) inUse = undefined;
         failedAt = clock.now();
       } else if (held !== undefined && (message.id === held.id || message.session === held.session)) {
         const { type: _, id: __, session: ___, reason, ...details } = message;
@@ -95,18 +97,26 @@ export function openTokenKeeper(
     return new ClientError('logged_out', `the session has ended: ${reason}`, details);
   };
 
+  /** Learns what the other tabs have; one that used the refresh token and is still there will tell what came of it. */
+  const listenToPeers = async (): Promise<void> => {
+    for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
+      for (const tokens of await peers.ask()) adopt(tokens);
+      if (inUse === undefined || inUse.id !== held?.id || !(await peers.isOpen(inUse.by))) return;
+    }
+  };
+
   /** Gives a set that is not `stale`: by another tab where there is one, else by one refresh. */
   const renewOnce = async (stale: TokenSet): Promise<TokenSet> => {
-    for (const tokens of await peers.ask()) adopt(tokens);
+    await listenToPeers();
     if (held === undefined) throw loggedOut();
     if (held.id !== stale.id && clock.now() < held.renewAt) return held;
     if (clock.now() - failedAt < CALM_MILLISECONDS) {
       throw new ClientError('unreachable', 'another tab could not reach the service');
     }
     const before = held;
-    if (inUse === before.id) throw end(before, 'renewal_interrupted');
+    if (inUse?.id === before.id) throw end(before, 'renewal_interrupted');
     if (before.refreshToken === undefined) throw end(before, 'renewal_refused');
-    peers.tell({ type: 'using', id: before.id });
+    peers.tell({ type: 'using', id: before.id, by: peers.me });
     let next: TokenSet;
     try {
       next = await refresh(before.refreshToken, before);

@@ -173,4 +173,20 @@ test('a session against a running service (specification, "States and transition
       error: 'login_required',
     });
   });
+
+  await t.test(
+    'a realm that is disabled ends the session with an access error, and starts no login',
+    async () => {
+      const { session, told } = await open();
+      await realm.change({ enabled: false });
+      refusedToken = `Bearer ${await session.accessToken()}`;
+      assert.equal((await session.fetch(`${api.baseUrl}/orders`)).status, 401);
+      assert.equal(session.state.name === 'logged_out' && session.state.reason, 'access_refused');
+      assert.deepEqual(
+        told.reports.map(({ reason, error }) => [reason, error]),
+        [['access_refused', 'realm_disabled']],
+      );
+      assert.deepEqual(told.opened, []);
+    },
+  );
 });

@@ -113,7 +113,7 @@ test('a refresh token whose renewal was cut short by a closed tab is never prese
   const [tab, other] = await openMany(2);
   // The tab that renews for all says so, gets its answer, and is closed before it can tell.
   const dying = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
-  dying.tell({ type: 'using', id: tab!.keeper.tokens!.id });
+  dying.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: dying.me });
   service.current += 1;
   await dying.ask();
   dying.close();
@@ -123,6 +123,21 @@ test('a refresh token whose renewal was cut short by a closed tab is never prese
   assert.deepEqual(other!.events.at(-1), { type: 'ended', reason: 'renewal_interrupted' });
   assert.equal(service.refreshes, 0);
   assert.equal(service.ended, false);
+});
+
+test('a tab that renewed for all and is slow to tell is waited for', async (t) => {
+  const { clock, service, name, openMany } = openTabs(t);
+  const [tab] = await openMany(2);
+  // It is there, too busy to answer, and has let go of the lock.
+  const slow = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
+  t.after(() => slow.close());
+  await slow.ask();
+  slow.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: slow.me });
+  clock.turn(241_000);
+  const token = tab!.keeper.accessToken();
+  setTimeout(() => slow.tell({ type: 'tokens', tokens: tokenSet(clock, 2) }), 700);
+  assert.equal(await token, 'access-2');
+  assert.equal(service.refreshes, 0);
 });
 
 test('a refused access token is renewed once; a second refusal within five seconds is not', async (t) => {
