@@ -105,7 +105,10 @@ export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts)
     heading: texts.text('termsTitle'),
     message: frame.message,
     body: [
-      html`<div id="kc-terms-text"><p>${texts.text('termsText')}</p></div>
+      html`<div id="kc-terms-text">${texts
+        .text('termsText')
+        .split('\n')
+        .map((line) => html`<p>${line}</p>`)}</div>
 `,
       form(
         'kc-terms-form',

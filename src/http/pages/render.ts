@@ -23,7 +23,7 @@ export interface RenderedPage {
 
 /** Any page of the rules in its language. */
 export function renderPage(frame: PageFrame, page: Page, place: PagePlace): RenderedPage {
-  const texts = findTexts(frame.locale);
+  const texts = findTexts(frame.locale, frame.ownTexts);
   const content = pageContent(frame, page, texts);
   const goesOn = page.page === 'frontchannel-logout' && safeLink(page.continueAt) !== undefined;
   const markup = layout(

@@ -59,6 +59,8 @@ export interface PageFrame {
   locale: string;
   /** Languages to switch to, with the URL that does; empty where the realm has internationalization off. */
   languages: readonly { locale: string; url: string }[];
+  /** The realm's own wording of messages in this language (Keycloak's `localizationTexts`), by key. */
+  ownTexts?: Readonly<Record<string, unknown>>;
   /** Shown above the form. */
   message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' };
 }

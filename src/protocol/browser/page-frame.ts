@@ -32,9 +32,14 @@ export function pageFrame(
   const { name, settings } = configuration.realm;
   const { hints, message, self } = options;
   const locales = realmLocales(configuration);
+  const locale = chooseLocale(configuration, request, hints);
+  const ownTexts = (
+    settings.kept['localizationTexts'] as Record<string, Record<string, unknown>> | null | undefined
+  )?.[locale];
   return {
     realm: { name, displayName: settings.displayName || name },
-    locale: chooseLocale(configuration, request, hints),
+    locale,
+    ...(ownTexts ? { ownTexts } : {}),
     languages:
       self === undefined || locales.length < 2
         ? []

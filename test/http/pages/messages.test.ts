@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { renderPage } from '../../../src/http/pages/index.ts';
 import { en } from '../../../src/http/pages/messages/en.ts';
 import { findTexts, LANGUAGES } from '../../../src/http/pages/messages/index.ts';
 import { PAGE_LOCALES, RULE_MESSAGE_KEYS } from '../../../src/protocol/index.ts';
@@ -75,4 +76,30 @@ test('a locale gets the nearest language, else English', () => {
     (locale) => findTexts(locale).language,
   );
   assert.deepEqual(found, ['de', 'de', 'de', 'en', 'en', 'en', 'en']);
+});
+
+test('a realm’s own wording comes first, as text (Keycloak’s localizationTexts)', () => {
+  const own = {
+    termsText: '<p>Be <b>kind</b>.</p><p>1 &lt; 2</p>',
+    loginTitle: 'Welcome to {0}',
+    ownKey: 'Own',
+    number: 5,
+  };
+  const texts = findTexts('en', own);
+  assert.equal(texts.text('termsText'), 'Be kind.\n1 < 2');
+  assert.equal(texts.text('loginTitle', { realm: 'Acme' }), 'Welcome to Acme');
+  assert.equal(texts.text('doLogIn'), 'Sign In');
+  assert.equal(texts.message({ key: 'ownKey' }), 'Own');
+  assert.equal(findTexts('en').text('loginTitle', { realm: 'Acme' }), 'Sign in to Acme');
+});
+
+test('terms are a realm’s own text, a paragraph for each line', () => {
+  const frame = {
+    realm: { name: 'acme', displayName: 'Acme' },
+    locale: 'en',
+    languages: [],
+    ownTexts: { termsText: '<p>One</p><p>Two<script>alert(1)</script></p>' },
+  };
+  const { markup } = renderPage(frame, { page: 'terms', action: '/x' }, { basePath: '' });
+  assert.match(markup, /<div id="kc-terms-text"><p>One<\/p><p>Twoalert\(1\)<\/p><\/div>/);
 });

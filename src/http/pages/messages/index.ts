@@ -21,9 +21,14 @@ export interface Texts {
 
 const perLanguage = new Map<string, Texts>();
 
-/** The texts for a locale: `de-AT` gets those of `de`. */
-export function findTexts(locale: string): Texts {
+/**
+ * The texts for a locale: `de-AT` gets those of `de`.
+ *
+ * @param own the realm's own wording by key; Keycloak's has markup and counted places, here it is text with both
+ */
+export function findTexts(locale: string, own?: Readonly<Record<string, unknown>>): Texts {
   const language = [locale, locale.split(/[-_]/, 1)[0]!].find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
+  if (own !== undefined) return makeTexts(language, { ...LANGUAGES[language]!, ...plainTexts(own) });
   let texts = perLanguage.get(language);
   if (texts === undefined) {
     texts = makeTexts(language, LANGUAGES[language]!);
@@ -47,10 +52,36 @@ function makeTexts(language: string, messages: Messages): Texts {
   };
 }
 
+function plainTexts(own: Readonly<Record<string, unknown>>): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const [key, text] of Object.entries(own))
+    if (typeof text === 'string') texts[key] = withoutMarkup(text);
+  return texts;
+}
+
+/** Paragraphs and breaks become line ends, other tags nothing; what is left is escaped like any text. */
+function withoutMarkup(text: string): string {
+  return text
+    .replace(/<br\s*\/?>|<\/(?:p|div|li|h\d)>/gi, '\n')
+    .replace(/<\/?[a-z][^<>]*>/gi, '')
+    .replace(/&(lt|gt|quot|apos|nbsp|amp);/g, (_whole, name: string) => ENTITIES[name]!)
+    .replace(/\n{2,}/g, '\n')
+    .trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  amp: '&',
+};
+
 /** One pass, so that a value that looks like a placeholder stays what it is. */
 function fillIn(text: string, values: Message['values']): string {
   if (values === undefined) return text;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
-    Object.hasOwn(values, name) ? values[name]! : whole,
+    Object.hasOwn(values, name) ? values[name]! : (Object.values(values)[Number(name)] ?? whole),
   );
 }
