@@ -4,22 +4,22 @@
 // `npm ci` brings in a checkout. The program itself is src/cli in a checkout, dist in the package.
 var MIN_MAJOR = 24;
 
-Promise.all([import('fs'), import('path'), import('child_process'), import('module'), import('os')])
-  .then(function (modules) {
-    var fs = modules[0];
-    var path = modules[1];
-    var root = path.dirname(path.dirname(fs.realpathSync(process.argv[1])));
-    if (parseInt(process.versions.node, 10) < MIN_MAJOR) return startOther(fs, path, modules[2], root);
-    openCompileCache(fs, path, modules[3], modules[4]);
-    var inCheckout = fs.existsSync(path.join(root, 'src', 'cli', 'main.ts'));
-    return import(inCheckout ? '../src/cli/main.ts' : '../dist/main.js').then(function (program) {
-      return program.main(process.argv.slice(2));
-    });
-  })
-  .catch(function (error) {
-    console.error('error IDKIT_BUG: ' + (error && error.stack ? error.stack : error));
-    process.exit(70);
+(parseInt(process.versions.node, 10) < MIN_MAJOR ? startOther() : start()).catch(function (error) {
+  console.error('error IDKIT_BUG: ' + (error && error.stack ? error.stack : error));
+  process.exit(70);
+});
+
+function start() {
+  // Not by import, which reads everything that they export, and so loads what is not used.
+  var fs = process.getBuiltinModule('fs');
+  var path = process.getBuiltinModule('path');
+  openCompileCache(fs, path, process.getBuiltinModule('module'), process.getBuiltinModule('os'));
+  var root = path.dirname(path.dirname(fs.realpathSync(process.argv[1])));
+  var inCheckout = fs.existsSync(path.join(root, 'src', 'cli', 'main.ts'));
+  return import(inCheckout ? '../src/cli/main.ts' : '../dist/main.js').then(function (program) {
+    return program.main(process.argv.slice(2));
   });
+}
 
 // Compiled code is kept in this user's own cache: one in a shared directory could be planted by others.
 function openCompileCache(fs, path, module, os) {
@@ -33,26 +33,31 @@ function openCompileCache(fs, path, module, os) {
   }
 }
 
-function startOther(fs, path, childProcess, root) {
-  var node = path.join(root, 'node_modules', 'node-linux-' + process.arch, 'bin', 'node');
-  if (!fs.existsSync(node)) {
-    console.error(
-      'error IDKIT_VERSION: idkit needs Node.js ' +
-        MIN_MAJOR +
-        ' or newer, and this is ' +
-        process.versions.node,
-    );
-    process.exit(14);
-  }
-  var child = childProcess.spawn(node, process.argv.slice(1), { stdio: 'inherit' });
-  ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
-    process.on(signal, function () {
-      child.kill(signal);
+function startOther() {
+  return Promise.all([import('fs'), import('path'), import('child_process')]).then(function (modules) {
+    var fs = modules[0];
+    var path = modules[1];
+    var root = path.dirname(path.dirname(fs.realpathSync(process.argv[1])));
+    var node = path.join(root, 'node_modules', 'node-linux-' + process.arch, 'bin', 'node');
+    if (!fs.existsSync(node)) {
+      console.error(
+        'error IDKIT_VERSION: idkit needs Node.js ' +
+          MIN_MAJOR +
+          ' or newer, and this is ' +
+          process.versions.node,
+      );
+      process.exit(14);
+    }
+    var child = modules[2].spawn(node, process.argv.slice(1), { stdio: 'inherit' });
+    ['SIGINT', 'SIGTERM', 'SIGHUP'].forEach(function (signal) {
+      process.on(signal, function () {
+        child.kill(signal);
+      });
     });
-  });
-  child.on('exit', function (code, signal) {
-    if (signal === null) process.exit(code);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
+    child.on('exit', function (code, signal) {
+      if (signal === null) process.exit(code);
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    });
   });
 }

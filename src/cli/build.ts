@@ -24,16 +24,26 @@ const THREADS = [
 ];
 
 /** What the joined packages load at once and use seldom or never here; it is loaded when it is used. */
-const LAZY = ['node:https', 'node:http2', 'semver', 'safe-regex2', 'thread-stream'];
+const LAZY = [
+  'node:child_process',
+  'node:http2',
+  'node:https',
+  '@fastify/proxy-addr',
+  'semver',
+  'thread-stream',
+];
 /** What they load for features that are not used here: JSON schemas, and requests without a socket. */
 const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'];
+
+/** What they check at every start, of themselves: that the expressions in URLs are safe. The only URL here is `/*`. */
+const UNCHECKED = 'safe-regex2';
 
 const lazy: Plugin = {
   name: 'lazy',
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(${LAZY.join('|')})$`);
     onResolve({ filter }, ({ path, kind, importer, namespace }) =>
-      kind === 'require-call' && namespace === 'file' && importer.includes('node_modules')
+      kind !== 'dynamic-import' && namespace === 'file' && importer.includes('node_modules')
         ? { path, namespace: 'lazy', pluginData: dirname(importer) }
         : undefined,
     );
@@ -48,6 +58,8 @@ const lazy: Plugin = {
           construct: (_, args) => Reflect.construct(load(), args),
         });`,
     }));
+    onResolve({ filter: new RegExp(`^${UNCHECKED}$`) }, ({ path }) => ({ path, namespace: 'unchecked' }));
+    onLoad({ filter: /.*/, namespace: 'unchecked' }, () => ({ contents: 'module.exports = () => true;' }));
   },
 };
 

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { IdkitError, Secret } from '../core/index.ts';
 import { PASSPHRASE_VARIABLES } from './table.ts';
@@ -80,7 +79,9 @@ function firstLine(bytes: Buffer): string {
 }
 
 /** Runs the operator's command in a shell; its standard error goes to ours, for its own questions and faults. */
-function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
+async function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
+  // Loaded here alone: the service reads settings at its start, and runs no command.
+  const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], {
       stdio: ['inherit', 'pipe', 'inherit'],

@@ -40,7 +40,7 @@ export class UrlTable {
 
   /** @param serve makes what answers a method of the URL; asked once for each that is requested */
   add(url: string, methods: Row['methods'], serve: Row['serve']): void {
-    this.#tree.add(url, { methods, serve, made: new Map() });
+    this.#tree.openPlace(url, () => ({ methods, serve, made: new Map() }));
   }
 
   /** @throws URIError where a percent escape of the path is broken */

@@ -33,13 +33,16 @@ export class UrlTree<T> {
     this.#serves = serves;
   }
 
-  /** `url` is a path of `text`, `:name` and, at the end, `*`. The last one told for a path counts. */
-  add(url: string, entry: T): void {
+  /**
+   * The entry of a URL, made where there is none yet. `url` is a path of `text`, `:name` and, at the end, `*`; what
+   * the names are makes no difference.
+   */
+  openPlace(url: string, make: () => T): T {
     let step = this.#root;
-    for (const segment of url.split('/').slice(1)) {
+    for (const segment of url.split('/')) {
       if (segment === '*') {
-        step.rest = entry;
-        return;
+        step.rest ??= make();
+        return step.rest;
       }
       if (segment.startsWith(':')) {
         step.any ??= newStep();
@@ -53,7 +56,8 @@ export class UrlTree<T> {
         step = below;
       }
     }
-    step.here = entry;
+    step.here ??= make();
+    return step.here;
   }
 
   /** @throws URIError where a percent escape is broken */

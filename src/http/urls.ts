@@ -1,4 +1,5 @@
 import type { Route } from './route.ts';
+import { UrlTree } from './url-tree.ts';
 
 /**
  * The methods that a URL may be asked with beside OPTIONS. Where the table has no row for one, the answer is 405 in
@@ -15,18 +16,20 @@ export interface UrlEntry {
 
 /** Joins the rows of all parts into one table. @throws where two parts claim the same method and URL */
 export function joinUrls(...parts: readonly (readonly Route[])[]): readonly UrlEntry[] {
-  const byShape = new Map<string, Route[]>();
-  for (const route of parts.flat()) {
-    const shape = route.url.replace(/:[^/(]+/g, ':');
-    const routes = byShape.get(shape) ?? [];
-    if (routes.some((other) => other.method === route.method))
-      throw new Error(`two rows of the URL table for ${route.method} ${route.url}`);
-    routes.push(route);
-    byShape.set(shape, routes);
-  }
-  return [...byShape.values()].map((routes) => ({
-    url: routes[0]!.url,
-    routes,
-    methods: [...new Set([...routes.map((route) => route.method), ...METHODS])],
-  }));
+  const entries: { url: string; routes: Route[]; methods: Route['method'][] }[] = [];
+  const tree = new UrlTree<(typeof entries)[number]>(() => true);
+  for (const part of parts)
+    for (const route of part) {
+      const { url, method } = route;
+      const entry = tree.openPlace(url, () => {
+        const made = { url, routes: [], methods: [...METHODS] };
+        entries.push(made);
+        return made;
+      });
+      for (const other of entry.routes)
+        if (other.method === method) throw new Error(`two rows of the URL table for ${method} ${url}`);
+      entry.routes.push(route);
+      if (!entry.methods.includes(method)) entry.methods.push(method);
+    }
+  return entries;
 }

@@ -7,7 +7,7 @@ import { joinUrls } from '../../src/http/urls.ts';
 
 function treeOf(...urls: readonly string[]): UrlTree<string> {
   const tree = new UrlTree<string>(() => true);
-  for (const url of urls) tree.add(url, url);
+  for (const url of urls) tree.openPlace(url, () => url);
   return tree;
 }
 
@@ -22,9 +22,9 @@ test('a segment of the URL itself goes before a name, and a name before the rest
 
 test('where an entry has nothing to do with the method, the search goes on', () => {
   const tree = new UrlTree<string>((entry, method) => entry.startsWith(method));
-  tree.add('/a/b', 'GET fixed');
-  tree.add('/a/:x', 'PUT named');
-  tree.add('/*', 'OPTIONS rest');
+  tree.openPlace('/a/b', () => 'GET fixed');
+  tree.openPlace('/a/:x', () => 'PUT named');
+  tree.openPlace('/*', () => 'OPTIONS rest');
   assert.deepEqual(tree.find('GET', '/a/b'), { entry: 'GET fixed', values: [] });
   assert.deepEqual(tree.find('PUT', '/a/b'), { entry: 'PUT named', values: ['b'] });
   assert.deepEqual(tree.find('OPTIONS', '/a/b'), { entry: 'OPTIONS rest', values: ['a/b'] });
@@ -48,6 +48,14 @@ test('a name takes 2048 characters and no more', () => {
   const tree = treeOf('/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2048)}`)?.entry, '/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2049)}`), undefined);
+});
+
+test('what the names are makes no other place', () => {
+  const tree = treeOf('/a/:x');
+  assert.equal(
+    tree.openPlace('/a/:y', () => 'new'),
+    '/a/:x',
+  );
 });
 
 test('two rows for one method of one URL are refused, whatever their names', () => {

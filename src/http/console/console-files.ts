@@ -1,6 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { ownDirectory } from '../../config/index.ts';
 
 /** A file of the built console. */
@@ -52,6 +51,7 @@ async function readFiles(directory: URL): Promise<ConsoleFiles | undefined> {
 }
 
 async function readOne(file: URL): Promise<ConsoleFile> {
+  const { gzip } = await import('node:zlib');
   const content = await readFile(file);
   const contentType = TYPES[file.pathname.split('.').at(-1) ?? ''] ?? 'application/octet-stream';
   return { contentType, content, gzipped: await promisify(gzip)(content, { level: 9 }) };
