@@ -258,6 +258,19 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
     shape: 'bearer',
     source: 'facts §5.5',
   },
+
+  'account-off': { status: 404, error: 'HTTP 404 Not Found', source: 'Keycloak, AccountLoader' },
+  'account-unauthorized': {
+    status: 401,
+    error: 'HTTP 401 Unauthorized',
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    source: 'Keycloak, AccountRestService; spec, "Errors"',
+  },
+  'account-forbidden': {
+    status: 403,
+    error: 'HTTP 403 Forbidden',
+    source: 'Keycloak, AccountRestService',
+  },
 };
 
 /** A refusal as status, headers and body; undefined for anything that is no refusal. */

@@ -9,6 +9,20 @@ export {
   type VerifiedClaims,
   verifyAccessToken,
 } from './access-token.ts';
+export { accountApplications } from './account/applications.ts';
+export {
+  ACCOUNT_PATHS,
+  type AccountApplication,
+  type AccountField,
+  type AccountFrame,
+  type AccountPage,
+  type AccountPageName,
+  type AccountSession,
+} from './account/contract.ts';
+export { accountPassword } from './account/password.ts';
+export { accountProfile } from './account/profile.ts';
+export { type AccountRepresentation, accountRepresentation } from './account/representation.ts';
+export { accountSessions } from './account/sessions.ts';
 export type { Answer } from './answer.ts';
 export { authorize } from './browser/authorize.ts';
 export { submitConsent } from './browser/consent.ts';
@@ -23,11 +37,11 @@ export type {
   PageFrame,
   StandalonePage,
 } from './browser/contract.ts';
+export { confirmLogout, requestLogout } from './browser/end-session.ts';
 export { type HintedLogin, readIdTokenHint } from './browser/id-token-hint.ts';
 export { PAGE_LOCALES } from './browser/locale.ts';
 export { showLogin, submitLogin } from './browser/login-form.ts';
 export { RULE_MESSAGE_KEYS, type RuleMessageKey } from './browser/message-keys.ts';
-export { confirmLogout, requestLogout } from './browser/end-session.ts';
 export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } from './browser/page-frame.ts';
 export { isSafeRedirect, matchesRedirects } from './browser/redirect-uri.ts';
 export { showRequiredAction, submitRequiredAction } from './browser/required-action.ts';

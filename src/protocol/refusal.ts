@@ -64,7 +64,11 @@ export type RefusalCase =
   | 'userinfo-missing-token'
   | 'userinfo-invalid-token'
   | 'userinfo-scope'
-  | 'userinfo-doubled';
+  | 'userinfo-doubled'
+  // account API (Keycloak `AccountRestService`)
+  | 'account-off'
+  | 'account-unauthorized'
+  | 'account-forbidden';
 
 /** What a refusal may carry beside its case. */
 export interface RefusalOptions {

@@ -23,7 +23,6 @@ describe('the rows of the URL table', () => {
       ['POST', `${base}/auth/device?client_id=x`],
       ['POST', `${base}/ext/par/request`],
       ['GET', `${base}/registrations`],
-      ['GET', '/realms/master/account/'],
       ['POST', '/realms/master/clients-registrations/openid-connect'],
     ] as const) {
       const answer = await ask(path, { method });

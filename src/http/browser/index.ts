@@ -2,6 +2,7 @@
 // Must not know: the rules of the login.
 // Start at send-answer.ts.
 
+export { accountRoutes } from './account-routes.ts';
 export { browserRoute, loginRoutes } from './login-routes.ts';
 export { logoutRoutes } from './logout-routes.ts';
 export { resourceRoutes } from './resource-routes.ts';

@@ -1,7 +1,7 @@
 // OpenID Connect over HTTP: rows of the URL table that hand plain values to the protocol.
 // Must not know: the protocol's rules.
 // Start at token-routes.ts.
-import { loginRoutes, logoutRoutes, sessionRoutes } from '../browser/index.ts';
+import { accountRoutes, loginRoutes, logoutRoutes, sessionRoutes } from '../browser/index.ts';
 import type { Route } from '../route.ts';
 import { metadataRoutes } from './metadata-routes.ts';
 import { notBuiltRoutes } from './not-built.ts';
@@ -14,5 +14,6 @@ export const oidcRoutes: readonly Route[] = [
   ...loginRoutes,
   ...logoutRoutes,
   ...sessionRoutes,
+  ...accountRoutes,
   ...notBuiltRoutes,
 ];

@@ -18,8 +18,6 @@ const NOT_BUILT = [
   ['POST', `${base}/ext/ciba/auth`, 'Back-channel authentication'],
   ['POST', `${base}/ext/ciba/auth/callback`, 'Back-channel authentication'],
   ['GET', '/realms/:realm/device', 'Device verification'],
-  ['GET', '/realms/:realm/account', 'The account pages'],
-  ['GET', '/realms/:realm/account/*', 'The account pages'],
   ['GET', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
   ['POST', '/realms/:realm/login-actions/*', 'This step of a login in the browser'],
   ['GET', '/realms/:realm/broker/*', 'Login by identity providers'],

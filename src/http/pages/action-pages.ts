@@ -3,6 +3,7 @@ import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/index.ts';
 import { buttons, choice, errorId, field, form, link, submit } from './parts.ts';
+import { profileFields } from './profile-fields.ts';
 import { safeLink } from './safe-link.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
@@ -59,44 +60,16 @@ export function updateProfilePage(
   texts: Texts,
 ): PageContent {
   const { action, fields } = page;
-  const open = fields.filter((one) => !one.readOnly);
-  const focused =
-    open.find((one) => one.fault !== undefined) ?? open.find((one) => one.value === '') ?? open[0];
   return {
     heading: texts.text('updateProfileTitle'),
     message: frame.message,
     body: form(
       'kc-update-profile-form',
       action,
-      fields.some((one) => one.required) &&
-        html`<p class="quiet">${texts.text('requiredFields')}</p>
-`,
-      fields.map((one) =>
-        field({
-          name: one.name,
-          label: texts.message(one.label),
-          value: one.value,
-          readOnly: one.readOnly,
-          required: one.required,
-          focused: one === focused,
-          ...autocompleteOf(one.name),
-          ...(one.fault === undefined ? {} : { fault: texts.message(one.fault) }),
-        }),
-      ),
+      profileFields(fields, texts, { focus: 'always' }),
       buttons(submit(texts.text('doSubmit'), { id: 'kc-submit', name: 'login' })),
     ),
   };
-}
-
-const AUTOCOMPLETE: Readonly<Record<string, string>> = {
-  username: 'username',
-  email: 'email',
-  firstName: 'given-name',
-  lastName: 'family-name',
-};
-
-function autocompleteOf(name: string): { autocomplete?: string } {
-  return Object.hasOwn(AUTOCOMPLETE, name) ? { autocomplete: AUTOCOMPLETE[name]! } : {};
 }
 
 /** Terms to accept; who declines goes back to the application. */

@@ -18,6 +18,10 @@ export interface PageContent {
   title?: string;
   heading: string;
   body: HtmlValue;
+  /** Room for more than a form. */
+  wide?: boolean;
+  /** Stands before what the page is about. */
+  before?: HtmlValue;
   /** Above the form; undefined where the page shows its message itself. */
   message?: PageFrame['message'];
 }
@@ -33,7 +37,7 @@ export function layout(
   },
 ): string {
   const { texts, place, brand, languages = [] } = shown;
-  const { heading, body, message } = content;
+  const { heading, body, message, wide = false, before } = content;
   const title = content.title ?? (brand === undefined ? heading : `${heading} · ${brand}`);
   return html`<!DOCTYPE html>
 <html lang="${texts.language}">
@@ -44,8 +48,9 @@ export function layout(
 <link rel="stylesheet" href="${place.basePath}${stylesheet.path}">
 <link rel="icon" href="${place.basePath}${icon.path}">
 </head>
-<body>
+<body${wide && html` class="wide"`}>
 ${brand !== undefined && renderBrand(brand, place.logo)}
+${before}
 <main class="card" id="kc-content">
 <h1 id="kc-page-title">${heading}</h1>
 ${message !== undefined && renderMessage(message, texts)}

@@ -1,4 +1,5 @@
 import type { Page, PageFrame } from '../../protocol/index.ts';
+import { accountPage } from './account-pages.ts';
 import { consentPage, termsPage, updatePasswordPage, updateProfilePage } from './action-pages.ts';
 import { html } from './html.ts';
 import { layout, type PageContent, type PagePlace } from './layout.ts';
@@ -77,6 +78,11 @@ function pageContent(frame: PageFrame, page: Page, texts: Texts): PageContent {
       return logoutConfirmPage(page, frame, texts);
     case 'frontchannel-logout':
       return frontchannelLogoutPage(page, frame, texts);
+    case 'account-profile':
+    case 'account-password':
+    case 'account-sessions':
+    case 'account-applications':
+      return accountPage(page, frame, texts);
   }
 }
 

@@ -1,3 +1,5 @@
+import { ACCOUNT_STYLES } from './account-stylesheet.ts';
+
 /**
  * The one stylesheet of the pages: light and dark, from 280 px wide upward, no font and no picture to load. Every
  * text has a contrast of at least 4.5:1 to what is behind it, every control's edge and focus ring at least 3:1
@@ -170,6 +172,7 @@ a:hover { color: var(--strong); }
   .card { padding: 0; border: 0; border-radius: 0; box-shadow: none; }
   .languages { justify-content: start; margin-left: -.5rem; }
 }
+${ACCOUNT_STYLES}
 @media (forced-colors: active) {
   .mark { border: 1px solid; }
 }

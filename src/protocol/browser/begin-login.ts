@@ -1,5 +1,5 @@
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
-import { type BrowserCall, startLoginEvent } from './call.ts';
+import type { BrowserCall } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { continueLogin } from './continue-login.ts';
 import type { BrowserAnswer } from './contract.ts';
@@ -7,7 +7,6 @@ import { identifyBrowser } from './cookies.ts';
 import { loginPage } from './login-page.ts';
 import { newLoginRow } from './login-row.ts';
 import { mustLoginAgain } from './next-step.ts';
-import { describeRequest } from './progress.ts';
 import { findSsoSession } from './sso-session.ts';
 
 /**
@@ -25,12 +24,9 @@ export async function beginLogin(
   const again = sso !== undefined && mustLoginAgain(request, sso, call);
   if (sso !== undefined && !again)
     return continueLogin(call, { client, request, user: sso.user, proof: { by: 'session', sso } });
-  if (request.prompt.includes('none')) {
-    const event = startLoginEvent(call, client);
-    describeRequest(event, request);
-    event.failed('not_logged_in');
+  // Nobody tried to log in: that a page asks silently and is told so is no event, as in Keycloak.
+  if (request.prompt.includes('none'))
     return refuseToClient(call, client, request, { error: 'login_required' });
-  }
   const browser = identifyBrowser(call.ctx, call.request);
   const row = newLoginRow(call, client, request, browser.hash);
   const stored = sso === undefined ? row : { ...row, notes: { again: sso.session.id } };

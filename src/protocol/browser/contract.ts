@@ -1,3 +1,4 @@
+import type { AccountPage } from '../account/contract.ts';
 import type { ProtocolContext } from '../context.ts';
 
 /** A request of a browser to a page or to the authorization or logout endpoint, parsed once. */
@@ -123,7 +124,7 @@ export type StandalonePage =
       continueAt?: string;
     };
 
-export type Page = LoginPage | StandalonePage;
+export type Page = LoginPage | StandalonePage | AccountPage;
 
 /** What the browser is given. */
 export type BrowserAnswer = { cookies: readonly CookieChange[] } & (

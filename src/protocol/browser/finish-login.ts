@@ -1,6 +1,7 @@
 import { randomId } from '../../core/index.ts';
 import type { Consent, UserSession } from '../../model/index.ts';
-import { resolveScopes } from '../claims/index.ts';
+import { describeDevice } from '../account/device.ts';
+import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { stillHolds } from '../prove-user.ts';
 import { type BrowserCall, startLoginEvent } from './call.ts';
 import { answerClient, refuseToClient } from './client-answer.ts';
@@ -31,8 +32,15 @@ export async function finishLogin(
   const sso = proof.by === 'session' ? proof.sso : await findSsoSession(ctx, configuration, request);
   if (sso !== undefined && sso.user.id !== user.id) return refuseOtherUser(call, login, sso);
 
+  const scopes = resolveScopes(configuration, client, login.request.scope);
+  if (scopes.outcome === 'invalid')
+    return refuseToClient(call, client, login.request, { error: 'invalid_scope' });
   const finished = await storeLogin(call, login, given, sso?.session);
-  if (finished === undefined) return answerGone(call, client);
+  if (finished === undefined) {
+    if (login.row !== undefined) return answerGone(call, client);
+    // The session ended while it was looked at: the client begins anew.
+    return refuseToClient(call, client, login.request, { error: 'login_required' });
+  }
   const { session, code } = finished;
   if (proof.by === 'password') {
     const proved = { userId: user.id, passwordId: proof.password.id };
@@ -42,7 +50,7 @@ export async function finishLogin(
       return errorPage(configuration, request, 'accountChangedMessage');
     }
   }
-  return answer(call, login, { session, code, given });
+  return answer(call, login, { session, code, given, granted: scopes.granted });
 }
 
 /** Another user's login is never replaced: whoever begins the second one may not be the owner of the first. */
@@ -108,6 +116,7 @@ function sessionOf(
     const notes = { ...existing.notes, auth_time: String(proof.authenticatedAt) };
     return { ...existing, lastAccessAt: now, notes };
   }
+  const device = describeDevice(request.userAgent);
   return {
     id: randomId(ctx.random, SESSION_ID_BYTES),
     offline: false,
@@ -117,7 +126,10 @@ function sessionOf(
     lastAccessAt: now,
     ipAddress: request.remoteAddress,
     rememberMe: configuration.realm.settings.rememberMe && row?.rememberMe === true,
-    notes: { auth_time: String(provedAt(proof)) },
+    notes: {
+      auth_time: String(provedAt(proof)),
+      ...(device === undefined ? {} : { device }),
+    },
   };
 }
 
@@ -129,18 +141,21 @@ export function loginNotes({ proof }: LoginInProgress): Record<string, string> {
 async function answer(
   call: BrowserCall,
   login: LoginInProgress,
-  done: { session: UserSession; code: ReturnType<typeof newCode> | undefined; given: Consent | undefined },
+  done: {
+    session: UserSession;
+    code: ReturnType<typeof newCode> | undefined;
+    given: Consent | undefined;
+    granted: GrantedScopes;
+  },
 ): Promise<BrowserAnswer> {
   const { ctx, configuration } = call;
   const { client, request, user, proof } = login;
   const { session, code, given } = done;
-  const scopes = resolveScopes(configuration, client, request.scope);
-  if (scopes.outcome === 'invalid') return refuseToClient(call, client, request, { error: 'invalid_scope' });
   const type = parseResponseType(request.responseType)!;
   const tokens = await issueFrontChannelTokens(call, login, {
     type,
     session,
-    granted: scopes.granted,
+    granted: done.granted,
     notes: loginNotes(login),
     ...(code === undefined ? {} : { code: code.text }),
   });

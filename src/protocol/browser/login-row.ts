@@ -7,6 +7,7 @@ import { readClientData, renderClientData } from './client-data.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { browserHashes } from './cookies.ts';
 import { errorPage, standalonePage } from './page-frame.ts';
+import { isRegisteredRedirect } from './redirect-uri.ts';
 import { findSsoSession } from './sso-session.ts';
 
 /** Random bytes of a tab's name and of a form's code: neither can be guessed. */
@@ -127,6 +128,12 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
     !hashes.some((hash) => hash.equals(row.browserHash))
   )
     return instead(await answerGone(call, client));
+  if (!isRegisteredRedirect(client, row.request.redirectUri, ctx.baseUrl)) {
+    // Taken from the client since: it must not get what is answered there.
+    startLoginEvent(call, client).failed('invalid_redirect_uri');
+    const values = { name: 'redirect_uri' };
+    return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
+  }
   const code = request.query.get('session_code') ?? request.form.get('session_code') ?? '';
   if (options.form && !constantTimeEqual(code, row.formCode)) return instead(pageExpired(call, client, row));
   return { outcome: 'open', row, client };

@@ -67,6 +67,17 @@ export const RULE_MESSAGE_KEYS = [
   'error-pattern-no-match', // Invalid value.
   'error-username-invalid-character', // Value contains invalid character.
   'error-person-name-invalid-character', // Value contains invalid character.
+  // Account pages
+  'accountDeniedMessage', // You may not use this page …
+  'accountNotLoggedInMessage', // You did not log in …
+  'accountFormOutdatedMessage', // This page was out of date, nothing was changed …
+  'accountUpdatedMessage', // Your account has been updated.
+  'accountNotUpdatedMessage', // Nothing was changed: please look at the fields below.
+  'accountPasswordWrongMessage', // Invalid existing password.
+  'accountPasswordUpdatedMessage', // Your password has been updated …
+  'accountSessionEndedMessage', // The device is signed out.
+  'accountSessionsEndedMessage', // All other devices are signed out.
+  'accountAccessRemovedMessage', // The application's access is removed.
   // Logout
   'missingParametersMessage', // Missing parameters: {name}
   'invalidRedirectUriMessage', // Invalid redirect uri

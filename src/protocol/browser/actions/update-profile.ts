@@ -1,7 +1,7 @@
 import type { User } from '../../../model/index.ts';
 import { type FieldFault, listProfileFields, type ProfileField, saveProfile } from '../../profile-form.ts';
-import { startEvent } from '../call.ts';
-import type { Message } from '../contract.ts';
+import { type BrowserCall, startEvent } from '../call.ts';
+import type { LoginPage, Message } from '../contract.ts';
 import type { LoginInProgress } from '../progress.ts';
 import type { RequiredAction } from './required-action.ts';
 
@@ -16,18 +16,7 @@ export const updateProfile: RequiredAction = {
   show: (call, { user }, action, faults) => ({
     page: 'update-profile',
     action,
-    fields: listProfileFields(call.configuration, user).map((field) => {
-      const fault = faults?.find((one) => one.field === field.name);
-      const sent = field.readOnly || faults === undefined ? undefined : call.request.form.get(field.name);
-      return {
-        name: field.name,
-        label: labelOf(field),
-        value: sent ?? field.value,
-        required: field.required,
-        readOnly: field.readOnly,
-        ...(fault === undefined ? {} : { fault: messageOf(fault) }),
-      };
-    }),
+    fields: listShownFields(call, user, faults),
   }),
 
   async submit(call, login) {
@@ -55,7 +44,28 @@ export const updateProfile: RequiredAction = {
   },
 };
 
-function tellChanges(details: Record<string, string>, before: User, after: User): void {
+/** The fields of a user's own data as a page shows them; after a faulty form with the values that were sent. */
+export function listShownFields(
+  call: BrowserCall,
+  user: User,
+  faults: readonly FieldFault[] | undefined,
+): Extract<LoginPage, { page: 'update-profile' }>['fields'] {
+  return listProfileFields(call.configuration, user).map((field) => {
+    const fault = faults?.find((one) => one.field === field.name);
+    const sent = field.readOnly || faults === undefined ? undefined : call.request.form.get(field.name);
+    return {
+      name: field.name,
+      label: labelOf(field),
+      value: sent ?? field.value,
+      required: field.required,
+      readOnly: field.readOnly,
+      ...(fault === undefined ? {} : { fault: messageOf(fault) }),
+    };
+  });
+}
+
+/** What changed, in the details of an event `UPDATE_PROFILE` (facts §13). */
+export function tellChanges(details: Record<string, string>, before: User, after: User): void {
   const names = { email: 'email', firstName: 'first_name', lastName: 'last_name' } as const;
   for (const [field, name] of Object.entries(names) as ['email' | 'firstName' | 'lastName', string][]) {
     if (before[field] === after[field]) continue;

@@ -1,0 +1,67 @@
+import type { AccountApplication, AccountFrame, PageFrame } from '../../protocol/index.ts';
+import { type AccountPageOf, accountContent, accountForm, hidden, smallButton } from './account-frame.ts';
+import { fact, moment } from './facts.ts';
+import { type Html, html } from './html.ts';
+import type { PageContent } from './layout.ts';
+import type { Texts } from './messages/index.ts';
+import { frameOrigin } from './safe-link.ts';
+
+/** Applications that have something of the user, and what. */
+export function applicationsPage(
+  page: AccountPageOf<'account-applications'>,
+  frame: PageFrame,
+  texts: Texts,
+): PageContent {
+  const { account, applications, mayRemove } = page;
+  return accountContent('applications', account, frame, texts, [
+    html`<p class="quiet">${texts.text(applications.length === 0 ? 'accountApplicationsNone' : 'accountApplicationsHint')}</p>
+`,
+    applications.length > 0 &&
+      html`<ul class="items" id="kc-account-applications">
+${applications.map((one) => renderApplication(one, account, mayRemove, texts))}</ul>
+`,
+  ]);
+}
+
+function renderApplication(
+  application: AccountApplication,
+  account: AccountFrame,
+  mayRemove: boolean,
+  texts: Texts,
+): Html {
+  const { consent, description } = application;
+  const name = texts.stored(application.name);
+  const remove = texts.text('accountRemoveAccess');
+  const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
+  return html`<li class="item"><div>
+<h2>${nameOf(application, name)}${application.inUse && badge(texts.text('accountApplicationInUse'))}${application.offline && badge(texts.text('accountApplicationOffline'))}</h2>
+${
+  description !== undefined &&
+  html`<p class="quiet">${texts.stored(description)}</p>
+`
+}${
+  consent !== undefined &&
+  html`<dl>
+${scopes !== '' && fact(texts.text('accountConsentScopes'), scopes)}${fact(texts.text('accountConsentGiven'), moment(consent.givenAt, texts))}</dl>
+`
+}</div>
+${
+  mayRemove &&
+  application.removable &&
+  accountForm(undefined, account, 'applications', [
+    hidden('client', application.id),
+    smallButton(remove, { label: `${remove}: ${name}` }),
+  ])
+}</li>
+`;
+}
+
+/** With a link where its first page is on the web. */
+function nameOf({ url }: AccountApplication, name: string): Html {
+  if (url === undefined || frameOrigin(url) === undefined) return html`${name}`;
+  return html`<a href="${url}">${name}</a>`;
+}
+
+function badge(text: string): Html {
+  return html` <span class="badge">${text}</span>`;
+}

@@ -1,0 +1,78 @@
+import type { AccountFrame, AccountPage, AccountPageName, PageFrame } from '../../protocol/index.ts';
+import { attribute, type Html, type HtmlValue, html } from './html.ts';
+import type { PageContent } from './layout.ts';
+import type { MessageKey, Texts } from './messages/index.ts';
+import { safeLink } from './safe-link.ts';
+
+/** An account page of a name with its data. */
+export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
+
+const TITLES: Readonly<Record<AccountPageName, MessageKey>> = {
+  profile: 'accountProfileTitle',
+  password: 'accountPasswordTitle',
+  sessions: 'accountSessionsTitle',
+  applications: 'accountApplicationsTitle',
+};
+
+/** A page with the links to the others and the button "Sign out". */
+export function accountContent(
+  name: AccountPageName,
+  account: AccountFrame,
+  frame: PageFrame,
+  texts: Texts,
+  body: HtmlValue,
+): PageContent {
+  return {
+    heading: texts.text(TITLES[name]),
+    message: frame.message,
+    wide: true,
+    before: navigation(name, account, texts),
+    body,
+  };
+}
+
+function navigation(current: AccountPageName, account: AccountFrame, texts: Texts): Html {
+  return html`<nav class="pages" id="kc-account-nav" aria-label="${texts.text('client_account')}">
+${(Object.keys(TITLES) as AccountPageName[]).map(
+  (name) =>
+    html`<a${attribute('href', safeLink(account.links[name]))}${name === current && html` aria-current="page"`}>${texts.text(TITLES[name])}</a>
+`,
+)}${accountForm('kc-account-logout', account, 'sessions', [
+  html`<span id="kc-account-username">${account.username}</span>
+`,
+  hidden('session', account.sessionId),
+  smallButton(texts.text('accountSignOut')),
+])}</nav>`;
+}
+
+/**
+ * A form of an account page with what proves that it was sent from there (CSRF).
+ *
+ * @param id undefined for one of several that are alike
+ */
+export function accountForm(
+  id: string | undefined,
+  account: AccountFrame,
+  page: AccountPageName,
+  content: HtmlValue,
+): Html {
+  return html`<form${attribute('id', id)} action="${safeLink(account.links[page]) ?? ''}" method="post">
+${hidden('stateChecker', account.stateChecker)}${content}</form>
+`;
+}
+
+export function hidden(name: string, value: string): Html {
+  return html`<input type="hidden" name="${name}" value="${value}">
+`;
+}
+
+/**
+ * A button beside what it is about.
+ *
+ * @param options `label`: its whole meaning, where several on a page say the same; `name`: sent as `name=on`
+ */
+export function smallButton(text: string, options: { label?: string; name?: string } = {}): Html {
+  const { label, name } = options;
+  return html`<button class="button small" type="submit"${attribute('name', name)}${name !== undefined && html` value="on"`}${attribute('aria-label', label)}>${text}</button>
+`;
+}

@@ -1,0 +1,84 @@
+import type { AccountPage, PageFrame } from '../../protocol/index.ts';
+import { applicationsPage } from './account-applications.ts';
+import { type AccountPageOf, accountContent, accountForm } from './account-frame.ts';
+import { sessionsPage } from './account-sessions.ts';
+import { html } from './html.ts';
+import type { PageContent } from './layout.ts';
+import type { Texts } from './messages/index.ts';
+import { buttons, errorId, field, submit } from './parts.ts';
+import { profileFields } from './profile-fields.ts';
+
+/** Any of the pages on which users look after their own account. */
+export function accountPage(page: AccountPage, frame: PageFrame, texts: Texts): PageContent {
+  switch (page.page) {
+    case 'account-profile':
+      return profilePage(page, frame, texts);
+    case 'account-password':
+      return passwordPage(page, frame, texts);
+    case 'account-sessions':
+      return sessionsPage(page, frame, texts);
+    case 'account-applications':
+      return applicationsPage(page, frame, texts);
+  }
+}
+
+function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, texts: Texts): PageContent {
+  const { account, fields } = page;
+  const changeable = fields.some((one) => !one.readOnly);
+  const content = [
+    profileFields(fields, texts, { focus: 'faulty' }),
+    changeable && buttons(submit(texts.text('accountSave'), { id: 'kc-submit', name: 'save' })),
+  ];
+  return accountContent('profile', account, frame, texts, [
+    !changeable && readOnlyHint(texts),
+    changeable ? accountForm('kc-account-profile', account, 'profile', content) : content,
+  ]);
+}
+
+/** The new password twice, and the old one: a browser left open is no reason to lose an account. */
+function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
+  const { account } = page;
+  if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));
+  const describedBy = errorId(frame);
+  const password = { type: 'password', required: true, describedBy } as const;
+  return accountContent('password', account, frame, texts, [
+    html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
+`,
+    accountForm('kc-account-password', account, 'password', [
+      // Password managers file the new password under it.
+      field({
+        id: 'username',
+        label: texts.text('username'),
+        value: account.username,
+        autocomplete: 'username',
+        readOnly: true,
+      }),
+      field({
+        ...password,
+        name: 'password',
+        label: texts.text('accountPasswordCurrent'),
+        autocomplete: 'current-password',
+        invalid: frame.message?.key === 'accountPasswordWrongMessage',
+        focused: true,
+      }),
+      field({
+        ...password,
+        name: 'password-new',
+        label: texts.text('passwordNew'),
+        autocomplete: 'new-password',
+      }),
+      field({
+        ...password,
+        name: 'password-confirm',
+        label: texts.text('passwordConfirm'),
+        autocomplete: 'new-password',
+      }),
+      buttons(submit(texts.text('accountSave'), { id: 'kc-submit', name: 'save' })),
+    ]),
+  ]);
+}
+
+function readOnlyHint(texts: Texts) {
+  return html`<p class="quiet">${texts.text('accountReadOnly')}</p>
+`;
+}

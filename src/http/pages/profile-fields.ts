@@ -1,0 +1,51 @@
+import type { AccountField } from '../../protocol/index.ts';
+import { type Html, type HtmlValue, html } from './html.ts';
+import type { Texts } from './messages/index.ts';
+import { field } from './parts.ts';
+
+const AUTOCOMPLETE: Readonly<Record<string, string>> = {
+  username: 'username',
+  email: 'email',
+  firstName: 'given-name',
+  lastName: 'family-name',
+};
+
+/**
+ * The fields of a user's own data.
+ *
+ * @param focus the first faulty field, else the first empty one, else the first has the focus
+ */
+export function profileFields(
+  fields: readonly AccountField[],
+  texts: Texts,
+  { focus }: { focus: 'always' | 'faulty' },
+): readonly HtmlValue[] {
+  const open = fields.filter((one) => !one.readOnly);
+  const faulty = open.find((one) => one.fault !== undefined);
+  const focused =
+    faulty ?? (focus === 'always' ? (open.find((one) => one.value === '') ?? open[0]) : undefined);
+  return [
+    fields.some((one) => one.required) && starHint(texts),
+    fields.map((one) =>
+      field({
+        name: one.name,
+        label: texts.message(one.label),
+        value: one.value,
+        readOnly: one.readOnly,
+        required: one.required,
+        focused: one === focused,
+        ...autocompleteOf(one.name),
+        ...(one.fault === undefined ? {} : { fault: texts.message(one.fault) }),
+      }),
+    ),
+  ];
+}
+
+function starHint(texts: Texts): Html {
+  return html`<p class="quiet">${texts.text('requiredFields')}</p>
+`;
+}
+
+function autocompleteOf(name: string): { autocomplete?: string } {
+  return Object.hasOwn(AUTOCOMPLETE, name) ? { autocomplete: AUTOCOMPLETE[name]! } : {};
+}

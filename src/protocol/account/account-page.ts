@@ -1,0 +1,105 @@
+import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
+import type { UserSession } from '../../model/index.ts';
+import { type BrowserCall, startEvent } from '../browser/call.ts';
+import type { BrowserAnswer, CookieChange } from '../browser/contract.ts';
+import type { RuleMessageKey } from '../browser/message-keys.ts';
+import { errorPage, type PageMessage, pageAnswer } from '../browser/page-frame.ts';
+import type { EventDraft } from '../events.ts';
+import type { AccountCall } from './account-call.ts';
+import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './contract.ts';
+
+/** How a page is shown after something happened. */
+export interface ShowOptions {
+  status?: number;
+  message?: PageMessage;
+}
+
+/** URL of an account page. */
+export function pageUrl({ issuer }: Pick<BrowserCall, 'issuer'>, page: AccountPageName): string {
+  return `${issuer}/account/${ACCOUNT_PATHS[page]}`;
+}
+
+/** What all account pages of this login have. */
+export function accountFrame(account: AccountCall): AccountFrame {
+  const { sso, rights } = account;
+  return {
+    username: sso.user.username,
+    links: {
+      profile: pageUrl(account, 'profile'),
+      password: pageUrl(account, 'password'),
+      sessions: pageUrl(account, 'sessions'),
+      applications: pageUrl(account, 'applications'),
+    },
+    stateChecker: sso.stateChecker,
+    sessionId: sso.session.id,
+    mayChange: rights.change,
+  };
+}
+
+/** Shows a page of this login, with what was done just before where nothing else is to be said. */
+export function showAccountPage(
+  account: AccountCall,
+  page: AccountPage,
+  { status = 200, message = doneMessage(account) }: ShowOptions = {},
+): BrowserAnswer {
+  return pageAnswer(account.configuration, account.request, {
+    page,
+    status,
+    message,
+    hints: { user: account.sso.user.attributes['locale']?.[0] },
+    self: pageUrl(account, account.page),
+  });
+}
+
+/** What the pages say was done. */
+const DONE = [
+  'accountUpdatedMessage',
+  'accountPasswordUpdatedMessage',
+  'accountSessionEndedMessage',
+  'accountSessionsEndedMessage',
+  'accountAccessRemovedMessage',
+] as const satisfies readonly RuleMessageKey[];
+
+/**
+ * Shows a page by GET after its form did something, so that the browser's "reload" does not do it again. A mark that
+ * only this login's pages can make keeps others from having them say what did not happen.
+ *
+ * @param options `session`: the login that goes on, where it is a new one
+ */
+export function answerDone(
+  account: AccountCall,
+  key: (typeof DONE)[number],
+  options: { session?: UserSession; cookies?: readonly CookieChange[] } = {},
+): BrowserAnswer {
+  const { session = account.sso.session, cookies = [] } = options;
+  const parameters = new URLSearchParams({ done: key, mark: doneMark(session, key) });
+  return { show: 'redirect', to: `${pageUrl(account, account.page)}?${parameters}`, cookies };
+}
+
+function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
+  if (request.method !== 'GET') return undefined;
+  const key = DONE.find((one) => one === request.query.get('done'));
+  if (key === undefined) return undefined;
+  return constantTimeEqual(request.query.get('mark') ?? '', doneMark(sso.session, key))
+    ? { kind: 'success', key }
+    : undefined;
+}
+
+function doneMark(session: UserSession, key: string): string {
+  return sha256(`${session.id} ${key}`).toString('base64url').slice(0, 22);
+}
+
+/** An event about this user by this login. */
+export function startAccountEvent(account: AccountCall, type: string): EventDraft {
+  const event = startEvent(account, type, account.client);
+  event.userId = account.sso.user.id;
+  event.sessionId = account.sso.session.id;
+  event.details['username'] = account.sso.user.username;
+  event.details['context'] = 'ACCOUNT';
+  return event;
+}
+
+/** A page that the user may not see, or a form that none of theirs sends. */
+export function answerDenied(account: AccountCall): BrowserAnswer {
+  return errorPage(account.configuration, account.request, 'accountDeniedMessage', { status: 403 });
+}

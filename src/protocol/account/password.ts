@@ -1,0 +1,128 @@
+import { randomId } from '../../core/index.ts';
+import type { Credential, User, UserSession } from '../../model/index.ts';
+import type { BrowserAnswer, CookieChange } from '../browser/contract.ts';
+import type { RuleMessageKey } from '../browser/message-keys.ts';
+import { clearSsoCookies, makeSsoCookies } from '../browser/sso-cookies.ts';
+import { changePassword } from '../change-password.ts';
+import type { EventDraft } from '../events.ts';
+import { findFailures } from '../login-failures.ts';
+import { checkUsable, type LoginAttempt, provePassword, stillHolds } from '../prove-user.ts';
+import { Refusal } from '../refusal.ts';
+import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
+import {
+  accountFrame,
+  answerDenied,
+  answerDone,
+  pageUrl,
+  showAccountPage,
+  startAccountEvent,
+} from './account-page.ts';
+
+/** Characters that name a session: 18 random bytes in base64url (facts §3.2, [26.5]). */
+const SESSION_ID_BYTES = 18;
+
+const rules: AccountRules = {
+  name: 'password',
+  show: async (account, options) =>
+    showAccountPage(account, { page: 'account-password', account: accountFrame(account) }, options),
+
+  async submit(account) {
+    const { ctx, configuration, request, sso, rights } = account;
+    if (!rights.change) return answerDenied(account);
+    const event = startAccountEvent(account, 'UPDATE_PASSWORD');
+    const password = request.form.get('password-new') ?? '';
+    if (password === '') return again(account, event, 'missingPasswordMessage', 'password_missing');
+    if (password !== request.form.get('password-confirm'))
+      return again(account, event, 'notMatchPasswordMessage', 'password_confirm_error');
+    const proved = await proveCurrent(account, event);
+    if (proved === 'refused')
+      return rules.show(account, { message: { kind: 'error', key: 'accountPasswordWrongMessage' } });
+    const changed = await changePassword(ctx, configuration, sso.user.id, password);
+    if (changed.outcome === 'gone')
+      return again(account, event, 'accountFormOutdatedMessage', 'user_not_found');
+    if (changed.outcome === 'refused') {
+      const { key, params } = changed.fault;
+      event.details['reason'] = key;
+      const values = Object.fromEntries(params.map((value, index) => [String(index), String(value)]));
+      return again(account, event, key as RuleMessageKey, 'password_rejected', values);
+    }
+    event.succeeded();
+    const credential = startAccountEvent(account, 'UPDATE_CREDENTIAL');
+    credential.details['credential_type'] = 'password';
+    credential.succeeded();
+    return goOn(account, changed.password);
+  },
+};
+
+/**
+ * `/account/account-security/signing-in`: a new password for the old one. It ends every login of the user (contract
+ * §5); the one who changed it stays, in a session of its own.
+ */
+export const accountPassword = accountEndpoint(rules);
+
+function again(
+  account: AccountCall,
+  event: EventDraft,
+  key: RuleMessageKey,
+  eventError: string,
+  values?: Readonly<Record<string, string>>,
+): Promise<BrowserAnswer> {
+  event.failed(eventError);
+  const message = { kind: 'error', key, ...(values === undefined ? {} : { values }) } as const;
+  return rules.show(account, { message });
+}
+
+/** The password that the user has now, by the very rules of the login: guesses count and lock (facts §11). */
+async function proveCurrent(account: AccountCall, event: EventDraft): Promise<'proved' | 'refused'> {
+  const { ctx, configuration, request, sso } = account;
+  const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress: request.remoteAddress };
+  try {
+    const { user } = await provePassword(attempt, sso.user, request.form.get('password') ?? '');
+    await checkUsable(attempt, user);
+    if ((await findFailures(attempt, user)) !== undefined)
+      await ctx.store.removeLoginFailures(configuration.realm.id, user.id);
+    return 'proved';
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    event.refused(error);
+    return 'refused';
+  }
+}
+
+/** A login of this browser in place of the one that ended with the old password, under a new name. */
+async function goOn(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
+  const { ctx, configuration } = account;
+  const { user } = account.sso;
+  const session = newSession(account);
+  const stored = await ctx.store.finishLogin({ session, sessionMustExist: false });
+  const holds = stored === 'finished' && (await stillHolds(account, proofOf(user, password)));
+  if (!holds) {
+    await ctx.store.endSession(session.id, false);
+    return { show: 'redirect', to: pageUrl(account, 'password'), cookies: clearSsoCookies() };
+  }
+  const cookies: readonly CookieChange[] = await makeSsoCookies(ctx, configuration, {
+    session,
+    username: user.username,
+    authenticatedAt: account.now,
+  });
+  return answerDone(account, 'accountPasswordUpdatedMessage', { session, cookies });
+}
+
+function proofOf(user: User, password: Credential) {
+  return { userId: user.id, passwordId: password.id };
+}
+
+function newSession({ ctx, configuration, request, now, sso }: AccountCall): UserSession {
+  const { realm } = configuration;
+  return {
+    id: randomId(ctx.random, SESSION_ID_BYTES),
+    offline: false,
+    realmId: realm.id,
+    userId: sso.user.id,
+    startedAt: now,
+    lastAccessAt: now,
+    ipAddress: request.remoteAddress,
+    rememberMe: realm.settings.rememberMe && sso.session.rememberMe,
+    notes: { ...sso.session.notes, auth_time: String(now) },
+  };
+}
