@@ -12,7 +12,8 @@ export type PasswordChange =
 
 /**
  * Sets the password that a user chose, takes the action UPDATE_PASSWORD from them and ends all of their sessions,
- * offline ones too, with every login half done (contract §5: "a password change ends all sessions of the user").
+ * offline ones too, with every login half done (contract §5: "a password change ends all sessions of the user"); their
+ * clients are told (Back-Channel Logout 1.0 §2.5).
  */
 export async function changePassword(
   ctx: ProtocolContext,
@@ -22,7 +23,8 @@ export async function changePassword(
 ): Promise<PasswordChange> {
   const { id: realmId, name, settings } = configuration.realm;
   const { passwordPolicy } = settings;
-  return inTurn(ctx.store, userTurn(name, userId), async () => {
+  let tell: (() => Promise<void>) | undefined;
+  const change = await inTurn(ctx.store, userTurn(name, userId), async (): Promise<PasswordChange> => {
     const user = await ctx.store.findUser(realmId, userId);
     if (user === undefined) return { outcome: 'gone' };
     const { username, email } = user;
@@ -54,11 +56,14 @@ export async function changePassword(
       { do: 'create', credential: next },
       { do: 'endSessions', userId, offlineToo: true },
     ];
-    const tell = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
+    const ended = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
     const applied = await ctx.store.apply(changes);
     if (applied.outcome === 'missing') return { outcome: 'gone' };
     if (applied.outcome === 'conflict') throw new Error(`a new credential met ${applied.on}`);
-    await tell?.();
+    tell = ended;
     return { outcome: 'changed', password: next };
   });
+  // Clients take a while to be told; nothing of the user waits for it.
+  await tell?.();
+  return change;
 }

@@ -1,3 +1,4 @@
+import { endSessionOf } from '../end-session.ts';
 import { startEvent, withBrowserCall } from './call.ts';
 import type { BrowserEndpoint } from './contract.ts';
 import { answerGone, findOpenLogin, newLoginRow, stepUrl } from './login-row.ts';
@@ -17,7 +18,7 @@ export const restartLogin: BrowserEndpoint = (ctx, request) =>
     const again = row.notes['again'];
     const sso = again === undefined ? undefined : await findSsoSession(ctx, call.configuration, request);
     const ends = sso !== undefined && sso.session.id === again;
-    if (ends && (await ctx.store.endSession(again!, false)).ended) {
+    if (ends && (await endSessionOf(ctx, sso.session)) !== undefined) {
       const event = startEvent(call, 'LOGOUT', client);
       event.userId = sso.user.id;
       event.sessionId = sso.session.id;
