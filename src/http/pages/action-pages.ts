@@ -2,7 +2,7 @@ import type { LoginPage, PageFrame } from '../../protocol/index.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/index.ts';
-import { buttons, choice, errorId, field, form, link, submit } from './parts.ts';
+import { buttons, errorId, field, form, link, submit } from './parts.ts';
 import { profileFields } from './profile-fields.ts';
 import { safeLink } from './safe-link.ts';
 
@@ -40,14 +40,8 @@ export function updatePasswordPage(
       }),
       field({ ...password, name: 'password-confirm', label: texts.text('passwordConfirm') }),
       page.logoutSessions &&
-        choice({
-          type: 'checkbox',
-          id: 'logout-sessions',
-          name: 'logout-sessions',
-          value: 'on',
-          label: texts.text('logoutOtherSessions'),
-          checked: true,
-        }),
+        html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
+`,
       buttons(submit(texts.text('doSubmit'), { id: 'kc-submit', name: 'login' })),
     ),
   };

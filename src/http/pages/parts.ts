@@ -27,13 +27,15 @@ export interface Field {
 const PLAIN = html` autocapitalize="none" spellcheck="false"`;
 
 export function field(options: Field): Html {
-  const { label, name, type = 'text', value, fault, required = false } = options;
+  const { label, name, type = 'text', value, fault, readOnly = false } = options;
+  // What cannot be changed need not be asked for.
+  const required = options.required === true && !readOnly;
   const id = options.id ?? name ?? '';
   const faultId = fault === undefined ? undefined : `input-error-${id}`;
   const invalid = fault !== undefined || options.invalid === true;
   return html`<div class="field">
 <label for="${id}">${label}${required && html` <span class="star" aria-hidden="true">*</span>`}</label>
-<input id="${id}"${attribute('name', name)} type="${type}"${attribute('value', value)}${attribute('autocomplete', options.autocomplete)}${attribute('class', options.className)}${PLAIN}${options.numeric && html` inputmode="numeric"`}${options.readOnly && html` readonly`}${required && html` aria-required="true"`}${invalid && html` aria-invalid="true"`}${attribute('aria-describedby', faultId ?? options.describedBy)}${options.focused && html` autofocus`}>
+<input id="${id}"${attribute('name', name)} type="${type}"${attribute('value', value)}${attribute('autocomplete', options.autocomplete)}${attribute('class', options.className)}${PLAIN}${options.numeric && html` inputmode="numeric"`}${readOnly && html` readonly`}${required && html` aria-required="true"`}${invalid && html` aria-invalid="true"`}${attribute('aria-describedby', faultId ?? options.describedBy)}${options.focused && html` autofocus`}>
 ${fault !== undefined && html`<p class="fault" id="${faultId}">${fault}</p>`}
 </div>
 `;

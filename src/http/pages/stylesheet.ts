@@ -137,8 +137,8 @@ fieldset { min-width: 0; margin: 0 0 1rem; padding: 0; border: 0; }
 .buttons { display: flex; flex-wrap: wrap; gap: .75rem; margin-top: 1.5rem; }
 .button {
   display: grid;
-  flex: 1 1 auto;
-  min-width: 8rem;
+  flex: 1 1 0;
+  min-width: fit-content;
   place-content: center;
   min-height: 2.875rem;
   padding: .5rem 1rem;

@@ -86,7 +86,13 @@ export type LoginPage =
       /** Devices to choose from, where there are several. */
       devices: readonly { id: string; label: string; chosen: boolean }[];
     }
-  | { page: 'update-password'; action: string; username: string; logoutSessions: boolean }
+  | {
+      page: 'update-password';
+      action: string;
+      username: string;
+      /** The page says that the new password ends the user's other sessions. */
+      logoutSessions: boolean;
+    }
   | {
       page: 'update-profile';
       action: string;

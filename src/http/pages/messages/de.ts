@@ -44,7 +44,6 @@ export const de: Messages = {
   updatePasswordMessage: 'Sie müssen Ihr Passwort ändern, um Ihr Konto zu nutzen.',
   passwordNew: 'Neues Passwort',
   passwordConfirm: 'Passwort wiederholen',
-  logoutOtherSessions: 'Auf anderen Geräten abmelden',
   missingPasswordMessage: 'Bitte geben Sie ein Passwort ein.',
   notMatchPasswordMessage: 'Die Passwörter stimmen nicht überein.',
   invalidPasswordMinLengthMessage: 'Das Passwort muss mindestens {0} Zeichen lang sein.',

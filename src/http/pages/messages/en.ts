@@ -46,7 +46,6 @@ export const en = {
   updatePasswordMessage: 'You need to change your password to activate your account.',
   passwordNew: 'New password',
   passwordConfirm: 'Confirm password',
-  logoutOtherSessions: 'Sign out from other devices',
   missingPasswordMessage: 'Please specify password.',
   notMatchPasswordMessage: "Passwords don't match.",
   invalidPasswordMinLengthMessage: 'Invalid password: minimum length {0}.',
