@@ -10,7 +10,7 @@ const target = here('../../dist/console');
 
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: [here('main.tsx')],
+  entryPoints: [here('main.tsx'), here('icon.svg')],
   outdir: `${target}/assets`,
   bundle: true,
   minify: true,
@@ -20,7 +20,7 @@ const { metafile } = await build({
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
   // Backgrounds that PatternFly's own pages name; a policy of `img-src 'self'` takes files, no data URLs.
-  loader: { '.svg': 'file', '.jpg': 'file', '.woff2': 'file' },
+  loader: { '.svg': 'copy', '.jpg': 'file', '.woff2': 'file' },
   define: { 'process.env.NODE_ENV': '"production"' },
   conditions: ['idkit-source'],
   legalComments: 'linked',
@@ -30,11 +30,14 @@ const { metafile } = await build({
 const [script, output] = Object.entries(metafile.outputs).find(([, { entryPoint }]) =>
   entryPoint?.endsWith('main.tsx'),
 ) ?? ['', undefined];
-if (output?.cssBundle === undefined) throw new Error('the console was built without its script or its style');
+const icon = Object.keys(metafile.outputs).find((name) => /\bicon-\w+\.svg$/.test(name));
+if (icon === undefined || output?.cssBundle === undefined)
+  throw new Error('the console was built without its script, style or icon');
 mkdirSync(target, { recursive: true });
 writeFileSync(
   `${target}/index.html`,
   readFileSync(here('index.html'), 'utf8')
     .replace('{script}', `assets/${basename(script)}`)
+    .replace('{icon}', `assets/${basename(icon)}`)
     .replace('{style}', `assets/${basename(output.cssBundle)}`),
 );

@@ -28,11 +28,17 @@ const SECTIONS = [
   ['keys', 'Keys'],
 ] as const;
 
+/** Whether there is room for the navigation beside a screen (PatternFly's own breakpoint). */
+const isWide = (): boolean => matchMedia('(min-width: 75rem)').matches;
+
 /** What stands around every screen: where one is, where one can go, and the way out. */
 export function Frame(props: { realm?: string; children: ReactNode }) {
   const { session } = useAdministration();
   const [location] = useLocation();
-  const [wide, setWide] = useState(() => matchMedia('(min-width: 75rem)').matches);
+  const [open, setOpen] = useState(isWide);
+  // On a narrow screen the navigation lies over what was just chosen in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the place changes
+  useEffect(() => setOpen(isWide), [location]);
   const { state } = session;
   const name = state.name === 'logged_in' ? String(state.user['preferred_username'] ?? '') : '';
   const sections = props.realm === undefined ? [] : SECTIONS;
@@ -47,8 +53,8 @@ export function Frame(props: { realm?: string; children: ReactNode }) {
               <PageToggleButton
                 isHamburgerButton
                 aria-label="Navigation"
-                isSidebarOpen={wide}
-                onSidebarToggle={() => setWide(!wide)}
+                isSidebarOpen={open}
+                onSidebarToggle={() => setOpen(!open)}
               />
             </MastheadToggle>
             <MastheadBrand>
@@ -57,7 +63,7 @@ export function Frame(props: { realm?: string; children: ReactNode }) {
           </MastheadMain>
           <MastheadContent>
             <Toolbar isStatic>
-              <ToolbarContent>
+              <ToolbarContent alignItems="center">
                 <ToolbarItem align={{ default: 'alignEnd' }}>{name}</ToolbarItem>
                 <ToolbarItem>
                   <Button variant="plain" onClick={() => void session.logout()}>
@@ -70,7 +76,7 @@ export function Frame(props: { realm?: string; children: ReactNode }) {
         </Masthead>
       }
       sidebar={
-        <PageSidebar isSidebarOpen={wide}>
+        <PageSidebar isSidebarOpen={open}>
           <PageSidebarBody>
             <Nav aria-label="Console">
               <NavList>

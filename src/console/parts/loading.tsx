@@ -13,6 +13,7 @@ export function Loaded<T>(props: { of: UseQueryResult<T>; children: (value: T) =
     <Alert
       isInline
       variant="danger"
+      component="p"
       title={error.message}
       actionLinks={
         <Button variant="link" onClick={() => void refetch()}>

@@ -47,6 +47,7 @@ export function NoticesProvider(props: { children: ReactNode }) {
           <Alert
             key={one.id}
             variant={one.kind}
+            component="p"
             title={one.text}
             actionClose={<AlertActionCloseButton onClose={() => remove(one.id)} />}
           />

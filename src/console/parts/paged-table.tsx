@@ -9,6 +9,7 @@ import { Loaded } from './loading.tsx';
 
 /** One column: its heading and what stands in a row. */
 export interface Column<Row> {
+  /** Empty where the rows' buttons stand. */
   title: string;
   cell: (row: Row) => ReactNode;
 }
@@ -52,7 +53,7 @@ export function PagedTable<Row>(props: {
       <Toolbar>
         <ToolbarContent>
           {props.searchLabel === undefined ? null : (
-            <ToolbarItem>
+            <ToolbarItem className="search">
               <SearchInput
                 aria-label={props.searchLabel}
                 placeholder={props.searchLabel}
@@ -85,9 +86,15 @@ export function PagedTable<Row>(props: {
             <Table aria-label={props.label} variant="compact">
               <Thead>
                 <Tr>
-                  {props.columns.map((column) => (
-                    <Th key={column.title}>{column.title}</Th>
-                  ))}
+                  {props.columns.map(({ title }) =>
+                    title === '' ? (
+                      <Th key={title} screenReaderText="Actions" />
+                    ) : (
+                      <Th key={title} modifier="nowrap">
+                        {title}
+                      </Th>
+                    ),
+                  )}
                 </Tr>
               </Thead>
               <Tbody>

@@ -41,7 +41,7 @@ export function RoleAssignments({ realm, userId }: { realm: string; userId: stri
     },
   });
   return (
-    <div className="in-tab">
+    <div>
       <Button onClick={() => setAdding(true)}>Assign role</Button>
       <Loaded of={mappings}>
         {(roles) => (
@@ -100,7 +100,7 @@ function Unassign({ base, owned }: { base: string; owned: OwnedRole }) {
       variant="link"
       isInline
       isLoading={act.running}
-      aria-label={`Take ${titleOf(owned)} away`}
+      aria-label={`Take away ${titleOf(owned)}`}
       onClick={() => void act.run()}
     >
       Take away

@@ -93,7 +93,6 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
   return (
     <Form
       isWidthLimited
-      className="in-tab"
       onSubmit={(event) => {
         event.preventDefault();
         void save.run();
@@ -163,7 +162,7 @@ function Secret({ realm, id }: { realm: string; id: string }) {
     api.send('POST', secretPath),
   );
   return (
-    <div className="in-tab">
+    <div>
       {shown ? (
         <Loaded of={secret}>
           {({ value }) =>

@@ -59,7 +59,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
       act={act}
       onClose={props.onClose}
     >
-      <FormGroup role="radiogroup" label="Kind" fieldId="kind">
+      <FormGroup role="radiogroup" isStack label="Kind" fieldId="kind">
         <Radio
           id="kind-interactive"
           name="kind"

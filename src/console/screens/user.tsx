@@ -78,7 +78,6 @@ function Details({ realm, user }: { realm: string; user: User }) {
   return (
     <Form
       isWidthLimited
-      className="in-tab"
       onSubmit={(event) => {
         event.preventDefault();
         void save.run();
@@ -137,7 +136,6 @@ function Password({ realm, user }: { realm: string; user: User }) {
   return (
     <Form
       isWidthLimited
-      className="in-tab"
       onSubmit={(event) => {
         event.preventDefault();
         if (value !== '') void act.run();
