@@ -7,6 +7,7 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { RESOURCES, renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
 import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { accountSamples } from './account-samples.ts';
 import { launchBrowser, missingBrowser } from './chromium.ts';
 import { samples } from './samples.ts';
 
@@ -33,7 +34,7 @@ before(async () => {
   await once(server, 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   for (const locale of ['en', 'de'])
-    for (const { name, frame, page } of samples(undefined, locale))
+    for (const { name, frame, page } of [...samples(undefined, locale), ...accountSamples(undefined, locale)])
       pages.set(`/${locale}/${encodeURIComponent(name)}`, renderPage(frame, page, { basePath: '' }));
   pages.set('/en/plain-error', renderPlainError('HTTP 404 Not Found', { basePath: '' }));
   browser = await launchBrowser();

@@ -3,10 +3,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
 import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { accountSamples } from './account-samples.ts';
 import { readElements, shapeOf } from './read-page.ts';
 import { PLAIN, samples, type Texts } from './samples.ts';
 
 const place = { basePath: '' };
+const everyPage = (texts?: Texts) => [...samples(texts), ...accountSamples(texts)];
 
 /** Texts that break out of markup where they can, mixed with any other character. */
 const hostile = fc
@@ -53,11 +55,11 @@ const asRead = (text: string) =>
 
 test('no stored or sent text changes what a page is made of, on any page (XSS)', () => {
   const shapes = new Map(
-    samples().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
+    everyPage().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
   );
   fc.assert(
     fc.property(hostileTexts, (texts) => {
-      for (const { name, frame, page } of samples(texts))
+      for (const { name, frame, page } of everyPage(texts))
         assert.deepEqual(shapeOf(renderPage(frame, page, place).markup), shapes.get(name), name);
     }),
     { numRuns: 60 },

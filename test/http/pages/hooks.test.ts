@@ -4,6 +4,7 @@ import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/
 import { findTexts } from '../../../src/http/pages/messages/index.ts';
 import { stylesheet } from '../../../src/http/pages/resources.ts';
 import type { LoginPage, StandalonePage } from '../../../src/protocol/index.ts';
+import { accountSamples } from './account-samples.ts';
 import { find, readElements } from './read-page.ts';
 import { samples } from './samples.ts';
 
@@ -146,7 +147,7 @@ test('an error is announced and tied to the fields', () => {
 test('pages have no script, no form-action and frames of their own origin only (contract §5)', () => {
   const policy =
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
-  for (const { name, frame: own, page } of samples())
+  for (const { name, frame: own, page } of [...samples(), ...accountSamples()])
     assert.equal(renderPage(own, page, place).policy, policy, name);
   assert.equal(renderPlainError('x', place).policy, policy);
 });
@@ -199,6 +200,7 @@ test('a stored URL that would run as a script is never a link or an action', () 
       render({ page: 'expired', restart: url, continueAt: url }),
       render({ page: 'terms', action: url }),
       render({ page: 'frontchannel-logout', frames: [{ client: 'c', url }], continueAt: url }),
+      ...accountSamples().map(({ frame: own, page }) => renderPage(own, page, place).markup),
     ].flatMap(readElements);
     for (const { attributes } of all)
       for (const name of ['href', 'src', 'action'])
@@ -212,7 +214,7 @@ test('a stored URL that would run as a script is never a link or an action', () 
 });
 
 test('a page with its stylesheet is at most 15 kB (issue 4, "Speed and memory")', () => {
-  for (const { name, frame: own, page } of samples()) {
+  for (const { name, frame: own, page } of [...samples(), ...accountSamples()]) {
     const { markup } = renderPage(own, page, place);
     const bytes = Buffer.byteLength(markup) + Buffer.byteLength(stylesheet.content);
     assert.ok(bytes <= 15_000, `${name}: ${bytes}`);
