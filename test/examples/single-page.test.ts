@@ -111,15 +111,20 @@ test('a tab that is closed while it renews for all costs the others no password,
   const dying = await open();
   await shows(dying, 'Hello, Alice');
   // The service renews, and the tab never hears of it.
-  const renewed = new Promise<void>((resolve) => {
-    void dying.route('**/token', async (route) => {
-      await route.fetch();
+  await dying.evaluate(`{
+    const { fetch } = globalThis;
+    const { promise, resolve } = Promise.withResolvers();
+    globalThis.renewed = promise;
+    globalThis.fetch = async (...call) => {
+      const answer = await fetch(...call);
+      if (!String(call[0]).endsWith('/token')) return answer;
       resolve();
-    });
-  });
+      return new Promise(() => {});
+    };
+  }`);
   await wait(dying, 241_000);
   await dying.click('#orders');
-  await renewed;
+  await dying.evaluate('globalThis.renewed');
   await dying.close();
   await wait(page, 241_000);
   await page.click('#orders');
