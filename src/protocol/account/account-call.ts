@@ -42,13 +42,12 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
       if (refused !== undefined) return refused;
       const sso = await findSsoSession(ctx, call.configuration, request);
       if (sso === undefined) return sendToLogin(call, rules.name);
+      if (request.method === 'GET' && isAfterLogin(call))
+        return { show: 'redirect', to: pageUrl(call, rules.name), cookies: [] };
       const rights = rightsOfUser(call.configuration, client, sso.user);
       const account: AccountCall = { ...call, client, sso, rights, page: rules.name };
       if (!rights.see || rules.may?.(rights) === false) return answerDenied(account);
-      if (request.method === 'GET')
-        return isAfterLogin(call)
-          ? { show: 'redirect', to: pageUrl(call, rules.name), cookies: [] }
-          : rules.show(account);
+      if (request.method === 'GET') return rules.show(account);
       if (!constantTimeEqual(request.form.get('stateChecker') ?? '', sso.stateChecker))
         return rules.show(account, {
           status: 400,

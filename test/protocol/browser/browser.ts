@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import type { User } from '../../../src/model/index.ts';
 import {
+  accountApplications,
+  accountPassword,
+  accountProfile,
+  accountSessions,
   authorize,
   type BrowserAnswer,
   type BrowserEndpoint,
@@ -28,6 +32,14 @@ const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
   'POST /login-actions/required-action': submitRequiredAction,
   'POST /login-actions/consent': submitConsent,
   'GET /login-actions/restart': restartLogin,
+  'GET /account/': accountProfile,
+  'POST /account/': accountProfile,
+  'GET /account/account-security/signing-in': accountPassword,
+  'POST /account/account-security/signing-in': accountPassword,
+  'GET /account/account-security/device-activity': accountSessions,
+  'POST /account/account-security/device-activity': accountSessions,
+  'GET /account/applications': accountApplications,
+  'POST /account/applications': accountApplications,
 };
 
 type Fields = Readonly<Record<string, string>>;
