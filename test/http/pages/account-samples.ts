@@ -1,18 +1,20 @@
+import type { AccountFrame, Message, PageFrame } from '../../../src/protocol/index.ts';
 import { PLAIN, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';
 
 /** Every account page, in every shape that its data gives it. */
 export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
-  const frame = {
+  const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
     locale,
     languages: [
       { locale: 'en', url: `${base}?kc_locale=en` },
       { locale: 'de', url: `${base}?kc_locale=de` },
     ],
-  };
-  const account = {
+    ...(message === undefined ? {} : { message }),
+  });
+  const account: AccountFrame = {
     username: texts.username,
     links: {
       profile: base,
@@ -20,89 +22,115 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
       sessions: `${base}account-security/device-activity`,
       applications: `${base}applications`,
     },
-    stateChecker: 'checker',
-    sessionId: 's1',
+    stateChecker: texts.filled,
+    sessionId: texts.deviceId,
     mayChange: true,
   };
-  const readOnly = { ...account, mayChange: false };
-  const field = { label: { key: 'ownLabel', values: { text: texts.label } }, value: texts.value };
-  const session = {
-    startedAt: 1_795_262_683,
-    lastAccessAt: 1_795_262_783,
-    ipAddress: texts.value,
-    device: texts.device,
-    clients: [texts.client],
-  };
-  const application = { inUse: true, offline: true, removable: true, id: texts.deviceId };
+  const looking = { ...account, mayChange: false };
+  const field = (name: string, value: string, more: { readOnly?: boolean; fault?: Message } = {}) => ({
+    name,
+    label: name === texts.fieldName ? { key: 'ownLabel', values: { text: texts.label } } : { key: name },
+    value,
+    required: true,
+    readOnly: false,
+    ...more,
+  });
+  const session = { startedAt: 1_800_000_000, lastAccessAt: 1_800_000_100 };
   return [
     {
-      name: 'account profile',
-      frame: { ...frame, message: { kind: 'error', key: 'accountNotUpdatedMessage' } },
+      name: 'own data',
+      frame: frame({ kind: 'success', key: 'accountUpdatedMessage' }),
       page: {
         page: 'account-profile',
         account,
         fields: [
-          { ...field, name: 'username', required: true, readOnly: true },
-          {
-            ...field,
-            name: texts.fieldName,
-            required: true,
-            readOnly: false,
-            fault: { key: 'error-invalid-value' },
-          },
+          field('username', texts.username, { readOnly: true }),
+          field('email', texts.value),
+          field(texts.fieldName, texts.value),
         ],
       },
     },
     {
-      name: 'account profile to look at',
-      frame,
+      name: 'own data with a fault',
+      frame: frame({ kind: 'error', key: 'accountNotUpdatedMessage' }),
       page: {
         page: 'account-profile',
-        account: readOnly,
-        fields: [{ ...field, name: 'email', required: false, readOnly: true }],
+        account,
+        fields: [field('email', texts.value, { fault: { key: 'error-invalid-email' } })],
       },
     },
     {
-      name: 'account password',
-      frame: { ...frame, message: { kind: 'error', key: 'accountPasswordWrongMessage' } },
+      name: 'own data to look at',
+      frame: frame(),
+      page: {
+        page: 'account-profile',
+        account: looking,
+        fields: [field('email', texts.value, { readOnly: true })],
+      },
+    },
+    { name: 'password', frame: frame(), page: { page: 'account-password', account } },
+    {
+      name: 'password after a wrong one',
+      frame: frame({ kind: 'error', key: 'accountPasswordWrongMessage' }),
       page: { page: 'account-password', account },
     },
+    { name: 'password to look at', frame: frame(), page: { page: 'account-password', account: looking } },
     {
-      name: 'account devices',
-      frame: { ...frame, message: { kind: 'success', key: 'accountSessionEndedMessage' } },
+      name: 'devices',
+      frame: frame(),
       page: {
         page: 'account-sessions',
         account,
         sessions: [
-          { ...session, id: 's1', current: true },
-          { ...session, id: texts.deviceId, current: false },
+          {
+            ...session,
+            id: texts.deviceId,
+            current: true,
+            ipAddress: '127.0.0.1',
+            device: texts.device,
+            clients: [],
+          },
+          { ...session, id: 's2', current: false, ipAddress: texts.value, clients: [texts.client, 'Mail'] },
         ],
         more: 3,
       },
     },
     {
-      name: 'account applications',
-      frame,
+      name: 'devices to look at',
+      frame: frame(),
+      page: {
+        page: 'account-sessions',
+        account: looking,
+        sessions: [{ ...session, id: 's2', current: false, ipAddress: '::1', clients: [] }],
+        more: 0,
+      },
+    },
+    {
+      name: 'applications',
+      frame: frame({ kind: 'success', key: 'accountAccessRemovedMessage' }),
       page: {
         page: 'account-applications',
         account,
         mayRemove: true,
         applications: [
           {
-            ...application,
+            id: texts.deviceId,
             name: texts.client,
-            description: texts.scope,
+            description: texts.value,
             url: 'https://orders.example/',
-            consent: { scopes: [texts.scope], givenAt: 1_795_262_683_000 },
+            inUse: true,
+            offline: true,
+            removable: true,
+            consent: { scopes: [texts.scope, 'Mail'], givenAt: 1_800_000_000_000 },
           },
-          { ...application, name: 'Other', url: 'javascript:alert(1)', removable: false },
+          { id: 'c2', name: 'Mail', url: texts.value, inUse: true, offline: false, removable: false },
         ],
       },
     },
     {
-      name: 'account without applications',
-      frame,
-      page: { page: 'account-applications', account: readOnly, mayRemove: false, applications: [] },
+      name: 'no application',
+      frame: frame(),
+      page: { page: 'account-applications', account, mayRemove: false, applications: [] },
     },
   ];
 }

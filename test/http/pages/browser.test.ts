@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { RESOURCES, renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
 import { findTexts } from '../../../src/http/pages/messages/index.ts';
 import { accountSamples } from './account-samples.ts';
 import { launchBrowser, missingBrowser } from './chromium.ts';
+import { findViolations } from './find-violations.ts';
 import { samples } from './samples.ts';
 
 const skip = missingBrowser();
@@ -44,22 +44,6 @@ after(async () => {
   await browser?.close();
   server?.close();
 });
-
-interface Violation {
-  id: string;
-  nodes: readonly { html: string; failureSummary?: string }[];
-}
-
-async function findViolations(page: Page): Promise<readonly string[]> {
-  // Evaluated by the debugger, so the page's own policy stays in force.
-  await page.evaluate(axe.source);
-  const found = (await page.evaluate(
-    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
-  )) as { violations: readonly Violation[] };
-  return found.violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ''}`),
-  );
-}
 
 for (const [look, colorScheme, width, language] of [
   ['in light', 'light', 1024, 'en'],
