@@ -4,27 +4,32 @@ import { IdkitError, systemErrorCode } from '../core/index.ts';
 
 /** The three streams of the process, and what is known of them. */
 export interface Terminal {
-  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
   /** A person can be asked: stdin and stderr are a terminal. */
-  canAsk: boolean;
+  readonly canAsk: boolean;
 }
 
 /** The process's own streams. A reader that goes away (`| head`) ends the output, never the work. */
-export function openTerminal(
-  streams: Pick<Terminal, 'stdin' | 'stdout' | 'stderr'> = {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-  },
-): Terminal {
-  for (const stream of [streams.stdout, streams.stderr]) {
+export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stderr'> = process): Terminal {
+  const { stdout, stderr } = streams;
+  for (const stream of [stdout, stderr]) {
     stream.on('error', (error) => {
       if (systemErrorCode(error) !== 'EPIPE') throw error;
     });
   }
-  return { ...streams, canAsk: streams.stdin.isTTY === true && streams.stderr.isTTY === true };
+  return {
+    stdout,
+    stderr,
+    // Node.js opens its stdin when it is first looked at, and most commands never do.
+    get stdin() {
+      return streams.stdin;
+    },
+    get canAsk() {
+      return stderr.isTTY === true && streams.stdin.isTTY === true;
+    },
+  };
 }
 
 /** Lines that were typed ahead of their question, by the stream that they came from. */
