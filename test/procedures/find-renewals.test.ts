@@ -30,10 +30,10 @@ test('the figures of any realm are read back from the metrics as they were writt
 
 test('failed renewals above 5 % are a finding, 5 % are none (specification, Limits)', () => {
   const judge = (good: number, failed: number) =>
-    judgeRenewals([{ realm: 'shop', keys: [], unenforced: [], renewals: { good, failed } }]);
+    judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [], renewals: { good, failed } }]);
   assert.deepEqual(judge(95, 5), []);
   assert.deepEqual(judge(0, 0), []);
-  assert.deepEqual(judgeRenewals([{ realm: 'shop', keys: [], unenforced: [] }]), []);
+  assert.deepEqual(judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [] }]), []);
   assert.deepEqual(judge(94, 6), [
     {
       code: 'RENEWALS_FAILING',

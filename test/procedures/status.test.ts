@@ -42,6 +42,28 @@ describe('status', () => {
     assert.deepEqual(stopped.realms.find((row) => row.realm === 'federated')?.unenforced, demands);
   });
 
+  it('reports redirect URIs with a wildcard as findings, and none of the consoles’ own (issue: exact redirect matching)', async (t) => {
+    const platform = await makePlatform(t);
+    const realm = {
+      realm: 'open',
+      enabled: true,
+      clients: [
+        {
+          clientId: 'wide',
+          publicClient: true,
+          redirectUris: ['https://app.example.test/*', 'https://app.example.test/cb'],
+        },
+        { clientId: 'off', publicClient: true, enabled: false, redirectUris: ['https://off.example.test/*'] },
+      ],
+    };
+    await writeFile(join(platform.dir, 'import/open-realm.json'), JSON.stringify(realm));
+    await platform.serve();
+    const { findings } = await status(await platform.load(), procedureOptions());
+    const wildcards = findings.filter(({ code }) => code === 'REDIRECT_WILDCARD');
+    assert.equal(wildcards.length, 1);
+    assert.match(wildcards[0]!.message, /realm open: client wide .* https:\/\/app\.example\.test\/\*;/);
+  });
+
   it('tells of a stopped one with a set: last backup, last verify, where the master key comes from', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     const report = await status(await platform.load(), procedureOptions());

@@ -19,6 +19,8 @@ export interface StatusReport extends ProcedureResult {
     keys: readonly { kid: string; algorithm: string; status: string; ageDays?: number }[];
     /** Refreshes within the last five minutes, where the service tells. */
     renewals?: { good: number; failed: number };
+    /** Redirect URIs of its clients that end in a wildcard, where the service tells. */
+    wildcards: readonly { clientId: string; redirectUri: string }[];
     /** What the realm asks for and idkit does not enforce. */
     unenforced: readonly string[];
   }[];

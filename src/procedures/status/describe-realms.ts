@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { AdminClient } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { StatusReport } from './contract.ts';
+import { findWildcards } from './find-wildcards.ts';
 
 type RealmStatus = StatusReport['realms'][number];
 
@@ -15,6 +16,7 @@ export async function describeRealms(admin: AdminClient, now: number): Promise<r
       realm: record.realm,
       users: await admin.countUsers(record.realm),
       keys: await listKeys(admin, record.realm, now),
+      wildcards: await findWildcards(admin, record.realm),
       unenforced: [],
     });
   }

@@ -12,6 +12,7 @@ import { managementUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
 import { describeRealms } from './describe-realms.ts';
 import { findRenewals, judgeRenewals } from './find-renewals.ts';
+import { judgeWildcards } from './find-wildcards.ts';
 
 /** Milliseconds for one call: a screen must not hang on a service that does. */
 const PATIENCE = 5_000;
@@ -66,7 +67,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
       ...(settings.masterKey === undefined || keySource === undefined ? {} : { source: keySource }),
       rotationUnfinished: settings.masterKeyOld !== undefined,
     },
-    findings: [...findings, ...judgeRenewals(realms)],
+    findings: [...findings, ...judgeRenewals(realms), ...judgeWildcards(realms)],
   };
 }
 
@@ -100,7 +101,10 @@ type Demand = Awaited<ReturnType<Runtime['listUnenforced']>>[number];
 function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
   const missing = new Set(demands.map(({ realm }) => realm));
   for (const { realm } of asked) missing.delete(realm);
-  const all = [...asked, ...[...missing].map((realm) => ({ realm, keys: [], unenforced: [] }))];
+  const all = [
+    ...asked,
+    ...[...missing].map((realm) => ({ realm, keys: [], wildcards: [], unenforced: [] })),
+  ];
   return all.map((row) => ({
     ...row,
     unenforced: demands

@@ -34,7 +34,7 @@ export function addClientCommands(admin: Command, run: Runner): void {
       examples([
         ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
         [
-          'idkit admin client create web --public --redirect-uri https://app.example.org/*',
+          'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
           'a web application',
         ],
       ]),
