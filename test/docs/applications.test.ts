@@ -33,7 +33,7 @@ test('README tells every state, reason and error code of idkit/client, and no ot
   assert.deepEqual(rows.sort(), [...members, ...names].sort());
   const codes = [...read('src/client/application/client-error.ts').matchAll(/^ {2}\| '([a-z_]+)';?$/gm)];
   assert.ok(codes.length >= 6);
-  for (const [, code] of codes) assert.ok(section.includes(`\`${code}\``), code);
+  for (const [, code] of codes) assert.ok(section.includes(`\`${code}\``), code!);
 });
 
 function read(path: string): string {
