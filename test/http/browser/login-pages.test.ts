@@ -224,3 +224,26 @@ test('pages speak the language that the realm and the browser agree on', async (
   assert.match(await second.text(), /Melden Sie sich an/);
   assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
 });
+
+test('an answer by form_post reaches the client through a real browser, state unchanged (Form Post §2)', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  const state = `(,]=[*>/?'~)<^%}" ä`;
+  await page.goto(client.authorizationUrl({ response_mode: 'form_post', state }));
+  await page.fill('#username', good.username);
+  await page.fill('#password', good.password);
+  await page.click('#kc-login');
+  await page.waitForURL(client.redirectUri);
+  const posted = client.requests.findLast(({ method }) => method === 'POST')!;
+  const fields = new URLSearchParams(posted.body);
+  assert.equal(posted.url.pathname, '/cb');
+  assert.equal(fields.get('state'), state);
+  assert.deepEqual([...fields.keys()].sort(), ['code', 'iss', 'session_state', 'state']);
+  await page.goto(client.authorizationUrl({ response_mode: 'form_post', prompt: 'none', state: 'silent' }));
+  await page.waitForURL(client.redirectUri);
+  const silent = client.requests.findLast(({ method }) => method === 'POST')!;
+  assert.equal(new URLSearchParams(silent.body).get('state'), 'silent');
+});
