@@ -42,6 +42,22 @@ export async function realmWithAccount(
     const record = { id: roles[role], realmId: realm.fixture.realm.id, name: role, attributes: {} };
     await realm.put({ do: 'create', role: { ...record, clientUuid: account.id, compositeIds: [] } });
   }
+  const scope = realm.fixture.scopes.find((one) => one.name === 'roles')!;
+  const mapper = {
+    id: uuid(systemRandom),
+    name: 'client roles',
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-usermodel-client-role-mapper',
+    config: {
+      'claim.name': `resource_access.\${client_id}.roles`,
+      'access.token.claim': 'true',
+      'introspection.token.claim': 'true',
+      'jsonType.label': 'String',
+      multivalued: 'true',
+    },
+  };
+  const protocolMappers = [...scope.protocolMappers, mapper];
+  await realm.put({ do: 'put', clientScope: { ...scope, protocolMappers } });
   const usual = [realm.fixture.roles.default.id, roles['view-profile']!, roles['manage-account']!];
   return {
     realm,
