@@ -19,6 +19,7 @@ export function browserRequest(request: FastifyRequest): BrowserRequest {
   const query = parseFields(queryOf(request));
   const form = request.method === 'POST' ? formOf(request) : NONE;
   const { cookie, origin } = request.headers;
+  const fetchSite = request.headers['sec-fetch-site'];
   const acceptLanguage = request.headers['accept-language'];
   const userAgent = request.headers['user-agent']?.slice(0, AGENT_LENGTH);
   return {
@@ -29,6 +30,7 @@ export function browserRequest(request: FastifyRequest): BrowserRequest {
     doubled: doubledOf(query, form),
     cookies: parseCookies(cookie),
     ...(origin === undefined ? {} : { origin }),
+    ...(typeof fetchSite === 'string' ? { fetchSite } : {}),
     ...(acceptLanguage === undefined ? {} : { acceptLanguage }),
     ...(userAgent === undefined ? {} : { userAgent }),
     remoteAddress: request.ip,

@@ -45,6 +45,8 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
       return refuse('invalidRequestMessage', 'invalid_request');
     }
     const parameters = object === undefined ? sent : withRequestObject(sent, object.claims);
+    if (parameters.tooLong !== undefined)
+      return refuse('invalidParameterMessage', 'invalid_request', { values: { name: parameters.tooLong } });
     if (!/^\d{1,9}$/.test(parameters.values.get('max_age') ?? '0'))
       return refuse('invalidRequestMessage', 'invalid_request');
 

@@ -1,12 +1,15 @@
 import { seconds } from '../../core/index.ts';
 import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
+import { resolveRootUrl } from '../claims/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import { EventDraft } from '../events.ts';
 import { checkTransport, getRealm, issuerOf } from '../realm-gate.ts';
 import { Refusal } from '../refusal.ts';
 import type { BrowserAnswer, BrowserRequest } from './contract.ts';
+import type { RuleMessageKey } from './message-keys.ts';
 import { errorPage } from './page-frame.ts';
+import { isSafeRedirect } from './redirect-uri.ts';
 
 /** One request of a browser to a realm that lets people log in. */
 export interface BrowserCall {
@@ -54,6 +57,27 @@ export async function withBrowserCall(
     return errorPage(configuration, request, 'invalidRequestMessage');
   }
   return work(call);
+}
+
+/** A page that says why a login cannot go on, with the way back to the client's own pages where it has any. */
+export function loginErrorPage(
+  call: BrowserCall,
+  client: Client,
+  key: RuleMessageKey,
+  values?: Readonly<Record<string, string>>,
+): BrowserAnswer {
+  return errorPage(call.configuration, call.request, key, {
+    backTo: clientHome(call, client),
+    ...(values === undefined ? {} : { values }),
+  });
+}
+
+/** The client's `baseUrl`, where it leads to a page. */
+function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
+  const { baseUrl } = client;
+  if (!baseUrl) return undefined;
+  const home = baseUrl.startsWith('/') ? `${resolveRootUrl(client, ctx.baseUrl)}${baseUrl}` : baseUrl;
+  return /^https?:\/\//i.test(home) && isSafeRedirect(home) ? home : undefined;
 }
 
 /** An event of this call with what is known of its client. */

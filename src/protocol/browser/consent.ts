@@ -1,11 +1,10 @@
 import type { ClientScope, Consent } from '../../model/index.ts';
-import { type BrowserCall, startEvent, withBrowserCall } from './call.ts';
+import { type BrowserCall, loginErrorPage, startEvent, withBrowserCall } from './call.ts';
 import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
 import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { showStep } from './login-page.ts';
 import { findOpenLogin, stepUrl } from './login-row.ts';
-import { errorPage } from './page-frame.ts';
 import { findProgress, type LoginInProgress } from './progress.ts';
 
 /** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
@@ -41,7 +40,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     const open = await findOpenLogin(call, { form: true });
     if (open.outcome === 'answer') return open.answer;
     const login = await findProgress(call, open.client, open.row);
-    if (login === undefined) return errorPage(call.configuration, request, 'accountChangedMessage');
+    if (login === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
     const next = await findNextStep(call, login);
     if (next.step !== 'consent') return continueLogin(call, login);
     if (!request.form.has('accept')) return refuseLogin(call, login, 'access_denied', 'rejected_by_user');

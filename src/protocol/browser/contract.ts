@@ -16,6 +16,8 @@ export interface BrowserRequest {
   cookies: ReadonlyMap<string, readonly string[]>;
   /** The header `Origin`. */
   origin?: string;
+  /** The header `Sec-Fetch-Site`: whose page sent this, where the browser says so. */
+  fetchSite?: string;
   /** The header `Accept-Language`. */
   acceptLanguage?: string;
   /** The header `User-Agent`, cut to 255 characters. */

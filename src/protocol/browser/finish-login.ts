@@ -3,13 +3,12 @@ import type { Consent, UserSession } from '../../model/index.ts';
 import { describeDevice } from '../account/device.ts';
 import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { stillHolds } from '../prove-user.ts';
-import { type BrowserCall, startLoginEvent } from './call.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import { answerClient, refuseToClient } from './client-answer.ts';
 import { newCode } from './code.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { issueFrontChannelTokens } from './front-channel-tokens.ts';
 import { answerGone } from './login-row.ts';
-import { errorPage } from './page-frame.ts';
 import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
 import { parseResponseType } from './response-type.ts';
 import { makeSsoCookies } from './sso-cookies.ts';
@@ -47,7 +46,7 @@ export async function finishLogin(
     if (!(await stillHolds(call, proved))) {
       await ctx.store.endSession(session.id, false);
       startLoginEvent(call, client).failed('invalid_user_credentials');
-      return errorPage(configuration, request, 'accountChangedMessage');
+      return loginErrorPage(call, client, 'accountChangedMessage');
     }
   }
   return answer(call, login, { session, code, given, granted: scopes.granted });
@@ -66,9 +65,7 @@ async function refuseOtherUser(
   event.details['existing_user'] = sso.user.id;
   event.failed('different_user_authenticated');
   if (row !== undefined) await call.ctx.store.removeAuthenticationSession(row.id);
-  return errorPage(call.configuration, call.request, 'differentUserAuthenticatedMessage', {
-    values: { username: sso.user.username },
-  });
+  return loginErrorPage(call, client, 'differentUserAuthenticatedMessage', { username: sso.user.username });
 }
 
 async function storeLogin(

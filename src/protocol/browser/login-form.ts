@@ -3,14 +3,13 @@ import { findFailures } from '../login-failures.ts';
 import { checkNotLocked, checkUsable, type LoginAttempt, proveCode, provePassword } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import { listSecondFactors } from '../second-factor.ts';
-import { type BrowserCall, startLoginEvent, withBrowserCall } from './call.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent, withBrowserCall } from './call.ts';
 import { continueLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { loginPage, otpPage, type ShownLogin } from './login-page.ts';
 import { answerGone, findOpenLogin, moveStep, stepUrl, storeStep } from './login-row.ts';
 import type { RuleMessageKey } from './message-keys.ts';
 import { mustLoginAgain } from './next-step.ts';
-import { errorPage } from './page-frame.ts';
 import { describeRequest } from './progress.ts';
 import { findSsoSession } from './sso-session.ts';
 
@@ -107,7 +106,7 @@ async function askForCode(
     event.details['reason'] = `second factor of type ${factors[0]!.type} cannot be asked for here`;
     event.failed('not_allowed');
     const values = { kind: factors[0]!.type };
-    return errorPage(call.configuration, call.request, 'secondFactorUnsupportedMessage', { values });
+    return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', values);
   }
   const notes = { ...login.row.notes, passwordUser: user.id, password: password.id };
   const row = await moveStep(call, { ...login.row, notes }, 'login');
@@ -121,7 +120,7 @@ async function submitCode(
 ): Promise<BrowserAnswer> {
   const { form } = call.request;
   const found = await findHalfProven(call, row);
-  if (found === undefined) return errorPage(call.configuration, call.request, 'accountChangedMessage');
+  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
   const { user, password, credentials, devices } = found;
   const credentialId = form.get('selectedCredentialId') || undefined;
   const login: ShownLogin = {
@@ -166,7 +165,7 @@ async function showCodeForm(
   row: AuthenticationSession,
 ): Promise<BrowserAnswer> {
   const found = await findHalfProven(call, row);
-  if (found === undefined) return errorPage(call.configuration, call.request, 'accountChangedMessage');
+  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
   return otpPage(call, { client, row }, found.devices);
 }
 

@@ -1,7 +1,7 @@
 import { randomId } from '../../core/index.ts';
 import { constantTimeEqual } from '../../crypto/index.ts';
 import type { AuthenticationSession, AuthorizationRequest, Client } from '../../model/index.ts';
-import { type BrowserCall, startLoginEvent } from './call.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { readClientData, renderClientData } from './client-data.ts';
 import type { BrowserAnswer } from './contract.ts';
@@ -113,10 +113,16 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   const client = await ctx.store.findClient(configuration.realm.id, request.query.get('client_id') ?? '');
   if (client === undefined) return instead(errorPage(configuration, request, 'clientNotFoundMessage'));
   if (!client.enabled) return instead(errorPage(configuration, request, 'clientDisabledMessage'));
+  if (options.form && isForeign(request)) {
+    const event = startLoginEvent(call, client);
+    event.details['reason'] = 'the form was sent by another site';
+    event.failed('invalid_request');
+    return instead(loginErrorPage(call, client, 'invalidRequestMessage'));
+  }
   const hashes = browserHashes(request);
   if (hashes.length === 0) {
     startLoginEvent(call, client).failed('cookie_not_found');
-    return instead(errorPage(configuration, request, 'cookieNotFoundMessage'));
+    return instead(loginErrorPage(call, client, 'cookieNotFoundMessage'));
   }
   const tab = request.query.get('tab_id') ?? '';
   const row = tab === '' ? undefined : await ctx.store.findAuthenticationSession(tab);
@@ -176,6 +182,11 @@ function lifetime({ configuration }: BrowserCall, kind: keyof typeof LIFETIMES):
   const { setting, usual } = LIFETIMES[kind];
   const own = configuration.realm.settings.kept[setting];
   return typeof own === 'number' && own > 0 ? own : usual;
+}
+
+/** Forms of the login are sent by its own pages alone; a browser that says otherwise is believed (login CSRF). */
+function isForeign({ fetchSite }: BrowserCall['request']): boolean {
+  return fetchSite === 'cross-site' || fetchSite === 'same-site';
 }
 
 function instead(answer: BrowserAnswer): OpenLogin {

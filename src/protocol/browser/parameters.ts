@@ -24,11 +24,17 @@ const KNOWN = [
 
 export type ParameterName = (typeof KNOWN)[number];
 
+/** Characters of a value at most; a request object holds all the others. */
+const MOST_CHARACTERS = 8192;
+const MOST_OF_A_REQUEST = 65_536;
+
 /** The parameters of one authorization request. */
 export interface Parameters {
   values: ReadonlyMap<ParameterName, string>;
   /** Names that were given more than once. */
   doubled: ReadonlySet<ParameterName>;
+  /** The first value that is too long to be kept. */
+  tooLong?: ParameterName;
 }
 
 /**
@@ -44,7 +50,7 @@ export function readParameters(request: BrowserRequest): Parameters {
     if (value !== undefined && (value !== '' || name === 'scope')) values.set(name, value);
     if (request.doubled.has(name)) doubled.add(name);
   }
-  return { values, doubled };
+  return withLongest({ values, doubled });
 }
 
 /** The same with the claims of a request object, which win (OpenID Connect Core §6.1). */
@@ -60,5 +66,13 @@ export function withRequestObject(
     else if (typeof claim === 'number') merged.set(name, String(claim));
     else if (typeof claim === 'object' && claim !== null) merged.set(name, JSON.stringify(claim));
   }
-  return { values: merged, doubled };
+  return withLongest({ values: merged, doubled });
+}
+
+function withLongest(parameters: Parameters): Parameters {
+  for (const [name, value] of parameters.values) {
+    const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
+    if (value.length > most) return { ...parameters, tooLong: name };
+  }
+  return parameters;
 }

@@ -1,13 +1,13 @@
 import type { FieldFault } from '../profile-form.ts';
 import { REQUIRED_ACTIONS } from './actions/table.ts';
-import { type BrowserCall, startLoginEvent, withBrowserCall } from './call.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent, withBrowserCall } from './call.ts';
 import { consentPage } from './consent.ts';
 import { findConsentNeed } from './consent-need.ts';
 import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { showStep } from './login-page.ts';
 import { answerGone, findOpenLogin, stepUrl, storeStep } from './login-row.ts';
-import { errorPage, type PageMessage } from './page-frame.ts';
+import type { PageMessage } from './page-frame.ts';
 import { findProgress, type LoginInProgress } from './progress.ts';
 
 /** `GET …/login-actions/required-action`: the page of whatever the login waits for now. */
@@ -19,7 +19,7 @@ export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (row.userId === undefined)
       return { show: 'redirect', to: stepUrl(call, client, row, { path: 'authenticate' }), cookies: [] };
     const login = await findProgress(call, client, row);
-    if (login === undefined) return errorPage(call.configuration, request, 'accountChangedMessage');
+    if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
     return showNext(call, login);
   });
 
@@ -30,7 +30,7 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (open.outcome === 'answer') return open.answer;
     const { client, row } = open;
     const login = await findProgress(call, client, row);
-    if (login === undefined) return errorPage(call.configuration, request, 'accountChangedMessage');
+    if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
     const next = await findNextStep(call, login);
     if (next.step !== 'action') return continueLogin(call, login);
     const action = REQUIRED_ACTIONS.get(next.action);
@@ -86,5 +86,5 @@ function refuseUnknown(call: BrowserCall, login: LoginInProgress, name: string):
   event.details['username'] = login.user.username;
   event.details['reason'] = `required actions: ${name}`;
   event.failed('resolve_required_actions');
-  return errorPage(call.configuration, call.request, 'accountNotSetUpMessage', { values: { action: name } });
+  return loginErrorPage(call, login.client, 'accountNotSetUpMessage', { action: name });
 }

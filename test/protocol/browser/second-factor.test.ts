@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import { closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
+import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+
+let world: World;
+let realm: RealmInWorld;
+let names = 0;
+
+before(async () => {
+  world = await openWorld();
+  ({ realm } = await realmWithLogin(world, 'acme'));
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+const newBrowser = (where = realm) => new Browser(world, where);
+const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
+  where.user(`user-${++names}`, changes);
+
+async function ownRealm(settings: Parameters<World['realm']>[1]) {
+  return (await realmWithLogin(world, `own-${++names}`, settings)).realm;
+}
+
+describe('login with a second factor (facts §3.6, contract §5)', () => {
+  const SEED = '12345678901234567890';
+  const totp = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
+
+  function code(counter: number): string {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64BE(BigInt(counter));
+    const digest = createHmac('sha1', SEED).update(bytes).digest();
+    const offset = digest.at(-1)! & 15;
+    return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+  }
+  const now = () => code(Math.floor(world.clock.now() / 30_000));
+
+  it('asks for a code after the password, under another name of the tab', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const browser = newBrowser();
+    const form = await browser.authorize();
+    const asked = await browser.logIn(form, user.username);
+    const page = pageOf(asked, 'otp');
+    assert.equal(page.devices.length, 1);
+    const tab = (url: string) => new URL(url).searchParams.get('tab_id');
+    assert.notEqual(tab(page.action), tab(pageOf(form, 'login').action), 'session fixation');
+    const wrong = await browser.submit(asked, { otp: '000000' });
+    assert.equal(messageOf(wrong), 'invalidTotpMessage');
+    clientAnswer(await browser.submit(wrong, { otp: now() }));
+  });
+
+  it('never takes a code twice, no code, or the way around the page', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const first = newBrowser();
+    const used = now();
+    clientAnswer(
+      await first.submit(await first.logIn(await first.authorize(), user.username), { otp: used }),
+    );
+    const browser = newBrowser();
+    let form = await browser.logIn(await browser.authorize(), user.username);
+    for (const fields of [{ otp: used }, {}, { otp: '' }, { selectedCredentialId: 'nobody', otp: used }]) {
+      form = await browser.submit(form, fields);
+      assert.equal(messageOf(form), 'invalidTotpMessage');
+    }
+    const url = new URL(pageOf(form, 'otp').action);
+    url.pathname = url.pathname.replace('authenticate', 'required-action');
+    const around = await browser.send('GET', url.href);
+    assert.match(redirectOf(around).pathname, /authenticate$/);
+    pageOf(await browser.follow(around), 'otp');
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
+  });
+
+  it('counts wrong codes as wrong passwords, and a right password does not reset the count', async () => {
+    const own = await ownRealm({
+      bruteForceProtected: true,
+      failureFactor: 3,
+      quickLoginCheckMilliSeconds: 0,
+    });
+    const user = await newUser({}, own);
+    await own.credential(user, 'otp', { value: SEED }, totp);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const browser = newBrowser(own);
+      const form = await browser.logIn(await browser.authorize(), user.username);
+      assert.equal(messageOf(await browser.submit(form, { otp: '000000' })), 'invalidTotpMessage');
+    }
+    const browser = newBrowser(own);
+    const locked = await browser.logIn(await browser.authorize(), user.username);
+    assert.equal(messageOf(locked), 'invalidUserMessage');
+  });
+
+  it('ends where the password was changed between the two forms', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: SEED }, totp);
+    const browser = newBrowser();
+    const form = await browser.logIn(await browser.authorize(), user.username);
+    const password = (await world.store.listCredentials(user.id)).find(({ type }) => type === 'password')!;
+    await realm.put({ do: 'remove', what: 'credential', id: password.id });
+    assert.equal(errorOf(await browser.submit(form, { otp: now() })), '400 accountChangedMessage');
+  });
+
+  it('is refused where the only second factor cannot be asked for', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'webauthn', {}, {});
+    const browser = newBrowser();
+    const answer = await browser.logIn(await browser.authorize(), user.username);
+    assert.equal(errorOf(answer), '400 secondFactorUnsupportedMessage');
+  });
+});
