@@ -106,6 +106,13 @@ const CHECKS: readonly Check[] = [
       return claims === undefined || isJsonObject(claims) ? undefined : invalid('Invalid parameter: claims');
     },
   },
+  {
+    rule: 'demands no level of login that none here reaches',
+    refuse: ({ configuration, client, parameters }) =>
+      reachesLevel(configuration, client, parameters.values.get('claims'))
+        ? undefined
+        : { error: 'unmet_authentication_requirements' },
+  },
 ];
 
 /** The first thing that the client is to be told, or nothing. */
@@ -180,10 +187,39 @@ function printable(text: string): string {
 }
 
 function isJsonObject(text: string): boolean {
+  return parseObject(text) !== undefined;
+}
+
+/** The level of a login with a password or with a second factor (facts §6.1). */
+const LEVEL = 1;
+
+/**
+ * An `acr` that is essential is one of the values that are named (OpenID Connect Core §5.5.1.1): levels as numbers, or
+ * by their names in `acr.loa.map` of client or realm.
+ */
+function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
+  const acr = asObject(asObject(parseObject(claims ?? '{}')?.['id_token'])['acr']);
+  const values = [acr['value'] ?? acr['values'] ?? []].flat();
+  if (acr['essential'] !== true || values.length === 0) return true;
+  const names = {
+    ...parseObject(realm.settings.attributes['acr.loa.map'] ?? '{}'),
+    ...parseObject(client.attributes['acr.loa.map'] ?? '{}'),
+  };
+  return values.some(
+    (value) => Number(Object.hasOwn(names, String(value)) ? names[String(value)] : value) <= LEVEL,
+  );
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return value as Readonly<Record<string, unknown>>;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

@@ -65,6 +65,12 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
     ['a request_uri', { request_uri: 'urn:x' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a broken request object', { request: 'x.y.z' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a NUL character', { state: 'a\0b' }, '400 invalidRequestMessage', 'invalid_request'],
+    [
+      'a value too long to keep',
+      { nonce: 'x'.repeat(9000) },
+      '400 invalidParameterMessage',
+      'invalid_request',
+    ],
     ['prompt=create', { prompt: 'create' }, '400 registrationNotAllowedMessage', 'registration_disabled'],
   ];
   for (const [name, parameters, error, event] of pages)
@@ -155,6 +161,10 @@ describe('the authorization endpoint tells the client (facts §5.10)', () => {
     [{ code_challenge: 'short' }, 'invalid_request', 'Invalid parameter: code_challenge'],
     [{ code_challenge: `${CHALLENGE}+` }, 'invalid_request', 'Invalid parameter: code_challenge'],
     [{ claims: 'no json' }, 'invalid_request', 'Invalid parameter: claims'],
+    [
+      { claims: JSON.stringify({ id_token: { acr: { essential: true, values: ['gold', '2'] } } }) },
+      'unmet_authentication_requirements',
+    ],
     [{ id_token_hint: 'x.y.z' }, 'invalid_request', 'Invalid parameter: id_token_hint'],
     [{ prompt: 'none' }, 'login_required'],
     [{ prompt: 'none login' }, 'login_required'],
@@ -190,7 +200,10 @@ describe('the authorization endpoint tells the client (facts §5.10)', () => {
 describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2.1)', () => {
   it('by GET and by POST, with and without nonce or scope, whatever else is sent', async () => {
     for (const method of ['GET', 'POST'] as const) pageOf(await ask({}, method), 'login');
+    const acr = (values: string[]) => JSON.stringify({ id_token: { acr: { essential: true, values } } });
     for (const parameters of [
+      { claims: acr(['gold', '1']) },
+      { claims: JSON.stringify({ id_token: { acr: { values: ['gold'] } } }) },
       { scope: undefined },
       { foo: 'bar', display: 'popup', claims_locales: 'se', acr_values: '1 2', prompt: 'nonsense' },
       { state: undefined, nonce: '' },
