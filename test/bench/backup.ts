@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { loadSqlite } from '../../src/store/open.ts';
-import type { Effort, Measured } from './grants.ts';
+import type { Measured } from './grants.ts';
 import type { LoadOrder } from './load.ts';
 import { load, median, timed } from './measure.ts';
 import { databaseFile, seedFamilies, seedUsers } from './seed.ts';
@@ -41,8 +41,19 @@ function newestSet(dir: string): string {
   return join(root, names.sort().at(-1) ?? '');
 }
 
+/** The database that is backed up, and how long the load runs where nothing else bounds it. */
+export interface BackupSize {
+  bytes: number;
+  families: number;
+  seconds: number;
+}
+
 /** Backup under load, verify and the restore's load, each over ordinary tools on the same database. */
-export async function measureBackup(entry: Entry, effort: Effort, bytes: number): Promise<Measured[]> {
+export async function measureBackup(
+  entry: Entry,
+  rounds: number,
+  { bytes, families, seconds: window }: BackupSize,
+): Promise<Measured[]> {
   const dir = makeDirectory();
   const scratch = makeDirectory();
   try {
@@ -50,7 +61,7 @@ export async function measureBackup(entry: Entry, effort: Effort, bytes: number)
     await makeRealms(first.port);
     const [token] = await logIn(first.port, 'rs', 1);
     await first.stop();
-    let tokens = await seedFamilies(dir, token ?? '', 200_000, 20_000);
+    let tokens = await seedFamilies(dir, token ?? '', families, families / 10);
     seedUsers(dir, 'ada', bytes);
     const service = await startService(entry, dir);
     const order = (seconds: number): LoadOrder => ({
@@ -77,11 +88,11 @@ export async function measureBackup(entry: Entry, effort: Effort, bytes: number)
     const detail = { backup: '', p99: '', verify: '', load: '' };
     const database = databaseFile(dir);
     const dump = join(scratch, 'dump.sql.gz');
-    await refresh(3);
-    for (let round = 0; round < effort.rounds; round += 1) {
+    await refresh(window);
+    for (let round = 0; round < rounds; round += 1) {
       const plain = await timed(() => shell(`sqlite3 '${database}' .dump | gzip -6 > '${dump}'`));
-      const without = await refresh(4);
-      const loaded = refresh(Math.max(4, plain * 1.3));
+      const without = await refresh(window);
+      const loaded = refresh(Math.max(window, plain * 1.3));
       await pause(300);
       const backup = await timed(() => idkit(entry, dir, 'backup'));
       const under = await loaded;

@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
 });
 const quick = values.quick === true;
 const only = values.only ?? positionals[0];
-const effort = quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 };
+const effort = quick ? { rounds: 2, seconds: 0.6 } : { rounds: 5, seconds: 3 };
 const entry = await buildPackage();
 
 const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
@@ -34,7 +34,10 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   start: () => measureStart(entry, effort),
   group: () => measureGroupCommit(entry, effort),
   scale: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
-  backup: () => measureBackup(entry, { ...effort, rounds: quick ? 1 : 3 }, quick ? 100e6 : 500e6),
+  backup: () =>
+    quick
+      ? measureBackup(entry, 1, { bytes: 150e6, families: 20_000, seconds: 1.5 })
+      : measureBackup(entry, 3, { bytes: 500e6, families: 200_000, seconds: 4 }),
 };
 
 const rows: Measured[] = [];
