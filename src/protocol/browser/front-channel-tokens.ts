@@ -121,7 +121,11 @@ function makeIdToken(
   const claims = idTokenClaims(
     input,
     { ...stamp, jti: uuid(ctx.random) },
-    { algorithm, ...(accessToken === undefined ? {} : { accessToken }) },
+    {
+      algorithm,
+      userInfo: accessToken !== undefined || code !== undefined,
+      ...(accessToken === undefined ? {} : { accessToken }),
+    },
   );
   if (code !== undefined) claims['c_hash'] = tokenHash(code, algorithm);
   return signJws(ctx.keys.signingKey(configuration, algorithm), claims);

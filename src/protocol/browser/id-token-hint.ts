@@ -1,4 +1,4 @@
-import { textClaim } from '../jwt.ts';
+import { audienceOf, textClaim } from '../jwt.ts';
 import { verifyRealmJwt } from '../realm-jwt.ts';
 import type { BrowserCall } from './call.ts';
 
@@ -19,8 +19,15 @@ export function readIdTokenHint(
   token: string,
 ): HintedLogin | undefined {
   const claims = verifyRealmJwt(ctx, configuration, token);
-  if (claims === undefined || claims['typ'] !== 'ID' || claims['iss'] !== issuer) return undefined;
+  if (claims === undefined || !isIdToken(claims) || claims['iss'] !== issuer) return undefined;
   const userId = textClaim(claims, 'sub');
   if (userId === undefined) return undefined;
   return { userId, clientId: textClaim(claims, 'azp'), sessionId: textClaim(claims, 'sid') };
+}
+
+/** Every other token of a realm says its `typ`; ID tokens of clients that asked for lean ones have none. */
+function isIdToken(claims: Readonly<Record<string, unknown>>): boolean {
+  if (claims['typ'] !== undefined) return claims['typ'] === 'ID';
+  const client = textClaim(claims, 'azp');
+  return client !== undefined && audienceOf(claims).includes(client);
 }

@@ -34,8 +34,8 @@ export interface ClaimsInput {
   baseUrl?: string;
 }
 
-/** Which document the claims go into. */
-export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'userinfo' | 'introspection';
+/** Which document the claims go into; `lean-id`: an ID token beside which user info tells about the person. */
+export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'lean-id' | 'userinfo' | 'introspection';
 
 /** What one token carries beside the claims of its mappers. Times are seconds. */
 export interface TokenStamp {

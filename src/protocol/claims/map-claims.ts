@@ -1,7 +1,8 @@
-import type { Client } from '../../model/index.ts';
+import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { ClaimsInput, ClaimsTarget, GrantedScopes } from './contract.ts';
 import type { MapperRun, MapperStep } from './mapper-run.ts';
 import { compileMappers } from './mapper-table.ts';
+import { personClaim } from './requested-claims.ts';
 
 /**
  * What the protocol mappers of the client and its granted scopes say for one kind of document (facts §6). `aud` is
@@ -33,9 +34,12 @@ function stepsFor(target: ClaimsTarget, { client, granted }: ClaimsInput): reado
     targets = {};
     clients.set(client, targets);
   }
-  targets[target] ??= compileMappers(
-    [...granted.scopes.flatMap((scope) => scope.protocolMappers), ...client.protocolMappers],
-    target,
-  );
+  targets[target] ??= compileMappers([...scopeMappers(target, granted), ...client.protocolMappers], target);
   return targets[target];
+}
+
+/** What a scope says about the person stands in user info where that can be asked (OpenID Connect Core §5.4). */
+function scopeMappers(target: ClaimsTarget, granted: GrantedScopes): readonly ProtocolMapper[] {
+  const mappers = granted.scopes.flatMap((scope) => scope.protocolMappers);
+  return target === 'lean-id' ? mappers.filter((mapper) => personClaim(mapper) === undefined) : mappers;
 }

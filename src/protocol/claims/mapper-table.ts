@@ -77,6 +77,7 @@ function writesInto({ config }: ProtocolMapper, target: ClaimsTarget, accessByDe
     case 'lightweight':
       return config['lightweight.claim'] === 'true';
     case 'id':
+    case 'lean-id':
       return id === 'true';
     case 'userinfo':
       return (config['userinfo.token.claim'] ?? id) === 'true';

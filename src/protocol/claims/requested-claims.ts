@@ -1,7 +1,7 @@
 import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { parseObject } from './claim-value.ts';
-import type { GrantedScopes } from './contract.ts';
+import type { ClaimsTarget, GrantedScopes } from './contract.ts';
 import type { MapperStep } from './mapper-run.ts';
 import { address, fullName, userAttribute, userProperty } from './user-mappers.ts';
 
@@ -27,6 +27,13 @@ const FIXED_CLAIMS: Readonly<Record<string, string>> = {
   'oidc-address-mapper': 'address',
 };
 
+/** The member of `claims` that is about a document. */
+const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
+  id: 'id_token',
+  'lean-id': 'id_token',
+  userinfo: 'userinfo',
+};
+
 /**
  * `oidc-claims-param-token-mapper`: the standard claims that the parameter `claims` of the authorization request asks
  * for by name, where the user has them (OpenID Connect Core §5.5). They are read as the realm's client scopes read
@@ -36,9 +43,10 @@ export function requestedClaims(): MapperStep {
   return (run) => {
     const { input, target, claims } = run;
     const text = input.notes['claims'];
-    if (text === undefined || (target !== 'id' && target !== 'userinfo')) return;
+    const member = MEMBERS[target];
+    if (text === undefined || member === undefined) return;
     const sources = sourcesOf(input.configuration);
-    for (const name of Object.keys(readMember(text, target === 'id' ? 'id_token' : 'userinfo')))
+    for (const name of Object.keys(readMember(text, member)))
       if (!Object.hasOwn(claims, name)) sources.get(name)?.(run);
   };
 }
@@ -47,6 +55,13 @@ export function requestedClaims(): MapperStep {
 export function readsRequestedClaims(client: Client, granted: GrantedScopes): boolean {
   const isOne = ({ protocolMapper }: ProtocolMapper) => protocolMapper === REQUESTED_CLAIMS;
   return client.protocolMappers.some(isOne) || granted.scopes.some((one) => one.protocolMappers.some(isOne));
+}
+
+/** The standard claim about a person that a mapper fills; undefined for all other mappers. */
+export function personClaim({ protocolMapper, config }: ProtocolMapper): string | undefined {
+  if (!Object.hasOwn(SOURCES, protocolMapper)) return undefined;
+  const name = FIXED_CLAIMS[protocolMapper] ?? config['claim.name'] ?? '';
+  return STANDARD.has(name) ? name : undefined;
 }
 
 function readMember(text: string, name: string): object {
@@ -62,10 +77,9 @@ function sourcesOf(configuration: RealmConfiguration): ReadonlyMap<string, Mappe
   const sources = new Map<string, MapperStep>();
   for (const scope of configuration.clientScopes.values())
     for (const mapper of scope.protocol === 'openid-connect' ? scope.protocolMappers : []) {
-      const type = mapper.protocolMapper;
-      if (!Object.hasOwn(SOURCES, type)) continue;
-      const name = FIXED_CLAIMS[type] ?? mapper.config['claim.name'] ?? '';
-      if (STANDARD.has(name) && !sources.has(name)) sources.set(name, SOURCES[type]!(mapper));
+      const name = personClaim(mapper);
+      if (name !== undefined && !sources.has(name))
+        sources.set(name, SOURCES[mapper.protocolMapper]!(mapper));
     }
   memory.set(configuration, sources);
   return sources;

@@ -10,6 +10,14 @@ export function isLightweight(client: Client): boolean {
   return client.attributes['client.use.lightweight.access.token.enabled'] === 'true';
 }
 
+/**
+ * The client's ID tokens hold no `typ` and, where user info can be asked, no claims of scopes about the person
+ * (OpenID Connect Core §2, §5.4).
+ */
+function isIdTokenLean(client: Client): boolean {
+  return client.attributes['idkit.lean.id.token'] === 'true';
+}
+
 const SESSION = { online: 'on', offline: 'of', transient: 'tr' } as const;
 const GRANT = {
   password: 'ro',
@@ -137,14 +145,17 @@ function members(claims: Record<string, unknown>): string {
  * The claims of an ID token in Keycloak's order (facts §6.2).
  *
  * @param accessToken issued with it; `at_hash` is made from it (OpenID Connect Core §3.1.3.6)
+ * @param userInfo an access token is issued too, now or for the code beside it
  * @param algorithm that will sign the ID token
  */
 export function idTokenClaims(
   input: ClaimsInput,
   stamp: TokenStamp,
-  { accessToken, algorithm }: { accessToken?: string; algorithm: SignatureAlgorithm },
+  options: { accessToken?: string; userInfo?: boolean; algorithm: SignatureAlgorithm },
 ): Record<string, unknown> {
-  const mapped = mapClaims('id', input);
+  const { accessToken, userInfo = accessToken !== undefined, algorithm } = options;
+  const lean = isIdTokenLean(input.client);
+  const mapped = mapClaims(lean && userInfo ? 'lean-id' : 'id', input);
   const { clientId } = input.client;
   const others = [mapped.aud ?? []].flat().filter((name) => name !== clientId);
   const claims: Record<string, unknown> = {
@@ -155,7 +166,7 @@ export function idTokenClaims(
     iss: stamp.issuer,
     aud: others.length === 0 ? clientId : [clientId, ...others],
     sub: mapped.sub ?? input.user.id,
-    typ: 'ID',
+    typ: lean ? undefined : 'ID',
     azp: clientId,
     nonce: input.notes.nonce,
     sid: stamp.sessionId,
