@@ -7,7 +7,7 @@ type Wire =
   | { readonly type: 'ask'; readonly from: string }
   | { readonly type: 'have'; readonly to: string; readonly tokens: TokenSet | undefined };
 
-const PATIENCE_MILLISECONDS = 300;
+const PATIENCE_MILLISECONDS = 1_000;
 
 /**
  * Tabs joined by Web Locks and a BroadcastChannel of one name. Tokens travel in messages between pages of one origin
@@ -49,7 +49,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
       };
     },
     exclusively: (work) => locks.request(`${name} renewal`, {}, work),
-    async ask() {
+    async ask(whom) {
       let missing = (await listTabs()).length - 1;
       const found: TokenSet[] = [];
       if (missing > 0) {
@@ -58,7 +58,7 @@ export function openBrowserPeers(window: BrowserWindow, name: string): Peers {
           answered = (tokens) => {
             if (tokens !== undefined) found.push(tokens);
             missing -= 1;
-            if (missing > 0) return;
+            if (missing > 0 && (whom === 'all' || tokens === undefined)) return;
             clearTimeout(timer);
             resolve();
           };

@@ -26,8 +26,8 @@ export interface Peers {
   listen(own: () => TokenSet | undefined, told: (message: PeerMessage) => void): void;
   /** Runs `work` while no other tab runs its own; a tab that is closed lets go. */
   exclusively<T>(work: () => Promise<T>): Promise<T>;
-  /** What the other tabs hold; those that do not answer within 300 ms are passed over. */
-  ask(): Promise<readonly TokenSet[]>;
+  /** What the other tabs hold, or the first of them that holds any; no answer within a second counts as none. */
+  ask(whom: 'all' | 'first'): Promise<readonly TokenSet[]>;
   tell(message: PeerMessage): void;
   /** Whether the tab of this name is still there. */
   isOpen(name: string): Promise<boolean>;

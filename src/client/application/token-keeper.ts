@@ -31,8 +31,8 @@ export interface TokenKeeper {
 const CALM_MILLISECONDS = 5_000;
 /** However short a token lives, it is not renewed by itself more often than that. */
 const SHORTEST_PAUSE_MILLISECONDS = 1_000;
-/** How often a tab that does not answer is asked: twenty times 300 ms, after which it counts as closed. */
-const MOST_ROUNDS = 20;
+/** How often a tab that does not answer is asked, a second each, until it counts as closed. */
+const MOST_ROUNDS = 6;
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
 
 /** Keeps tokens fresh: one refresh in flight for all callers and all tabs. */
@@ -100,7 +100,7 @@ export function openTokenKeeper(
   /** Learns what the other tabs have; one that used the refresh token and is still there will tell what came of it. */
   const listenToPeers = async (): Promise<void> => {
     for (let rounds = 0; rounds < MOST_ROUNDS; rounds++) {
-      for (const tokens of await peers.ask()) adopt(tokens);
+      for (const tokens of await peers.ask('all')) adopt(tokens);
       if (inUse === undefined || inUse.id !== held?.id || !(await peers.isOpen(inUse.by))) return;
     }
   };
@@ -178,7 +178,9 @@ export function openTokenKeeper(
       take(tokens);
     },
     async join(user) {
-      const found = (await peers.ask()).filter(({ user: { sub } }) => user === undefined || sub === user);
+      const found = (await peers.ask(user === undefined ? 'first' : 'all')).filter(
+        ({ user: { sub } }) => user === undefined || sub === user,
+      );
       const [best] = found.toSorted((one, other) => other.expiresAt - one.expiresAt);
       if (best === undefined || held !== undefined) return held === undefined ? 'alone' : 'joined';
       take(best);

@@ -115,7 +115,7 @@ test('a refresh token whose renewal was cut short by a closed tab is never prese
   const dying = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
   dying.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: dying.me });
   service.current += 1;
-  await dying.ask();
+  await dying.ask('all');
   dying.close();
   clock.turn(241_000);
   await assert.rejects(tab!.keeper.accessToken(), { code: 'logged_out' });
@@ -131,11 +131,11 @@ test('a tab that renewed for all and is slow to tell is waited for', async (t) =
   // It is there, too busy to answer, and has let go of the lock.
   const slow = openBrowserPeers(globalThis as unknown as BrowserWindow, name);
   t.after(() => slow.close());
-  await slow.ask();
+  await slow.ask('all');
   slow.tell({ type: 'using', id: tab!.keeper.tokens!.id, by: slow.me });
   clock.turn(241_000);
   const token = tab!.keeper.accessToken();
-  setTimeout(() => slow.tell({ type: 'tokens', tokens: tokenSet(clock, 2) }), 700);
+  setTimeout(() => slow.tell({ type: 'tokens', tokens: tokenSet(clock, 2) }), 1_500);
   assert.equal(await token, 'access-2');
   assert.equal(service.refreshes, 0);
 });
