@@ -1,7 +1,35 @@
-import { type AddressInfo, createServer } from 'node:net';
+import net, { type AddressInfo, type BoundSocket, createServer, isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { listenUrl } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+
+/** Where the service will listen; `bound` holds the port, and nobody can connect to it yet. */
+export interface HeldPort {
+  host: string;
+  port: number;
+  bound: BoundSocket | undefined;
+}
+
+/**
+ * Proves that a port is free before anything is changed, and holds it where Node.js can (26.4 and newer). Port 0
+ * always is.
+ *
+ * @throws as `listen` does
+ */
+export async function holdPort(host: string, port: number): Promise<HeldPort> {
+  const where = { host, port };
+  // A name is looked up by `listen` itself. Of IPv6 addresses Node.js checks the form by a pattern that it takes long
+  // to compile, and it does so for every address that it listens on without a held port.
+  if (!('BoundSocket' in net) || !isIPv4(host)) {
+    await checkPortFree(where);
+    return { ...where, bound: undefined };
+  }
+  try {
+    return { ...where, bound: new net.BoundSocket(where) };
+  } catch (cause) {
+    throw listenFault(where, cause);
+  }
+}
 
 /**
  * Listens and tells the address for this machine, `http://127.0.0.1:8080`. `onListening` runs before the first
@@ -11,7 +39,7 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
  */
 export async function listen(
   app: FastifyInstance,
-  where: { host: string; port: number; tls: boolean },
+  where: HeldPort & { tls: boolean },
   onListening: (address: string) => void = () => {},
 ): Promise<string> {
   let address = '';
@@ -21,7 +49,9 @@ export async function listen(
     onListening(address);
   });
   try {
-    await app.listen({ host: where.host, port: where.port });
+    const { host, port, bound } = where;
+    // Fastify hands its options on to Node.js's own `listen`, which takes a held port as `handle`.
+    await app.listen({ host, port, ...(bound === undefined ? {} : { handle: bound }) });
   } catch (cause) {
     throw listenFault(where, cause);
   }
@@ -52,12 +82,11 @@ function listenFault(where: { host: string; port: number }, cause: unknown): unk
   }
 }
 
-/** Proves that a port is free before anything is changed. Port 0 always is. @throws as `listen` does */
-export async function checkPortFree(host: string, port: number): Promise<void> {
-  if (port === 0) return;
+async function checkPortFree(where: { host: string; port: number }): Promise<void> {
+  if (where.port === 0) return;
   const probe = createServer();
   await new Promise<void>((resolve, reject) => {
-    probe.once('error', (cause) => reject(listenFault({ host, port }, cause)));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve()));
+    probe.once('error', (cause) => reject(listenFault(where, cause)));
+    probe.listen({ ...where, exclusive: true }, () => probe.close(() => resolve()));
   });
 }

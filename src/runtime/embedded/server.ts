@@ -7,7 +7,7 @@ import { IdkitError, systemClock } from '../../core/index.ts';
 import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import type { ImportedRealms } from './import-realms.ts';
-import { checkPortFree, listen } from './listen.ts';
+import { type HeldPort, holdPort, listen } from './listen.ts';
 import { type Closers, makeMaster, openServices } from './services.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -35,8 +35,13 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const masterKey = checkMasterKey(settings.masterKey);
   const { host, port, managementPort } = settings.listen;
   const tls = await readTls(settings);
-  await checkPortFree(host, port);
-  if (managementPort !== null) await checkPortFree(host, managementPort);
+  const hold = async (number: number): Promise<HeldPort> => {
+    const held = await holdPort(host, number);
+    closers.push(() => held.bound?.[Symbol.dispose]());
+    return held;
+  };
+  const publicHeld = await hold(port);
+  const managementHeld = managementPort === null ? undefined : await hold(managementPort);
 
   const { lock, services, figures } = await openServices(settings, masterKey, log, closers);
   const { firstStart } = await makeMaster(settings, services.admin);
@@ -51,20 +56,20 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     serviceRoutes: managementPort === null,
   };
   const grace = (options.graceSeconds ?? GRACE_SECONDS) * 1000;
-  const where = { host, tls: tls !== undefined };
+  const https = tls !== undefined;
   const { buildApp, buildManagementApp } = await import('../../http/index.ts');
   const publicApp = buildApp(services, app);
   closers.push(() => closeApp(publicApp, grace));
-  const address = await listen(publicApp, { ...where, port }, (own) => {
+  const address = await listen(publicApp, { ...publicHeld, tls: https }, (own) => {
     const base = settings.baseUrl ?? own;
     services.protocol.baseUrl = base;
     services.admin.baseUrl = base;
   });
   let managementUrl: string | undefined;
-  if (managementPort !== null) {
+  if (managementHeld !== undefined) {
     const managementApp = buildManagementApp(app);
     closers.push(() => closeApp(managementApp, grace));
-    managementUrl = await listen(managementApp, { ...where, port: managementPort });
+    managementUrl = await listen(managementApp, { ...managementHeld, tls: https });
   }
   await lock.note({
     baseUrl: address,
