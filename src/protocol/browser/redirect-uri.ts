@@ -57,7 +57,8 @@ export function matchesRedirects(registered: readonly string[], uri: string, roo
 export function isSafeRedirect(uri: string): boolean {
   if (uri.length > MOST_CHARACTERS || !safe.test(uri) || unsafe.test(uri)) return false;
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
-  return scheme !== undefined && !NO_APPLICATION.has(scheme);
+  if (scheme === undefined || NO_APPLICATION.has(scheme)) return false;
+  return !scheme.startsWith('http') || URL.canParse(uri);
 }
 
 function absolute(entry: string, root: string): string {

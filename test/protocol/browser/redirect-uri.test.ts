@@ -83,6 +83,8 @@ describe('redirect URIs (facts §5.10, RFC 9700 §4.1.3)', () => {
       'https://web.example.test/ cb',
       'https://web.example.test/"x',
       'https://web.example.test/ä',
+      'http://127.0.0.1:99999/cb',
+      'https://%zz/cb',
       '//web.example.test/cb',
       '/cb',
       '',
