@@ -1,7 +1,8 @@
 // Protocol: OAuth 2 and OpenID Connect rules as functions of plain values.
-// Owns: the token endpoint and its grants, revocation, logout, introspection, user info, keys, claims, discovery.
-// Must not know: HTTP, SQL, the wall clock.
-// Start at token-endpoint.ts.
+// Owns: the token endpoint and its grants, revocation, logout, introspection, user info, keys, claims, discovery; the
+// authorization endpoint and the login in a browser (browser/), the account pages (account/).
+// Must not know: HTTP, HTML, SQL, the wall clock.
+// Start at token-endpoint.ts, and for the browser at browser/authorize.ts, then browser/next-step.ts.
 export {
   type ActiveToken,
   findIssuerRealm,
