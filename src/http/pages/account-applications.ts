@@ -31,7 +31,8 @@ function renderApplication(
 ): Html {
   const { consent, description } = application;
   const name = texts.stored(application.name);
-  const remove = texts.text('accountRemoveAccess');
+  // Without a consent to take back, a login that goes on keeps what it has; it ends on the page of devices.
+  const remove = texts.text(consent === undefined ? 'accountRemoveOffline' : 'accountRemoveAccess');
   const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
   return html`<li class="item"><div>
 <h2>${nameOf(application, name)}${application.inUse && badge(texts.text('accountApplicationInUse'))}${application.offline && badge(texts.text('accountApplicationOffline'))}</h2>

@@ -154,8 +154,8 @@ test('data, password, devices and applications are looked after without scripts'
   assert.equal(tokens.status, 200, JSON.stringify(tokens.body));
   await page.click('text=Applications');
   assert.match(await page.innerText('#kc-account-applications'), /Orders[\s\S]*Offline access/);
-  await page.getByRole('button', { name: 'Remove access: Orders' }).click();
-  assert.equal(await told(), 'The application no longer has access.');
+  await page.getByRole('button', { name: 'Remove offline access: Orders' }).click();
+  assert.equal(await told(), 'The access is removed.');
 
   const other = await browser!.newContext();
   const elsewhere = await other.newPage();

@@ -167,7 +167,8 @@ export const de: Messages = {
   accountConsentScopes: 'Sie haben zugestimmt:',
   accountConsentGiven: 'Seit:',
   accountRemoveAccess: 'Zugriff entziehen',
-  accountAccessRemovedMessage: 'Die Anwendung hat keinen Zugriff mehr.',
+  accountRemoveOffline: 'Offline-Zugriff entziehen',
+  accountAccessRemovedMessage: 'Der Zugriff ist entzogen.',
 
   // Logout
   logoutConfirmTitle: 'Abmeldung',

@@ -168,7 +168,8 @@ export const en = {
   accountConsentScopes: 'You agreed to:',
   accountConsentGiven: 'Since:',
   accountRemoveAccess: 'Remove access',
-  accountAccessRemovedMessage: 'The application no longer has access.',
+  accountRemoveOffline: 'Remove offline access',
+  accountAccessRemovedMessage: 'The access is removed.',
 
   // Logout
   logoutConfirmTitle: 'Logging out',
