@@ -1,6 +1,5 @@
 import '@patternfly/patternfly/base/patternfly-variables.css';
 import '@patternfly/patternfly/base/patternfly-common.css';
-import './console.css';
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -23,6 +22,8 @@ import { KeysScreen } from './screens/keys.tsx';
 import { RealmsScreen } from './screens/realms.tsx';
 import { UserScreen } from './screens/user.tsx';
 import { UsersScreen } from './screens/users.tsx';
+// Last, so that its rules win over those of the parts.
+import './console.css';
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import type { Page } from 'playwright-core';
+import { findViolations } from '../http/pages/find-violations.ts';
+
+/** Where screenshots go for people to look at; nothing is kept where the variable is not set. */
+const SHOTS = process.env['IDKIT_TEST_SHOTS'];
+
+const LOOKS = [
+  { name: 'light', colorScheme: 'light', width: 1280 },
+  { name: 'dark', colorScheme: 'dark', width: 1280 },
+  { name: 'phone', colorScheme: 'light', width: 390 },
+] as const;
+
+/** The change has reached the page, and what it moves has come to rest: axe reads colours as they are. */
+const SETTLED = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() =>
+  Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))))`;
+
+/** Fails where assistive technology would, in light and in dark, and where a phone had to scroll sideways. */
+export async function checkScreen(page: Page, name: string): Promise<void> {
+  for (const { name: look, colorScheme, width } of LOOKS) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    await page.evaluate(SETTLED);
+    if (SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/console-${name}-${look}.png` });
+    if (look !== 'phone') assert.deepEqual(await findViolations(page), [], `${name}, ${look}`);
+    assert.equal(
+      await page.evaluate('document.documentElement.scrollWidth > innerWidth'),
+      false,
+      `${name}, ${look}`,
+    );
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+}
+
+/** What a browser complains of while it shows a page: scripts that fail, policies that forbid, answers that are errors. */
+export function collectComplaints(page: Page): readonly string[] {
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  return complaints;
+}

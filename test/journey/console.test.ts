@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { runExample } from '../examples/run-example.ts';
+import { freePort, shows, wait } from '../examples/shop.ts';
+import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
+import { checkScreen, collectComplaints } from './console-screen.ts';
+import { makePlace, readSecrets, startIdkit } from './idkit.ts';
+
+const PASSWORD = 'correct horse battery staple';
+/** Bytes as they cross the wire, compressed. */
+const FIRST_LOAD = 300_000;
+
+test('a new user makes a realm, a user and a client in the console, and that user logs in', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const cwd = makePlace(t);
+  const service = await startIdkit(t, { cwd });
+  const { IDKIT_ADMIN_USERNAME = 'admin', IDKIT_ADMIN_PASSWORD } = readSecrets(cwd);
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  const port = await freePort();
+  const shop = `http://localhost:${port}/`;
+
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const complaints = collectComplaints(page);
+  const dialog = page.getByRole('dialog');
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const heading = (name: string) => page.getByRole('heading', { name, exact: true, level: 1 }).waitFor();
+  const fill = async (fields: Readonly<Record<string, string>>) => {
+    for (const [label, value] of Object.entries(fields))
+      await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
+  };
+  const told = (text: string) => page.getByText(text).waitFor();
+
+  await t.test('the base URL leads to the console, the console to the login and back', async () => {
+    const sizes: Promise<number>[] = [];
+    page.on('requestfinished', (request) => {
+      if (new URL(request.url()).pathname.startsWith('/admin/master/console/'))
+        sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await page.goto(service.address);
+    await logIn(page, IDKIT_ADMIN_USERNAME, IDKIT_ADMIN_PASSWORD!, 'login');
+    await heading('Realms');
+    await checkScreen(page, 'realms');
+    assert.equal(page.url(), `${service.address}/admin/master/console/`);
+    assert.equal(
+      await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])'),
+      '[{},{},""]',
+    );
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    assert.ok(bytes > 100_000 && bytes <= FIRST_LOAD, `first load: ${bytes} bytes`);
+    t.diagnostic(`the console's first load: ${bytes} bytes compressed`);
+  });
+
+  await t.test('a realm', async () => {
+    await button('Create realm').click();
+    await fill({ Name: 'garden', 'Display name': 'Garden shop' });
+    await checkScreen(page, 'create-realm');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await told('Realm garden is there');
+    await page.getByRole('link', { name: 'garden' }).click();
+    await heading('Users');
+    await told('No users');
+    await checkScreen(page, 'no-users');
+  });
+
+  await t.test('a client by the guided form, and an API with a role', async () => {
+    await page.getByRole('link', { name: 'Clients' }).click();
+    await button('Create client').click();
+    await fill({ 'Client id': 'shop', 'Redirect URI': shop });
+    await checkScreen(page, 'create-client');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await heading('shop');
+    await checkScreen(page, 'client');
+    await page.getByRole('link', { name: 'Clients' }).click();
+    await page.getByRole('link', { name: 'shop', exact: true }).waitFor();
+    await checkScreen(page, 'clients');
+    await button('Create client').click();
+    await dialog.getByLabel('Machine to machine').check();
+    await fill({ 'Client id': 'orders-api' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await heading('orders-api');
+    await page.getByRole('tab', { name: 'Secret' }).click();
+    await button('Show the secret').click();
+    await page.getByLabel('Client secret').waitFor();
+    await checkScreen(page, 'client-secret');
+    await page.getByRole('tab', { name: 'Service account' }).click();
+    await told('default-roles-garden');
+    await checkScreen(page, 'service-account');
+    await page.getByRole('tab', { name: 'Roles' }).click();
+    await button('Create role').click();
+    await fill({ Name: 'read' });
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await told('Role read is there');
+    await checkScreen(page, 'client-roles');
+  });
+
+  await t.test('a user with a password and a role', async () => {
+    await page.getByRole('link', { name: 'Users' }).click();
+    await button('Create user').click();
+    await fill({ Username: 'rose', 'E-mail': 'rose@example.org', 'First name': 'Rose', 'Last name': 'Bush' });
+    await checkScreen(page, 'create-user');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await heading('rose');
+    await checkScreen(page, 'user');
+    await page.getByRole('tab', { name: 'Password' }).click();
+    await page.getByLabel('New password').fill(PASSWORD);
+    await page.getByLabel('Temporary').uncheck();
+    await checkScreen(page, 'user-password');
+    await button('Set password').click();
+    await told('The password is set');
+    await page.getByRole('tab', { name: 'Roles' }).click();
+    await button('Assign role').click();
+    await dialog.getByRole('textbox').fill('orders-api:read');
+    await dialog.getByLabel('orders-api: read').check();
+    await checkScreen(page, 'assign-roles');
+    await dialog.getByRole('button', { name: 'Assign 1' }).click();
+    await told('The roles are assigned');
+    await page.getByRole('gridcell', { name: 'orders-api: read', exact: true }).waitFor();
+    await checkScreen(page, 'user-roles');
+    await page.getByRole('link', { name: 'Users' }).click();
+    await page.getByLabel('Search by name or e-mail').fill('nobody');
+    await told('Nothing matches');
+    await page.getByLabel('Search by name or e-mail').fill('bush');
+    await page.getByRole('link', { name: 'rose' }).waitFor();
+    await checkScreen(page, 'users');
+  });
+
+  await t.test('the user logs in to an application, which renews, and logs out in another tab', async () => {
+    const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
+    const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
+    const [, API] = await api.told(/protected API on (\S+)/);
+    await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).told(/shop is on/);
+    const first = await context.newPage();
+    await first.goto(shop);
+    await first.click('#login');
+    await first.getByText('Garden shop').waitFor();
+    await logIn(first, 'rose', PASSWORD, 'garden-login');
+    await shows(first, 'Hello, Rose Bush');
+    await wait(first, 241_000);
+    const renewal = first.waitForRequest((request) =>
+      (request.postData() ?? '').includes('grant_type=refresh_token'),
+    );
+    await first.click('#orders');
+    assert.equal((await (await renewal).response())?.status(), 200);
+    await first.getByRole('listitem').first().waitFor();
+    assert.deepEqual(await first.getByRole('listitem').allTextContents(), ['a lamp', 'two chairs']);
+
+    await page.bringToFront();
+    await page.getByRole('link', { name: 'rose' }).click();
+    await page.getByRole('tab', { name: 'Sessions' }).click();
+    await page.getByRole('gridcell', { name: 'shop', exact: true }).waitFor();
+    await checkScreen(page, 'user-sessions');
+
+    const other = await context.newPage();
+    await other.goto(shop);
+    await shows(other, 'Hello, Rose Bush');
+    await other.click('#logout');
+    await shows(first, 'Logged out (logout_elsewhere)');
+    await shows(other, 'Logged out (not_logged_in)');
+    await first.click('#login');
+    await first.waitForSelector('#kc-form-login');
+    await Promise.all([first.close(), other.close()]);
+    await page.bringToFront();
+  });
+
+  await t.test('events and keys; a sign-out leads to the login', async () => {
+    await page.getByRole('link', { name: 'Events' }).click();
+    await told('This realm does not store events');
+    await checkScreen(page, 'events');
+    await page.getByRole('tab', { name: 'Administrators' }).click();
+    await told('This realm does not store events of administrators');
+    await checkScreen(page, 'admin-events');
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('gridcell', { name: 'RS256', exact: true }).waitFor();
+    await checkScreen(page, 'keys');
+    await button('Sign out').click();
+    await page.waitForSelector('#kc-form-login');
+    await page.goto(`${service.address}/admin/garden/console/`);
+    await page.waitForSelector('#kc-form-login');
+    await page.getByText('Garden shop').waitFor();
+  });
+
+  assert.deepEqual(complaints, []);
+});
+
+async function logIn(page: Page, username: string, password: string, screen: string): Promise<void> {
+  await page.waitForSelector('#kc-form-login');
+  await checkScreen(page, screen);
+  await page.fill('#username', username);
+  await page.fill('#password', password);
+  await page.click('#kc-login');
+}
