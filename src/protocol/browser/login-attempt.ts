@@ -1,0 +1,46 @@
+import type { Credential, User } from '../../model/index.ts';
+import { findFailures } from '../login-failures.ts';
+import { checkUsable, type LoginAttempt } from '../prove-user.ts';
+import { Refusal } from '../refusal.ts';
+import { type BrowserCall, startLoginEvent } from './call.ts';
+import { continueLogin } from './continue-login.ts';
+import type { BrowserAnswer } from './contract.ts';
+import type { ShownLogin } from './login-page.ts';
+import type { RuleMessageKey } from './message-keys.ts';
+import { describeRequest } from './progress.ts';
+
+/** What the proof of a user works with, for a form of the login. */
+export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
+  const event = startLoginEvent(call, client);
+  describeRequest(event, row.request);
+  event.details['auth_type'] = 'code';
+  const { ctx, configuration, request } = call;
+  return { ctx, configuration, event, remoteAddress: request.remoteAddress };
+}
+
+/** Tells the refusal and shows the form with what may be said of it. @throws what is no refusal */
+export async function refuseForm(
+  error: unknown,
+  attempt: LoginAttempt,
+  show: (key: RuleMessageKey) => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  if (!(error instanceof Refusal)) throw error;
+  if (error.case !== 'user-credentials-wrong' && error.case !== 'account-disabled') throw error;
+  attempt.event.refused(error);
+  return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
+}
+
+/** Everything is proved: the account must be usable, failures are forgotten, and the login goes on. */
+export async function enter(
+  call: BrowserCall,
+  { client, row }: ShownLogin,
+  attempt: LoginAttempt,
+  user: User,
+  password: Credential,
+): Promise<BrowserAnswer> {
+  await checkUsable(attempt, user);
+  if ((await findFailures(attempt, user)) !== undefined)
+    await call.ctx.store.removeLoginFailures(call.configuration.realm.id, user.id);
+  const proof = { by: 'password', password, authenticatedAt: call.now } as const;
+  return continueLogin(call, { client, request: row.request, row, user, proof });
+}
