@@ -4,7 +4,7 @@ import { type Credential, type PasswordFault, parsePasswordPolicy, userTurn } fr
 import type { Change, RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 
-/** What became of a new password. `gone`: the user was deleted meanwhile. */
+/** What became of a new password. `gone`: the user was deleted meanwhile, or has another password already. */
 export type PasswordChange =
   | { outcome: 'changed'; password: Credential }
   | { outcome: 'refused'; fault: PasswordFault }
@@ -14,12 +14,15 @@ export type PasswordChange =
  * Sets the password that a user chose, takes the action UPDATE_PASSWORD from them and ends all of their sessions,
  * offline ones too, with every login half done (contract §5: "a password change ends all sessions of the user"); their
  * clients are told (Back-Channel Logout 1.0 §2.5).
+ *
+ * @param options `provedBy`: id of the password that the user proved just now, which must still be theirs
  */
 export async function changePassword(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
   userId: string,
   password: string,
+  { provedBy }: { provedBy?: string } = {},
 ): Promise<PasswordChange> {
   const { id: realmId, name, settings } = configuration.realm;
   const { passwordPolicy } = settings;
@@ -29,6 +32,8 @@ export async function changePassword(
     if (user === undefined) return { outcome: 'gone' };
     const { username, email } = user;
     const there = await ctx.store.listCredentials(userId);
+    const holds = there.some(({ id, type }) => id === provedBy && type === 'password');
+    if (provedBy !== undefined && !holds) return { outcome: 'gone' };
     const candidate = { password, username, ...(email === undefined ? {} : { email }) };
     const fault = await findPasswordFault(ctx.passwords, passwordPolicy, candidate, there);
     if (fault !== undefined) return { outcome: 'refused', fault };

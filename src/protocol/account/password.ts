@@ -35,9 +35,11 @@ const rules: AccountRules = {
     if (password !== request.form.get('password-confirm'))
       return again(account, event, 'notMatchPasswordMessage', 'password_confirm_error');
     const proved = await proveCurrent(account, event);
-    if (proved === 'refused')
+    if (proved === undefined)
       return rules.show(account, { message: { kind: 'error', key: 'accountPasswordWrongMessage' } });
-    const changed = await changePassword(ctx, configuration, sso.user.id, password);
+    const changed = await changePassword(ctx, configuration, sso.user.id, password, {
+      provedBy: proved.id,
+    });
     if (changed.outcome === 'gone')
       return again(account, event, 'accountFormOutdatedMessage', 'user_not_found');
     if (changed.outcome === 'refused') {
@@ -73,19 +75,19 @@ function again(
 }
 
 /** The password that the user has now, by the very rules of the login: guesses count and lock (facts §11). */
-async function proveCurrent(account: AccountCall, event: EventDraft): Promise<'proved' | 'refused'> {
+async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Credential | undefined> {
   const { ctx, configuration, request, sso } = account;
   const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress: request.remoteAddress };
   try {
-    const { user } = await provePassword(attempt, sso.user, request.form.get('password') ?? '');
+    const { user, password } = await provePassword(attempt, sso.user, request.form.get('password') ?? '');
     await checkUsable(attempt, user);
     if ((await findFailures(attempt, user)) !== undefined)
       await ctx.store.removeLoginFailures(configuration.realm.id, user.id);
-    return 'proved';
+    return password;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     event.refused(error);
-    return 'refused';
+    return undefined;
   }
 }
 

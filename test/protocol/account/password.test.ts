@@ -123,6 +123,31 @@ describe('the page of the password (contract §5)', () => {
     assert.equal(await world.store.findLoginFailures(user.realmId, user.id), undefined);
   });
 
+  it('does not undo a password that an administrator sets at that very moment', async () => {
+    const { realm, user, browser } = await realmOf('race');
+    const { stateChecker } = accountOf(await browser.open('password'));
+    const [old] = await world.store.listCredentials(user.id);
+    const { passwords } = world.ctx;
+    world.ctx.passwords = {
+      ...passwords,
+      verify: async (...asked) => {
+        const verdict = await passwords.verify(...asked);
+        await realm.put(
+          { do: 'remove', what: 'credential', id: old!.id },
+          { do: 'create', credential: { ...old!, id: 'set-by-administrator' } },
+          { do: 'endSessions', userId: user.id, offlineToo: true },
+        );
+        return verdict;
+      },
+    };
+    const answer = await browser.send('POST', browser.url('password'), { stateChecker, ...change });
+    world.ctx.passwords = passwords;
+    assert.equal(messageOf(answer), 'accountFormOutdatedMessage');
+    const [now] = await world.store.listCredentials(user.id);
+    assert.equal(now?.id, 'set-by-administrator');
+    assert.deepEqual(await world.store.listUserSessions(user.id, false), []);
+  });
+
   it('sends to the login where the user was deleted meanwhile', async () => {
     const { realm, user, browser } = await realmOf('gone');
     const { stateChecker } = accountOf(await browser.open('password'));
