@@ -1,12 +1,12 @@
 import { readArchive } from './archive-reader.ts';
 import type { DumpReport, Manifest, VerifySetOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
-import { createDumpInspector } from './dump-inspector.ts';
 import { decryptEnvironment, environmentFault, inspectEnvironment, LONGEST_MESSAGE } from './environment.ts';
 import { damaged, shown } from './faults.ts';
 import { gunzip } from './gunzip.ts';
 import { MANIFEST_MAX_BYTES, parseJson, parseManifest } from './manifest.ts';
 import { parseRealmFileName } from './names.ts';
+import { readSql } from './read-sql.ts';
 
 const REALM_FILE_MAX_BYTES = 256 * 1024 * 1024;
 
@@ -37,12 +37,6 @@ export async function readContent(
   else if (name === SET_FILES.environment) await readEnvironment(name, content, findings, options);
   else if (parseRealmFileName(name) !== undefined) await readRealmFile(name, content, findings);
   else findings.notes.push(`${shown(name)} is no file of a backup set; its checksum is in the list`);
-}
-
-async function readSql(name: string, content: AsyncIterable<Buffer>): Promise<DumpReport> {
-  const inspector = createDumpInspector();
-  for await (const chunk of gunzip(content, name)) inspector.write(chunk);
-  return inspector.end();
 }
 
 async function readEnvironment(

@@ -21,6 +21,7 @@ const THREADS = [
   'src/store/sqlite/load/load-thread.ts',
   'src/crypto/password-thread.ts',
   'src/backupset/gzip-thread.ts',
+  'src/backupset/inspect-thread.ts',
 ];
 
 /** What the joined packages load at once and use seldom or never here; it is loaded when it is used. */
