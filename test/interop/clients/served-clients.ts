@@ -24,8 +24,16 @@ export function serveClients(
   clients: readonly Readonly<Record<string, unknown>>[],
 ): Promise<ExampleRealm> {
   return startExampleRealm(t, (text) => {
-    const realm = JSON.parse(text) as { clients: unknown[] };
-    return JSON.stringify({ ...realm, clients: [...realm.clients, ...clients] });
+    const realm = JSON.parse(text) as {
+      clients: unknown[];
+      users: { clientRoles?: Readonly<Record<string, unknown>> }[];
+    };
+    // As users have it who were not imported with roles of their own: keycloak-js asks for their profile.
+    const users = realm.users.map((user) => ({
+      ...user,
+      clientRoles: { ...user.clientRoles, account: ['view-profile'] },
+    }));
+    return JSON.stringify({ ...realm, users, clients: [...realm.clients, ...clients] });
   });
 }
 

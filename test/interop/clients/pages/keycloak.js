@@ -28,8 +28,10 @@ else {
       checkLoginIframeInterval: 1,
       pkceMethod: 'S256',
     });
-    const user = authenticated ? await keycloak.loadUserInfo() : undefined;
-    show(user === undefined ? 'nobody' : `${user.preferred_username}, ${user.email}`);
+    if (authenticated) {
+      const [info, profile] = await Promise.all([keycloak.loadUserInfo(), keycloak.loadUserProfile()]);
+      show(`${info.preferred_username}, ${profile.email}`);
+    } else show('nobody');
   } catch (error) {
     show(`failed: ${error?.message ?? error?.error}`);
   }
