@@ -63,7 +63,8 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
       // Not open yet or gone: there is nobody to tell.
     }
   };
-  setInterval(flush, FLUSH_MILLISECONDS).unref();
+  // Not `flush`, which also waits until the disk has the lines: ten times a second that would stop the service.
+  setInterval(hand, FLUSH_MILLISECONDS).unref();
   process.on('exit', flush);
   return { ...tellTo(pino(settings, gather)), flush };
 }
