@@ -75,7 +75,7 @@ export async function userInfo(
     const notes = { ...session?.notes, ...(await requestNotes(ctx, verified, granted)) };
     const input = await gatherClaims(ctx, configuration, { client, user, granted, notes });
     event.succeeded();
-    return { body: { sub: user.id, ...mapClaims('userinfo', input) }, allowOrigin };
+    return { body: { sub: user.id, ...withoutEmpty(mapClaims('userinfo', input)) }, allowOrigin };
   } catch (error) {
     if (error instanceof Refusal) {
       error.allowOrigin ??= allowOrigin;
@@ -93,6 +93,21 @@ async function requestNotes(
 ): Promise<Readonly<Record<string, string>>> {
   if (session === undefined || !readsRequestedClaims(client, granted)) return {};
   return ctx.store.findClientNotes(session.id, session.offline, client.id, numberClaim(claims, 'iat') ?? 0);
+}
+
+/** Claims without a value are left out, those of `address` too (OpenID Connect Core §5.3.2). */
+function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const found: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(claims)) {
+    const kept = name === 'address' && isObject(value) ? withoutEmpty(value) : value;
+    if (kept === '' || kept === null || (kept !== value && Object.keys(Object(kept)).length === 0)) continue;
+    found[name] = kept;
+  }
+  return found;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The token from the header or the form, never from the query (RFC 6750 §2; facts §5.5). */

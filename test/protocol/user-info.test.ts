@@ -23,6 +23,14 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal((await info(access_token)).body['phone_number'], '+491');
   });
 
+  it('leaves out claims without a value (OpenID Connect Core §5.3.2)', async () => {
+    await realm.user('bare', { attributes: { phoneNumber: [''] } });
+    const { access_token } = await realm.login('bare', { scope: 'openid phone' });
+    const { body } = await info(access_token);
+    assert.equal(body['email'], 'bare@example.test');
+    assert.ok(!('phone_number' in body));
+  });
+
   it('takes the token from the form, and the scheme in any case', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const byForm = await userInfo(world.ctx, realm.request({ access_token }));
