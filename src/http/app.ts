@@ -175,6 +175,9 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
   app.addHook('onSend', (request, reply, payload, done) => {
     // A connection that was busy when the server closed would be kept for its next request.
     if (closing) reply.header('connection', 'close');
+    // JSON has no such parameter (RFC 8259 §11); the framework adds it.
+    if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
+      reply.header('content-type', 'application/json');
     addPagePolicy(reply, request.method === 'POST' && !request.url.startsWith('/admin/'));
     done(null, payload);
   });

@@ -1,0 +1,40 @@
+import { generateKeyPairSync, webcrypto } from 'node:crypto';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import 'reflect-metadata';
+import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
+
+/** What a server of these tests proves itself by. */
+export interface Certificate {
+  cert: string;
+  key: string;
+}
+
+const DAY = 86_400_000;
+
+/** A certificate of this machine that nobody signed; this program trusts it from now on, as operators do by a file. */
+export async function makeTrustedCertificate(): Promise<Certificate> {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
+  const made = await X509CertificateGenerator.createSelfSigned(
+    {
+      name: 'CN=localhost',
+      notBefore: new Date(Date.now() - DAY),
+      notAfter: new Date(Date.now() + DAY),
+      keys: {
+        privateKey: privateKey.toCryptoKey(algorithm, true, ['sign']),
+        publicKey: publicKey.toCryptoKey(algorithm, true, ['verify']),
+      },
+      signingAlgorithm: algorithm,
+      extensions: [
+        new SubjectAlternativeNameExtension([
+          { type: 'dns', value: 'localhost' },
+          { type: 'ip', value: '127.0.0.1' },
+        ]),
+      ],
+    },
+    webcrypto as Crypto,
+  );
+  const cert = made.toString('pem');
+  setDefaultCACertificates([...getCACertificates('default'), cert]);
+  return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+}

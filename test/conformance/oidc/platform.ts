@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
+import type { SettingFlags } from '../../../src/config/index.ts';
+import { type AdminApi, administrator } from '../../http/administrator.ts';
+import { makePlatform, startTestService, type TestService } from '../../http/service.ts';
+import { type Certificate, makeTrustedCertificate } from './certificate.ts';
+import { ALICE, BOB, clientOf, type TestClient } from './realm.ts';
+import { startWebServer, type WebServer } from './web-server.ts';
+
+export const REALM = 'conformance';
+
+/** A service over https with one realm, and its clients' server. */
+export interface Platform {
+  service: TestService;
+  admin: AdminApi;
+  certificate: Certificate;
+  issuer: string;
+  /** `{issuer}/protocol/openid-connect`. */
+  protocol: string;
+  web: WebServer;
+  /** The two static clients of a certification run; both ask for lean ID tokens and honour `claims`. */
+  one: TestClient;
+  two: TestClient;
+  /** The keys as they were published before the first token. */
+  keys: JSONWebKeySet;
+  /** Makes a client more. */
+  addClient(clientId: string, changes?: Readonly<Record<string, unknown>>): Promise<TestClient>;
+  /** The claims of an ID token that a client checks by the keys it read at the start (Core §3.1.3.7). */
+  verifyIdToken(client: TestClient, token: string | undefined): Promise<JWTPayload>;
+  stop(): Promise<void>;
+}
+
+/** Starts it all as `idkit serve --tls-cert --tls-key` does. */
+export async function startPlatform(flags: SettingFlags = {}): Promise<Platform> {
+  const certificate = await makeTrustedCertificate();
+  const directory = makePlatform();
+  const [certFile, keyFile] = [join(directory.dir, 'cert.pem'), join(directory.dir, 'key.pem')];
+  writeFileSync(certFile, certificate.cert);
+  writeFileSync(keyFile, certificate.key, { mode: 0o600 });
+  const service = await startTestService({
+    platform: directory,
+    flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile, ...flags },
+  });
+  const web = await startWebServer(certificate);
+  const admin = await administrator(service);
+  const one = clientOf('one', web.origin, { secret: 'one: a+secret/of=letters&ü%' });
+  const two = clientOf('two', web.origin);
+  const made = await admin('POST', '', {
+    realm: REALM,
+    enabled: true,
+    // Without it an attribute `locale` is none of the user's claims.
+    internationalizationEnabled: true,
+    supportedLocales: ['en', 'de'],
+    defaultLocale: 'en',
+    users: [ALICE, BOB],
+    clients: [one.representation, two.representation],
+  });
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+  const issuer = `${service.address}/realms/${REALM}`;
+  const protocol = `${issuer}/protocol/openid-connect`;
+  const keys = (await (await fetch(`${protocol}/certs`)).json()) as JSONWebKeySet;
+  return {
+    service,
+    admin,
+    certificate,
+    issuer,
+    protocol,
+    web,
+    one,
+    two,
+    keys,
+    addClient: async (clientId, changes = {}) => {
+      const client = clientOf(clientId, web.origin, changes);
+      const added = await admin('POST', `/${REALM}/clients`, client.representation);
+      assert.equal(added.status, 201, JSON.stringify(added.json));
+      return client;
+    },
+    verifyIdToken: async (client, token) => {
+      assert.ok(token, 'no ID token');
+      return (await jwtVerify(token, createLocalJWKSet(keys), { issuer, audience: client.clientId })).payload;
+    },
+    stop: async () => {
+      web.close();
+      await service.stop();
+      directory.remove();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+/** A client of a certification run and how it is registered. */
+export interface TestClient {
+  clientId: string;
+  secret: string;
+  redirectUri: string;
+  representation: Readonly<Record<string, unknown>>;
+}
+
+/** Every user's password. */
+export const PASSWORD = 'Correct-Horse-1';
+
+const credentials = [{ type: 'password', value: PASSWORD }];
+
+/** Somebody who has every standard claim (Core §5.1). */
+export const ALICE = {
+  username: 'alice',
+  enabled: true,
+  realmRoles: ['offline_access'],
+  email: 'alice@example.test',
+  emailVerified: true,
+  firstName: 'Alice',
+  lastName: 'Archer',
+  credentials,
+  attributes: {
+    middleName: ['Ada'],
+    nickname: ['Ally'],
+    profile: ['https://alice.example.test/'],
+    picture: ['https://alice.example.test/picture.png'],
+    website: ['https://alice.example.test/blog'],
+    gender: ['female'],
+    birthdate: ['2000-02-29'],
+    zoneinfo: ['Europe/Berlin'],
+    locale: ['en'],
+    updatedAt: ['1790000000'],
+    phoneNumber: ['+49 30 123456'],
+    phoneNumberVerified: ['true'],
+    street: ['Unter den Linden 1'],
+    locality: ['Berlin'],
+    region: ['Berlin'],
+    postal_code: ['10117'],
+    country: ['Germany'],
+    formatted: ['Unter den Linden 1, 10117 Berlin'],
+  },
+};
+
+/** Somebody with little more than a name. */
+export const BOB = {
+  username: 'bob',
+  enabled: true,
+  realmRoles: ['offline_access'],
+  email: 'bob@example.test',
+  firstName: 'Bob',
+  lastName: 'Baker',
+  credentials,
+  attributes: { nickname: [''], locality: [''] },
+};
+
+/** The settings of a client that avoid the warnings which Keycloak gets: `typ`, e-mail in the ID token, `claims`. */
+export const WITHOUT_WARNINGS = {
+  attributes: { 'idkit.lean.id.token': 'true' },
+  protocolMappers: [
+    {
+      name: 'claims parameter',
+      protocol: 'openid-connect',
+      protocolMapper: 'oidc-claims-param-token-mapper',
+      config: { 'id.token.claim': 'true', 'userinfo.token.claim': 'true' },
+    },
+  ],
+};
+
+/** A confidential client of the code flow that is granted what it names and no more. */
+export function clientOf(
+  clientId: string,
+  origin: string,
+  changes: Readonly<Record<string, unknown>> = {},
+): TestClient {
+  const secret = String(changes['secret'] ?? `the secret of ${clientId}`);
+  const redirectUri = `${origin}/${clientId}/cb`;
+  const { attributes, ...others } = changes;
+  return {
+    clientId,
+    secret,
+    redirectUri,
+    representation: {
+      clientId,
+      enabled: true,
+      publicClient: false,
+      secret,
+      standardFlowEnabled: true,
+      redirectUris: [redirectUri],
+      webOrigins: ['+'],
+      defaultClientScopes: ['web-origins', 'acr', 'basic', 'roles'],
+      optionalClientScopes: ['profile', 'email', 'address', 'phone', 'offline_access'],
+      ...WITHOUT_WARNINGS,
+      ...others,
+      attributes: { ...WITHOUT_WARNINGS.attributes, ...(attributes as Record<string, string> | undefined) },
+    },
+  };
+}

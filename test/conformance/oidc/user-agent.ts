@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { CookieJar } from '../../http/browser/cookie-jar.ts';
+import { readElements } from '../../http/pages/read-page.ts';
+import { form } from '../../http/service.ts';
+import type { Platform } from './platform.ts';
+import { PASSWORD, type TestClient } from './realm.ts';
+
+/** How the client is answered. */
+export type Mode = 'query' | 'form_post';
+
+type Fields = Readonly<Record<string, string>>;
+
+/** What a browser shows in the end, or sends to the client. */
+export type Outcome =
+  | { is: 'page'; status: number; url: string; markup: string; headers: Headers }
+  | { is: 'answer'; to: string; fields: Fields; how: 'query' | 'fragment' | 'form_post'; headers: Headers };
+export type ShownPage = Extract<Outcome, { is: 'page' }>;
+export type ClientAnswer = Extract<Outcome, { is: 'answer' }>;
+
+/** A browser of one person: cookies, redirects within the service, forms that submit themselves. */
+export class UserAgent {
+  readonly jar = new CookieJar();
+  readonly #platform: Platform;
+  readonly #mode: Mode;
+
+  constructor(platform: Platform, mode: Mode = 'query') {
+    this.#platform = platform;
+    this.#mode = mode;
+  }
+
+  /** The URL of an authorization request; undefined takes a usual parameter away. */
+  authorizationUrl(client: TestClient, parameters: Readonly<Record<string, string | undefined>> = {}): URL {
+    const url = new URL(`${this.#platform.protocol}/auth`);
+    const usual = {
+      client_id: client.clientId,
+      redirect_uri: client.redirectUri,
+      response_type: 'code',
+      scope: 'openid',
+      state: 'a-state',
+      nonce: 'a-nonce',
+      ...(this.#mode === 'query' ? {} : { response_mode: this.#mode }),
+    };
+    for (const [name, value] of Object.entries({ ...usual, ...parameters }))
+      if (value !== undefined) url.searchParams.set(name, value);
+    return url;
+  }
+
+  /** Asks the authorization endpoint. */
+  authorize(client: TestClient, parameters: Parameters<UserAgent['authorizationUrl']>[1] = {}) {
+    return this.open(this.authorizationUrl(client, parameters));
+  }
+
+  /** Opens an address of the service, or sends a form there, and follows it until there is something to see. */
+  async open(url: string | URL, fields?: Fields): Promise<Outcome> {
+    const answer = await this.jar.fetch(String(url), fields === undefined ? {} : form(fields));
+    const markup = await answer.text();
+    const location = answer.headers.get('location');
+    if (location !== null) {
+      const to = new URL(location, answer.url);
+      if (to.origin === this.#platform.service.address) return this.open(to);
+      const how = to.hash === '' ? 'query' : 'fragment';
+      const parameters = new URLSearchParams(how === 'query' ? to.search : to.hash.slice(1));
+      return answered(location.slice(0, location.search(/[?#]|$/)), [...parameters], how, answer.headers);
+    }
+    const page = { is: 'page', status: answer.status, url: answer.url, markup, headers: answer.headers };
+    const [sent] = readElements(markup).filter(({ tag }) => tag === 'form');
+    const action = sent?.attributes['action'] ?? '';
+    if (!URL.canParse(action) || new URL(action).origin === this.#platform.service.address)
+      return page as ShownPage;
+    const hidden = readElements(markup).filter(({ attributes }) => attributes['type'] === 'hidden');
+    const pairs = hidden.map(({ attributes: { name = '', value = '' } }) => [name, value] as const);
+    assert.equal(sent!.attributes['method'], 'post');
+    return answered(action, pairs, 'form_post', answer.headers);
+  }
+
+  /** Sends a form of a page, with its hidden fields. */
+  submit(outcome: Outcome, id: string, fields: Fields): Promise<Outcome> {
+    const page = shown(outcome);
+    const elements = readElements(page.markup);
+    const found = elements.find(({ tag, attributes }) => tag === 'form' && attributes['id'] === id);
+    assert.ok(found, `no form #${id} on the page: ${page.markup}`);
+    return this.open(new URL(found.attributes['action']!, page.url), fields);
+  }
+
+  /** Logs in on the login page, with the user name only where it is asked for. */
+  logIn(outcome: Outcome, username = 'alice'): Promise<Outcome> {
+    const asked = hasElement(shown(outcome), 'username') ? { username } : {};
+    return this.submit(outcome, 'kc-form-login', { ...asked, password: PASSWORD });
+  }
+
+  /** Logs in with a new request and gives the code's answer. */
+  async logInAt(
+    client: TestClient,
+    parameters: Parameters<UserAgent['authorizationUrl']>[1] = {},
+    username = 'alice',
+  ): Promise<Fields> {
+    return codeOf(await this.logIn(await this.authorize(client, parameters), username));
+  }
+}
+
+function answered(
+  to: string,
+  pairs: readonly (readonly [string, string])[],
+  how: ClientAnswer['how'],
+  headers: Headers,
+): ClientAnswer {
+  const names = pairs.map(([name]) => name);
+  assert.equal(new Set(names).size, names.length, `a member twice: ${names}`);
+  return { is: 'answer', to, fields: Object.fromEntries(pairs), how, headers };
+}
+
+/** The page; fails where the client was answered. */
+export function shown(outcome: Outcome): ShownPage {
+  assert.equal(outcome.is, 'page', JSON.stringify(outcome));
+  return outcome as ShownPage;
+}
+
+/** What the client was answered; fails for a page. */
+export function answerOf(outcome: Outcome): ClientAnswer {
+  assert.equal(outcome.is, 'answer', JSON.stringify(outcome));
+  return outcome as ClientAnswer;
+}
+
+/** The members of a good answer. */
+export function codeOf(outcome: Outcome): Fields {
+  const { fields } = answerOf(outcome);
+  assert.ok(fields['code'], JSON.stringify(fields));
+  return fields;
+}
+
+/** Whether the login form is shown. */
+export function isLoginPage(outcome: Outcome): boolean {
+  return outcome.is === 'page' && outcome.status === 200 && hasElement(outcome, 'kc-form-login');
+}
+
+/** Whether a page has an element of that id. */
+export function hasElement({ markup }: ShownPage, id: string): boolean {
+  return readElements(markup).some(({ attributes }) => attributes['id'] === id);
+}
+
+/** What a person reads on a page. */
+export function textOf({ markup }: ShownPage): string {
+  return readElements(markup).find(({ tag }) => tag === 'body')?.text ?? '';
+}
