@@ -78,7 +78,10 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
 }
 
 /** Two counts that an index answers alone; to look at each account takes seconds where there are many. */
-function withoutServiceAccounts(all: Expression<unknown>, service: Expression<unknown>): RawBuilder<number> {
+export function withoutServiceAccounts(
+  all: Expression<unknown>,
+  service: Expression<unknown>,
+): RawBuilder<number> {
   return sql<number>`${all} - ${service}`;
 }
 

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { UserQuery } from '../contract.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
+import { withoutServiceAccounts } from './events.ts';
 
 /** A user with its assignments as JSON arrays. */
 export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
@@ -142,21 +143,42 @@ export function userSearch(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', q
   return search;
 }
 
-/** How many users a query finds. */
+/** How many users a query finds; those of a whole realm by indexes alone. */
 export function userCount(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
+  if (conditions(dialect, query).length === 0) return realmUserCount(db, query.realmId);
   return db
     .selectFrom('account')
     .select((eb) => eb.fn.countAll<number>().as('users'))
     .where(matches(dialect, query));
 }
 
+function realmUserCount(db: Kysely<Tables>, realmId: string): Compilable {
+  return db.selectNoFrom((eb) => {
+    const accounts = eb.selectFrom('account').select(eb.fn.countAll<number>().as('n'));
+    return withoutServiceAccounts(
+      accounts.where('realm_id', '=', realmId),
+      accounts
+        .where('service_account_client', 'is not', null)
+        // An expression, so that the index of service accounts is read and not that of all accounts.
+        .where(sql`coalesce(${sql.ref('realm_id')}, '')`, '=', realmId),
+    ).as('users');
+  });
+}
+
 const NAMES = ['username', 'email', 'first_name', 'last_name'] as const;
 
 function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<boolean> {
-  const all: RawBuilder<unknown>[] = [
+  const all = [
     sql`account.realm_id = ${query.realmId}`,
     sql`account.service_account_client is null`,
+    ...conditions(dialect, query),
   ];
+  return sql<boolean>`${sql.join(all, sql` and `)}`;
+}
+
+/** What a query asks of a realm's users. */
+function conditions(dialect: 'sqlite' | 'postgres', query: UserQuery): readonly RawBuilder<unknown>[] {
+  const all: RawBuilder<unknown>[] = [];
   for (const word of searchWords(query.search)) {
     const any = NAMES.map((name) => compare(name, word.pattern, word.exact));
     all.push(sql`(${sql.join(any, sql` or `)})`);
@@ -177,7 +199,7 @@ function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<b
   if (query.enabled !== undefined) all.push(sql`account.enabled = ${query.enabled ? 1 : 0}`);
   for (const [name, value] of Object.entries(query.attributes ?? {}))
     all.push(hasAttribute(dialect, name, value));
-  return sql<boolean>`${sql.join(all, sql` and `)}`;
+  return all;
 }
 
 function compare(column: string, value: string, exact: boolean): RawBuilder<unknown> {
