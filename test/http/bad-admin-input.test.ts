@@ -235,16 +235,6 @@ test("answers of the administrative API are readable for the pages of the token'
     assert.equal(other.headers.get('access-control-allow-origin'), null);
 });
 
-test('the root leads to a page that says what there is instead of a console', async () => {
-  const root = await fetch(service.address, { redirect: 'manual' });
-  assert.equal(root.headers.get('location'), `${service.address}/admin/`);
-  for (const path of ['/admin/', '/admin/master/console/']) {
-    const answer = await fetch(`${service.address}${path}`);
-    assert.equal(answer.status, 501);
-    assert.match(((await answer.json()) as { error: string }).error, /admin console is not built yet/);
-  }
-});
-
 test('events keep no more of a name than a name may be long', async () => {
   const { body } = await loginAs(service, 'x', { username: 'u'.repeat(100_000), password: 'pw' });
   assert.equal(body['error'], 'invalid_grant');
