@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Platform, REALM, startPlatform } from './platform.ts';
+
+let platform: Platform;
+before(async () => {
+  platform = await startPlatform();
+});
+after(() => platform.stop());
+
+async function discovery(): Promise<Readonly<Record<string, unknown>>> {
+  const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('content-type'), 'application/json');
+  return (await answer.json()) as Readonly<Record<string, unknown>>;
+}
+
+function list(document: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
+  assert.ok(Array.isArray(document[name]), `${name} is no array`);
+  return document[name];
+}
+
+describe('the rows of Config OP', () => {
+  test('RS256 is an ID token algorithm; subject and response types and code challenge methods are lists (Discovery 3)', async () => {
+    const document = await discovery();
+    assert.ok(list(document, 'id_token_signing_alg_values_supported').includes('RS256'));
+    assert.ok(list(document, 'subject_types_supported').includes('public'));
+    assert.ok(list(document, 'response_types_supported').includes('code'));
+    assert.deepEqual(list(document, 'code_challenge_methods_supported'), ['plain', 'S256']);
+  });
+
+  test('RS256 stays one when the realm signs with another algorithm (Discovery 3)', async () => {
+    const { admin } = platform;
+    const before = (await admin('GET', `/${REALM}`)).json;
+    const changed = await admin('PUT', `/${REALM}`, { ...before, defaultSignatureAlgorithm: 'ES256' });
+    assert.equal(changed.status, 204);
+    try {
+      assert.ok(list(await discovery(), 'id_token_signing_alg_values_supported').includes('RS256'));
+    } finally {
+      await admin('PUT', `/${REALM}`, before);
+    }
+  });
+
+  test('scopes, claims, user info and RS256 for request objects are there (Discovery 3)', async () => {
+    const document = await discovery();
+    for (const scope of ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'])
+      assert.ok(list(document, 'scopes_supported').includes(scope), scope);
+    for (const claim of ['sub', 'iss', 'auth_time', 'name', 'email'])
+      assert.ok(list(document, 'claims_supported').includes(claim), claim);
+    assert.equal(document['userinfo_endpoint'], `${platform.protocol}/userinfo`);
+    assert.ok(list(document, 'request_object_signing_alg_values_supported').includes('RS256'));
+  });
+});
