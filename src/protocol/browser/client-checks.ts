@@ -56,18 +56,8 @@ const CHECKS: readonly Check[] = [
         : undefined,
   },
   {
-    rule: 'asks for a code only where the standard flow is on',
-    refuse: ({ type, client }) =>
-      type !== undefined && (type.code || type.name === 'none') && !client.standardFlowEnabled
-        ? flowOff('Standard')
-        : undefined,
-  },
-  {
-    rule: 'asks for tokens only where the implicit flow is on',
-    refuse: ({ type, client }) =>
-      type !== undefined && givesTokens(type) && !client.implicitFlowEnabled
-        ? flowOff('Implicit')
-        : undefined,
+    rule: 'asks for what a flow gives that the client has on',
+    refuse: ({ type, client }) => (type === undefined ? undefined : findFlowError(type, client)),
   },
   {
     rule: 'comes as a pushed request where the client must push it',
@@ -129,6 +119,12 @@ export function findClientError(
     return { error, eventError, rule };
   }
   return undefined;
+}
+
+/** What the client is told where the flow of a response type is off for it; it may be turned off during a login. */
+export function findFlowError(type: ResponseType, client: Client): ClientError | undefined {
+  if ((type.code || type.name === 'none') && !client.standardFlowEnabled) return flowOff('Standard');
+  return givesTokens(type) && !client.implicitFlowEnabled ? flowOff('Implicit') : undefined;
 }
 
 /** The facts of a request; where its type or mode cannot be read, errors go into the query. */
@@ -205,9 +201,12 @@ function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: str
     ...parseObject(realm.settings.attributes['acr.loa.map'] ?? '{}'),
     ...parseObject(client.attributes['acr.loa.map'] ?? '{}'),
   };
-  return values.some(
-    (value) => Number(Object.hasOwn(names, String(value)) ? names[String(value)] : value) <= LEVEL,
-  );
+  return values.some((value) => {
+    // An object is no level, and may not even be text.
+    if (typeof value !== 'string' && typeof value !== 'number') return false;
+    const level = Object.hasOwn(names, value) ? names[value] : value;
+    return level !== '' && Number(level) <= LEVEL;
+  });
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

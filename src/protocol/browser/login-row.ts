@@ -3,11 +3,13 @@ import { constantTimeEqual } from '../../crypto/index.ts';
 import type { AuthenticationSession, AuthorizationRequest, Client } from '../../model/index.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
+import { findFlowError } from './client-checks.ts';
 import { readClientData, renderClientData } from './client-data.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { browserHashes } from './cookies.ts';
 import { errorPage, standalonePage } from './page-frame.ts';
 import { isRegisteredRedirect } from './redirect-uri.ts';
+import { parseResponseType } from './response-type.ts';
 import { findSsoSession } from './sso-session.ts';
 
 /** Random bytes of a tab's name and of a form's code: neither can be guessed. */
@@ -139,6 +141,11 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
     startLoginEvent(call, client).failed('invalid_redirect_uri');
     const values = { name: 'redirect_uri' };
     return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
+  }
+  const flowOff = findFlowError(parseResponseType(row.request.responseType)!, client);
+  if (flowOff !== undefined) {
+    startLoginEvent(call, client).failed('not_allowed');
+    return instead(refuseToClient(call, client, row.request, flowOff));
   }
   const code = request.query.get('session_code') ?? request.form.get('session_code') ?? '';
   if (options.form && !constantTimeEqual(code, row.formCode)) return instead(pageExpired(call, client, row));

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Client, User } from '../../../src/model/index.ts';
+import { closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
+import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, realmWithLogin } from './browser.ts';
+import { addDevice, oneTimePassword } from './one-time-password.ts';
+
+let world: World;
+let realm: RealmInWorld;
+let names = 0;
+
+before(async () => {
+  world = await openWorld();
+  ({ realm } = await realmWithLogin(world, 'acme'));
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+const newBrowser = (where = realm) => new Browser(world, where);
+const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
+  where.user(`user-${++names}`, changes);
+const newClient = (changes: Parameters<RealmInWorld['client']>[1] = {}) =>
+  realm.client(`client-${++names}`, { redirectUris: [CALLBACK], standardFlowEnabled: true, ...changes });
+
+async function userWithOtp(): Promise<User> {
+  const user = await newUser();
+  await addDevice(realm, user);
+  return user;
+}
+
+describe('what changes while a login waits', () => {
+  it('a user who is disabled or deleted gets no further, at any step', async () => {
+    const steps: [step: string, make: () => Promise<User>, client: string, form: Record<string, string>][] = [
+      ['password', () => newUser(), 'web', {}],
+      ['code', () => userWithOtp(), 'web', { otp: 'now' }],
+      ['terms', () => newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] }), 'web', { accept: 'Yes' }],
+      ['profile', () => newUser({ requiredActions: ['UPDATE_PROFILE'] }), 'web', { firstName: 'A' }],
+      [
+        'new password',
+        () => newUser({ requiredActions: ['UPDATE_PASSWORD'] }),
+        'web',
+        { 'password-new': 'Other-Horse-2', 'password-confirm': 'Other-Horse-2' },
+      ],
+      ['consent', () => newUser(), (await newClient({ consentRequired: true })).clientId, { accept: 'Yes' }],
+    ];
+    for (const [step, make, client_id, fields] of steps)
+      for (const change of ['disabled', 'deleted'] as const) {
+        const user = await make();
+        const browser = newBrowser();
+        let form = await browser.authorize({ client_id });
+        if (step !== 'password') form = await browser.logIn(form, user.username);
+        if (form.show === 'redirect') form = await browser.follow(form);
+        const current = (await world.store.findUser(user.realmId, user.id))!;
+        await realm.put(
+          change === 'deleted'
+            ? { do: 'remove', what: 'user', id: user.id }
+            : { do: 'put', user: { ...current, enabled: false } },
+        );
+        const sent = 'otp' in fields ? { otp: oneTimePassword(world) } : fields;
+        const answer =
+          step === 'password' ? await browser.logIn(form, user.username) : await browser.submit(form, sent);
+        assert.equal(answer.show, 'page', `${step}, ${change}`);
+        assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'), `${step}, ${change}`);
+        assert.equal((await world.store.listUserSessions(user.id, false)).length, 0, `${step}, ${change}`);
+      }
+  });
+
+  it('a client that is off, or whose flow is, gets no code and no tokens', async () => {
+    const changes: [change: Partial<Client>, type: string, told: string][] = [
+      [{ enabled: false }, 'code', 'clientDisabledMessage'],
+      [{ standardFlowEnabled: false }, 'code', 'unauthorized_client'],
+      [{ implicitFlowEnabled: false }, 'id_token token', 'unauthorized_client'],
+      [{ standardFlowEnabled: false }, 'code id_token', 'unauthorized_client'],
+    ];
+    for (const [change, response_type, told] of changes) {
+      const client = await newClient({ implicitFlowEnabled: true });
+      const browser = newBrowser();
+      const form = await browser.authorize({ client_id: client.clientId, response_type, nonce: 'n-1' });
+      await realm.put({ do: 'put', client: { ...client, ...change } });
+      const answer = await browser.logIn(form, 'alice');
+      assert.equal(
+        answer.show === 'redirect' ? clientAnswer(answer)['error'] : messageOf(answer),
+        told,
+        JSON.stringify(change),
+      );
+      assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
+    }
+  });
+
+  it('a realm that is off logs nobody in', async () => {
+    const { realm: own, user } = await realmWithLogin(world, `own-${++names}`);
+    const browser = newBrowser(own);
+    const form = await browser.authorize();
+    const { realm: stored } = (await world.store.findRealm(own.name))!;
+    await own.put({ do: 'put', realm: { ...stored, settings: { ...stored.settings, enabled: false } } });
+    assert.equal(errorOf(await browser.logIn(form, user.username)), '400 realmNotEnabledMessage');
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
+  });
+});
