@@ -11,8 +11,8 @@ export interface Certificate {
 
 const DAY = 86_400_000;
 
-/** A certificate of this machine that nobody signed; this program trusts it from now on, as operators do by a file. */
-export async function makeTrustedCertificate(): Promise<Certificate> {
+/** A certificate of this machine that nobody signed. */
+export async function makeCertificate(): Promise<Certificate> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const made = await X509CertificateGenerator.createSelfSigned(
@@ -34,7 +34,13 @@ export async function makeTrustedCertificate(): Promise<Certificate> {
     },
     webcrypto as Crypto,
   );
-  const cert = made.toString('pem');
-  setDefaultCACertificates([...getCACertificates('default'), cert]);
-  return { cert, key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { cert: made.toString('pem'), key };
+}
+
+/** One that this program trusts from now on, as a service does whose operator names its file (NODE_EXTRA_CA_CERTS). */
+export async function makeTrustedCertificate(): Promise<Certificate> {
+  const certificate = await makeCertificate();
+  setDefaultCACertificates([...getCACertificates('default'), certificate.cert]);
+  return certificate;
 }

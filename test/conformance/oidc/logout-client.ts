@@ -1,0 +1,38 @@
+import type { Platform } from './platform.ts';
+import type { TestClient } from './realm.ts';
+import { tokensOf } from './token-client.ts';
+import { answerOf, type ShownPage, UserAgent } from './user-agent.ts';
+
+/** A browser that is logged in at a client, and what the client knows of it. */
+export interface LoggedIn {
+  agent: UserAgent;
+  idToken: string;
+  sessionState: string;
+}
+
+/** Logs alice in at a client. */
+export async function logInAt(platform: Platform, client: TestClient): Promise<LoggedIn> {
+  const agent = new UserAgent(platform);
+  const fields = await agent.logInAt(client);
+  const tokens = await tokensOf(platform, client, fields);
+  return { agent, idToken: tokens['id_token']!, sessionState: fields['session_state']! };
+}
+
+/** The URL of a logout request (RP-Initiated Logout 2). */
+export function logoutUrl({ protocol }: Platform, parameters: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams(parameters).toString();
+  return `${protocol}/logout${query === '' ? '' : `?${query}`}`;
+}
+
+/** Whether the browser still has its login: a silent request says so. */
+export async function isLoggedIn({ agent }: LoggedIn, client: TestClient): Promise<boolean> {
+  const { fields } = answerOf(await agent.authorize(client, { prompt: 'none' }));
+  if (fields['code'] !== undefined) return true;
+  if (fields['error'] === 'login_required') return false;
+  throw new Error(JSON.stringify(fields));
+}
+
+/** Agrees on the page that asks. */
+export function confirm({ agent }: LoggedIn, page: ShownPage) {
+  return agent.submit(page, 'kc-logout-form', { confirmLogout: 'Logout' });
+}

@@ -1,0 +1,29 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { PASSWORD } from './realm.ts';
+
+/** A tab with an empty profile of its own, and what its console said. */
+export interface OpenPage {
+  page: Page;
+  problems: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Opens a tab that trusts the tests' certificate. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
+  const context = await browser.newContext({ ...options, ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const problems: string[] = [];
+  page.on('console', (message) => problems.push(message.text()));
+  page.on('pageerror', (error) => problems.push(error.message));
+  // A browser asks every new site for an icon.
+  await context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
+  return { page, problems, close: () => context.close() };
+}
+
+/** Logs alice in on the login page. */
+export async function fillLogin(page: Page): Promise<void> {
+  await page.fill('#username', 'alice');
+  await page.fill('#password', PASSWORD);
+  await page.click('#kc-login');
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { decodeJwt, SignJWT } from 'jose';
+import { confirm, isLoggedIn, type LoggedIn, logInAt, logoutUrl } from './logout-client.ts';
+import { type Platform, startPlatform } from './platform.ts';
+import type { TestClient } from './realm.ts';
+import { askForTokens, tokensOf } from './token-client.ts';
+import { answerOf, hasElement, shown, textOf, UserAgent } from './user-agent.ts';
+
+/** 32 characters: long enough to be an HMAC key. */
+const SECRET = 'a-client-secret-of-32-characters';
+
+let platform: Platform;
+let client: TestClient;
+let after1: string;
+let after2: string;
+before(async () => {
+  platform = await startPlatform();
+  after1 = `${platform.web.origin}/goodbye`;
+  after2 = `${platform.web.origin}/goodbye/two`;
+  client = await platform.addClient('leaving', {
+    secret: SECRET,
+    attributes: { 'post.logout.redirect.uris': `${after1}##${after2}` },
+  });
+});
+after(() => platform.stop());
+
+const login = () => logInAt(platform, client);
+const send = ({ agent }: LoggedIn, parameters: Readonly<Record<string, string>>) =>
+  agent.open(logoutUrl(platform, parameters));
+
+/** The login is still there, and the page is an error that leads nowhere. */
+async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, string>>, text: RegExp) {
+  const page = shown(await send(user, parameters));
+  assert.equal(page.status, 400);
+  assert.match(textOf(page), text);
+  assert.equal(await isLoggedIn(user, client), true);
+}
+
+describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
+  test('a hint and a registered URI: logged out, and back with nothing added (RP-Initiated Logout 2, 3)', async () => {
+    for (const uri of [after1, after2]) {
+      const user = await login();
+      const { to, fields } = answerOf(
+        await send(user, { id_token_hint: user.idToken, post_logout_redirect_uri: uri }),
+      );
+      assert.deepEqual([to, fields], [uri, {}]);
+      assert.equal(await isLoggedIn(user, client), false);
+    }
+  });
+
+  test('with a state of URL specials: it comes back the same, and nothing else does (RP-Initiated Logout 2, 3)', async () => {
+    for (const state of ["(,]=[*>/?\\'~)<^%}", '', 'a b+c&d=e#f', 'ü'.repeat(64)]) {
+      const user = await login();
+      const request = { id_token_hint: user.idToken, post_logout_redirect_uri: after1, state };
+      const answer = await user.agent.jar.fetch(logoutUrl(platform, request));
+      assert.equal(answer.status, 302);
+      const location = new URL(answer.headers.get('location')!);
+      assert.deepEqual([...location.searchParams], [['state', state]]);
+      assert.equal(decodeURIComponent(location.search.slice('?state='.length)), state);
+      assert.equal(location.origin + location.pathname, after1);
+      assert.equal(await isLoggedIn(user, client), false);
+    }
+  });
+
+  test('the logout may be a form sent by POST (RP-Initiated Logout 2)', async () => {
+    const user = await login();
+    const outcome = await user.agent.open(logoutUrl(platform), {
+      id_token_hint: user.idToken,
+      post_logout_redirect_uri: after1,
+      state: 'posted',
+    });
+    assert.deepEqual(answerOf(outcome).fields, { state: 'posted' });
+    assert.equal(await isLoggedIn(user, client), false);
+  });
+
+  test('an unregistered URI, or a registered one with a query more, is no redirect (RP-Initiated Logout 3)', async () => {
+    for (const uri of [
+      `${after1}?foo=bar`,
+      `${after1}/`,
+      `${platform.web.origin}/other`,
+      client.redirectUri,
+    ]) {
+      const user = await login();
+      const request = { id_token_hint: user.idToken, post_logout_redirect_uri: uri };
+      await isRefused(user, request, /Invalid redirect uri/);
+    }
+  });
+
+  test('post.logout.redirect.uris of + means the redirect URIs (RP-Initiated Logout 3)', async () => {
+    const plus = await platform.addClient('plus', { attributes: { 'post.logout.redirect.uris': '+' } });
+    const user = await logInAt(platform, plus);
+    const request = { id_token_hint: user.idToken, post_logout_redirect_uri: plus.redirectUri };
+    assert.equal(answerOf(await send(user, request)).to, plus.redirectUri);
+  });
+
+  test('a hint with alg none, or HS256 by the client secret, is refused (RP-Initiated Logout 2, 4)', async () => {
+    const user = await login();
+    const claims = decodeJwt(user.idToken);
+    const [, payload] = user.idToken.split('.');
+    const none = Buffer.from('{"alg":"none"}').toString('base64url');
+    const forged = await new SignJWT(claims)
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(new TextEncoder().encode(SECRET));
+    const changed = `${user.idToken.slice(0, -20)}${'A'.repeat(20)}`;
+    for (const hint of [`${none}.${payload}.`, forged, changed, 'no-token']) {
+      const request = { id_token_hint: hint, post_logout_redirect_uri: after1 };
+      await isRefused(user, request, /Invalid parameter: id_token_hint/);
+    }
+  });
+
+  test('a URI without hint and client_id is no redirect (RP-Initiated Logout 2)', async () => {
+    const user = await login();
+    for (const state of [{}, { state: 'x' }])
+      await isRefused(
+        user,
+        { post_logout_redirect_uri: after1, ...state },
+        /Missing parameters: id_token_hint/,
+      );
+  });
+
+  test('no parameters, or only a state: it asks, then logs out and says so (RP-Initiated Logout 2, 6)', async () => {
+    for (const parameters of [{}, { state: 'x' }]) {
+      const user = await login();
+      const page = shown(await send(user, parameters));
+      assert.equal(page.status, 200);
+      assert.match(textOf(page), /Do you want to log out\?/);
+      assert.ok(hasElement(page, 'kc-logout'));
+      assert.equal(await isLoggedIn(user, client), true);
+      const done = shown(await confirm(user, page));
+      assert.equal(done.status, 200);
+      assert.match(textOf(done), /You are logged out/);
+      assert.equal(await isLoggedIn(user, client), false);
+    }
+  });
+
+  test('a hint alone: logged out, and the page says so (RP-Initiated Logout 2)', async () => {
+    const user = await login();
+    const page = shown(await send(user, { id_token_hint: user.idToken }));
+    assert.equal(page.status, 200);
+    assert.match(textOf(page), /You are logged out/);
+    assert.equal(await isLoggedIn(user, client), false);
+  });
+
+  test('a hint of an ID token that says its typ does the same (RP-Initiated Logout 2)', async () => {
+    const usual = await platform.addClient('usual', { attributes: { 'idkit.lean.id.token': 'false' } });
+    const user = await logInAt(platform, usual);
+    shown(await send(user, { id_token_hint: user.idToken }));
+    assert.equal(await isLoggedIn(user, usual), false);
+  });
+
+  test('afterwards prompt=none gives login_required, and offline tokens stay (RP-Initiated Logout 2)', async () => {
+    const agent = new UserAgent(platform);
+    const fields = await agent.logInAt(client, { scope: 'openid offline_access' });
+    const tokens = await tokensOf(platform, client, fields);
+    await agent.open(logoutUrl(platform, { id_token_hint: tokens['id_token']! }));
+    const { fields: silent } = answerOf(await agent.authorize(client, { prompt: 'none' }));
+    assert.equal(silent['error'], 'login_required');
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens['refresh_token']! };
+    assert.equal((await askForTokens(platform, client, refresh)).status, 200);
+  });
+});
