@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pass } from 'node:timers/promises';
+import { decodeJwt } from 'jose';
 import type { Platform } from './platform.ts';
 import { exchange, tokensOf } from './token-client.ts';
 import { answerOf, codeOf, isLoginPage, type Mode, shown, textOf, UserAgent } from './user-agent.ts';
@@ -123,6 +124,16 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     await other.logInAt(at().one, {}, 'bob');
     assert.equal(answerOf(await other.authorize(at().one, hint)).fields['error'], 'login_required');
     assert.equal(answerOf(await agent().authorize(at().one, hint)).fields['error'], 'login_required');
+  });
+
+  test('an id_token_hint may have expired (Core 3.1.2.1)', async () => {
+    const client = await at().addClient(`brief-${mode}`, { attributes: { 'access.token.lifespan': '1' } });
+    const browser = agent();
+    const tokens = await tokensOf(at(), client, await browser.logInAt(client));
+    const { exp } = decodeJwt(tokens['id_token']!);
+    await pass(1600);
+    assert.ok(exp! * 1000 < Date.now());
+    codeOf(await browser.authorize(client, { prompt: 'none', id_token_hint: tokens['id_token'] }));
   });
 
   test('acr_values of every advertised value: the acr is one of them (Core 3.1.2.1)', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as pass } from 'node:timers/promises';
 import { decodeJwt, SignJWT } from 'jose';
 import { confirm, isLoggedIn, type LoggedIn, logInAt, logoutUrl } from './logout-client.ts';
 import { type Platform, startPlatform } from './platform.ts';
@@ -140,6 +141,18 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     assert.equal(page.status, 200);
     assert.match(textOf(page), /You are logged out/);
     assert.equal(await isLoggedIn(user, client), false);
+  });
+
+  test('a hint may have expired (RP-Initiated Logout 4)', async () => {
+    const brief = await platform.addClient('brief', {
+      attributes: { 'access.token.lifespan': '1', 'post.logout.redirect.uris': after1 },
+    });
+    const user = await logInAt(platform, brief);
+    await pass(1600);
+    assert.ok(decodeJwt(user.idToken).exp! * 1000 < Date.now());
+    const request = { id_token_hint: user.idToken, post_logout_redirect_uri: after1 };
+    assert.equal(answerOf(await send(user, request)).to, after1);
+    assert.equal(await isLoggedIn(user, brief), false);
   });
 
   test('a hint of an ID token that says its typ does the same (RP-Initiated Logout 2)', async () => {
