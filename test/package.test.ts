@@ -56,13 +56,22 @@ before(async () => {
 after(() => rmSync(work, { recursive: true, force: true }));
 
 test('the package holds the compiled program, its types and nothing else', () => {
-  assert.ok(files.includes('dist/main.js') && files.includes('dist/types/cli/main.d.ts'));
+  for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
+    assert.ok(files.includes(file), `${file} is missing`);
   const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
   assert.deepEqual(foreign, []);
   assert.deepEqual(
     files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
     [],
   );
+});
+
+test('of types the package holds those that its entries name, and no others', () => {
+  const types = files.filter((path) => path.endsWith('.d.ts'));
+  assert.ok(types.includes('dist/types/client/application/index.d.ts'));
+  assert.ok(types.includes('dist/types/client/resource-server/index.d.ts'));
+  const inner = types.filter((path) => !/^dist\/types\/client\/[^/]+(\/[^/]+)?$/.test(path));
+  assert.deepEqual(inner, []);
 });
 
 test('what the program imports is joined in, with its licence, or a dependency', (t) => {
@@ -90,6 +99,9 @@ test('what the program imports is joined in, with its licence, or a dependency',
   for (const name of ['fastify', 'find-my-way', 'pino', 'commander'])
     assert.match(licences, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n`, 'm'));
   assert.ok(licences.split('Permission is hereby granted').length > 20);
+  const inBrowser = readFileSync(join(dist, 'console', 'LICENSES.txt'), 'utf8');
+  for (const name of ['react', 'react-dom', '@patternfly/patternfly', '@tanstack/react-query'])
+    assert.match(inBrowser, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n\\n[^-]`, 'm'));
 });
 
 test('an install brings no Node.js of its own', (t) => {

@@ -1,13 +1,14 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { writeLicences } from './licences.ts';
 
 // Builds the program into dist: main.js, one file for each kind of worker thread, and the parts that commands load.
 // Packages that package.json names as dependencies stay packages; the others are joined in, with their licences.
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>;
 };
@@ -103,24 +104,6 @@ const common: BuildOptions = {
   logLevel: 'warning',
 };
 
-/** The licences of the packages whose code is in the outputs, as most of them ask for. */
-function writeLicences({ inputs }: Metafile): void {
-  const directories = new Set<string>();
-  for (const input of Object.keys(inputs)) {
-    const directory = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1];
-    if (directory !== undefined) directories.add(directory);
-  }
-  const notices = [...directories].sort().map((directory) => {
-    const { name, version, license } = JSON.parse(
-      readFileSync(join(root, directory, 'package.json'), 'utf8'),
-    ) as Record<string, string>;
-    const file = readdirSync(join(root, directory)).find((entry) => /^licen[cs]e/i.test(entry));
-    const text = file === undefined ? '' : `\n${readFileSync(join(root, directory, file), 'utf8').trim()}\n`;
-    return `${name} ${version} (${license})\n${text}`;
-  });
-  writeFileSync(join(root, 'dist/LICENSES.txt'), notices.join(`\n${'-'.repeat(80)}\n\n`));
-}
-
 // Threads each in one file: they load no more than they need.
 await build({ ...common, entryPoints: THREADS });
 const { metafile } = await build({
@@ -130,4 +113,4 @@ const { metafile } = await build({
   metafile: true,
   chunkNames: 'part-[hash]',
 });
-writeLicences(metafile);
+writeLicences(metafile, 'dist/LICENSES.txt');

@@ -2,15 +2,18 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { writeLicences } from './licences.ts';
 
 // Builds the console into dist/console: index.html and hashed files, which browsers may keep for ever.
 
-const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const target = here('../../dist/console');
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = (name: string): string => `${root}src/console/${name}`;
+const target = `${root}dist/console`;
 
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: [here('main.tsx'), here('icon.svg')],
+  absWorkingDir: root,
+  entryPoints: [source('main.tsx'), source('icon.svg')],
   outdir: `${target}/assets`,
   bundle: true,
   minify: true,
@@ -36,8 +39,9 @@ if (icon === undefined || output?.cssBundle === undefined)
 mkdirSync(target, { recursive: true });
 writeFileSync(
   `${target}/index.html`,
-  readFileSync(here('index.html'), 'utf8')
+  readFileSync(source('index.html'), 'utf8')
     .replace('{script}', `assets/${basename(script)}`)
     .replace('{icon}', `assets/${basename(icon)}`)
     .replace('{style}', `assets/${basename(output.cssBundle)}`),
 );
+writeLicences(metafile, 'dist/console/LICENSES.txt');
