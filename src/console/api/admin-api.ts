@@ -41,6 +41,8 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
+      // What a browser says of a connection that it did not get, each in its own words.
+      if (error instanceof TypeError) throw new AdminFault(0, 'The service cannot be reached');
       throw new AdminFault(0, error instanceof Error ? error.message : String(error));
     });
     if (!response.ok) throw new AdminFault(response.status, await readMessage(response));
@@ -70,7 +72,14 @@ async function readMessage(response: Response): Promise<string> {
   return response.status === 403 ? 'You may not do this' : `The service answered ${response.status}`;
 }
 
-/** A path from segments that are data. */
+/**
+ * A path from segments that are data. A URL would resolve `.` and `..` away, however they are escaped, and the call
+ * would be about something else.
+ *
+ * @throws AdminFault
+ */
 export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
+  const unfit = values.find((value) => value === '.' || value === '..');
+  if (unfit !== undefined) throw new AdminFault(0, `Nothing can be asked about the name "${unfit}"`);
   return strings.reduce((all, text, index) => all + encodeURIComponent(values[index - 1]!) + text);
 }

@@ -23,6 +23,7 @@ export function useAct(told: { done: string; failed: string }, work: () => Promi
     async run() {
       if (running) return 'failed';
       setRunning(true);
+      notices.forgetFailures();
       try {
         await work();
         notices.done(told.done);

@@ -30,6 +30,8 @@ export function FormDialog(props: {
           id={form}
           onSubmit={(event) => {
             event.preventDefault();
+            // React carries it on to the form below that opened the dialog, which would be sent as well.
+            event.stopPropagation();
             if (props.disabled !== true)
               void props.act.run().then((end) => end === 'done' && props.onClose());
           }}

@@ -15,11 +15,17 @@ interface Notice {
 export interface Notices {
   done(text: string): void;
   failed(what: string, error: unknown): void;
+  /** Takes away what failed before. */
+  forgetFailures(): void;
 }
 
-const Context = createContext<Notices>({ done: () => undefined, failed: () => undefined });
+const Context = createContext<Notices>({
+  done: () => undefined,
+  failed: () => undefined,
+  forgetFailures: () => undefined,
+});
 
-/** Milliseconds that a good message stays; a bad one stays until it is closed. */
+/** Milliseconds that a good message stays; a bad one stays until it is closed or something else is tried. */
 const GOOD_NEWS = 6000;
 
 export function NoticesProvider(props: { children: ReactNode }) {
@@ -37,6 +43,7 @@ export function NoticesProvider(props: { children: ReactNode }) {
       done: (text) => add('success', text),
       failed: (what, error) =>
         add('danger', `${what}: ${error instanceof Error ? error.message : String(error)}`),
+      forgetFailures: () => setNotices((all) => all.filter(({ kind }) => kind !== 'danger')),
     };
   }, [remove]);
   return (

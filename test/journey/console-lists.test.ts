@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
+import { checkScreen } from './console-screen.ts';
+import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
+
+/** Three pages of users, some of them disabled, with names that are markup. */
+const REALM = {
+  realm: 'garden',
+  enabled: true,
+  eventsEnabled: true,
+  clients: [{ clientId: 'shop', publicClient: true, directAccessGrantsEnabled: true }],
+  users: Array.from({ length: 45 }, (_, index) => ({
+    username: `user-${String(index).padStart(2, '0')}`,
+    email: `user-${index}@example.org`,
+    firstName: '<b onclick=alert(1)>',
+    lastName: '"&amp;',
+    enabled: index % 5 !== 1,
+    credentials: [{ type: 'password', value: `password-${index}` }],
+  })),
+};
+
+test('the console pages, searches, signs out, deletes, and says what went wrong', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const cwd = makePlace(t);
+  await runIdkit(['init'], { cwd });
+  writeFileSync(join(cwd, 'idkit', 'import', 'realm.json'), JSON.stringify(REALM));
+  const service = await startIdkit(t, { cwd });
+  const logIn = (username: string, password: string) =>
+    post(service.address, 'garden', 'token', {
+      grant_type: 'password',
+      client_id: 'shop',
+      username,
+      password,
+    });
+  for (const password of ['password-0', 'password-0', 'wrong']) await logIn('user-00', password);
+
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage({ reducedMotion: 'reduce' });
+  page.setDefaultTimeout(10_000);
+  const dialog = page.getByRole('dialog');
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const users = `${service.address}/admin/master/console/#/garden/users`;
+
+  await t.test('an address within the console outlives the login', async () => {
+    await page.goto(users);
+    await page.fill('#username', 'admin');
+    await page.fill('#password', readSecrets(cwd)['IDKIT_ADMIN_PASSWORD']!);
+    await page.click('#kc-login');
+    await page.getByText('45 in all').waitFor();
+    assert.equal(page.url(), users);
+  });
+
+  await t.test('a list has pages, and a search begins at the first', async () => {
+    await page.getByRole('link', { name: 'user-19' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: /^user-/ }).count(), 20);
+    await checkScreen(page, 'pages-of-users');
+    await button('Next page of Users').click();
+    await page.getByRole('link', { name: 'user-20' }).waitFor();
+    await button('Next page of Users').click();
+    await page.getByRole('link', { name: 'user-44' }).waitFor();
+    assert.equal(await button('Next page of Users').isDisabled(), true);
+    await page.getByLabel('Search by name or e-mail').fill('user-0');
+    await page.getByRole('link', { name: 'user-00' }).waitFor();
+    assert.equal(await page.getByRole('link', { name: /^user-/ }).count(), 10);
+  });
+
+  await t.test(
+    'what the service refuses is told in its words, and the dialog keeps what was typed',
+    async () => {
+      await button('Create user').click();
+      await dialog.getByRole('textbox', { name: 'Username', exact: true }).fill('user-01');
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await page.getByText('The user was not created: User exists with same username').waitFor();
+      assert.equal(
+        await dialog.getByRole('textbox', { name: 'Username', exact: true }).inputValue(),
+        'user-01',
+      );
+      await checkScreen(page, 'refused');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    },
+  );
+
+  await t.test('sessions end one by one and all at once', async () => {
+    await page.getByRole('link', { name: 'user-00' }).click();
+    await page.getByRole('tab', { name: 'Sessions' }).click();
+    await page.getByRole('gridcell').getByRole('button', { name: 'Sign out' }).first().click();
+    await page.getByText('Signed out').waitFor();
+    await button('Sign out everywhere').click();
+    await page.getByText('No sessions').waitFor();
+    assert.equal((await logIn('user-00', 'password-0')).status, 200);
+  });
+
+  await t.test('events are listed by type', async () => {
+    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByText('LOGIN_ERROR', { exact: true }).waitFor();
+    await checkScreen(page, 'events-of-users');
+    await page.getByLabel('Type, such as LOGIN_ERROR').fill('login_error');
+    await page.getByText('LOGIN', { exact: true }).first().waitFor({ state: 'detached' });
+    assert.equal(await page.getByText('LOGIN_ERROR', { exact: true }).count(), 1);
+  });
+
+  await t.test('a user is changed, then deleted once confirmed, and nothing else is sent', async () => {
+    await page.goto(users);
+    await page.getByRole('link', { name: 'user-02' }).click();
+    await page.getByLabel('First name').fill('Rose');
+    await button('Save').click();
+    await page.getByText('Saved').waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`);
+    });
+    await button('Delete user').click();
+    await checkScreen(page, 'delete-user');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('User user-02 is gone').waitFor();
+    await page.getByText('44 in all').waitFor();
+    assert.equal(sent.length, 1);
+    assert.match(sent[0]!, /^DELETE \/admin\/realms\/garden\/users\/[\w-]+$/);
+  });
+
+  await t.test('a service that has stopped is told, with a way to try again', async () => {
+    await service.stop();
+    await page.getByRole('link', { name: 'Keys' }).click();
+    await page.getByText('The service cannot be reached').waitFor();
+    await button('Try again').waitFor();
+    await checkScreen(page, 'unreachable');
+  });
+});
