@@ -28,8 +28,8 @@ interface Wanted {
 
 /**
  * Tokens that come through the browser (OpenID Connect Core §3.2.2.5, §3.3.2.5): the ID token first hand with hashes of
- * code and access token; an access token is of a family of its own, without a refresh token. Empty for response types
- * without any; undefined where the session ended meanwhile.
+ * code and access token; they are of a family of their own, without a refresh token. Empty for response types without
+ * any; undefined where the session ended meanwhile.
  */
 export async function issueFrontChannelTokens(
   call: BrowserCall,
@@ -53,10 +53,9 @@ export async function issueFrontChannelTokens(
     userSessionEnds(settings, session).maxEnd,
   );
   const stamp = { issuer: call.issuer, issuedAt: now, expiresAt, sessionId: session.id };
-  const accessToken = type.token
-    ? await makeAccessToken(call, login, input, stamp, { ...wanted, notes })
-    : undefined;
-  if (type.token && accessToken === undefined) return undefined;
+  if ((await joinSession(call, login, { ...wanted, granted: input.granted, notes })) !== 'started')
+    return undefined;
+  const accessToken = type.token ? await makeAccessToken(call, input, stamp) : undefined;
   const idToken = type.idToken
     ? await makeIdToken(call, input, stamp, { accessToken, code: wanted.code })
     : undefined;
@@ -82,13 +81,12 @@ interface Stamp {
 /** No refresh token belongs to the family, so no hash is ever equal to this one. */
 const NO_REFRESH_TOKEN = Buffer.alloc(32);
 
-async function makeAccessToken(
+/** Makes the client one of the session's: it can be seen there, and is told when the session ends. */
+function joinSession(
   { ctx, configuration, now }: BrowserCall,
   { client, user }: LoginInProgress,
-  input: ClaimsInput,
-  stamp: Stamp,
-  { session, notes }: Wanted,
-): Promise<string | undefined> {
+  { session, granted, notes }: Wanted,
+) {
   const family: TokenFamily = {
     id: uuid(ctx.random),
     sessionId: session.id,
@@ -98,12 +96,20 @@ async function makeAccessToken(
     userId: user.id,
     currentHash: NO_REFRESH_TOKEN,
     parentUses: 0,
-    scope: input.granted.all,
+    scope: granted.all,
     startedAt: now,
     lastRefreshAt: now,
     notes,
   };
-  if ((await ctx.store.startFamily(undefined, family)) !== 'started') return undefined;
+  return ctx.store.startFamily(undefined, family);
+}
+
+function makeAccessToken(
+  { ctx, configuration }: BrowserCall,
+  input: ClaimsInput,
+  stamp: Stamp,
+): Promise<string> {
+  const { client } = input;
   const origin = { session: 'online', grant: 'implicit', lightweight: isLightweight(client) } as const;
   const { text } = accessTokenPayload(input, { ...stamp, jti: accessTokenId(origin, ctx.random) });
   const algorithm = signatureAlgorithm(configuration, client, 'access');

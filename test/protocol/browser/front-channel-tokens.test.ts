@@ -83,6 +83,17 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     assert.ok(clientAnswer(answer)['id_token']);
   });
 
+  it('make the client one of the session, so that it is told of its end (Back-Channel Logout 1.0 §2.3)', async () => {
+    for (const type of ['id_token', 'token', 'code id_token']) {
+      const fields = clientAnswer(await answerFor({ response_type: type }));
+      const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
+      const { userId } = (await world.store.findSession(fields['session_state']!, false))!;
+      const sessions = await world.store.listUserSessions(userId, false);
+      const listed = sessions.find(({ session }) => session.id === fields['session_state']);
+      assert.deepEqual(listed?.clientUuids, [web.id], type);
+    }
+  });
+
   it('leave iss and session_state out where the client says so', async () => {
     const attributes = {
       'exclude.issuer.from.auth.response': 'true',
