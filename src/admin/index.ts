@@ -12,7 +12,6 @@ export type { AdminContext, Caller } from './context.ts';
 export * from './events.ts';
 export { exportRealm } from './export/export-realm.ts';
 export { identityProviders, realmRepresentation, roleRepresentation } from './export/realm-representation.ts';
-export { type FreshRealmOptions, freshRealm } from './fresh/fresh-realm.ts';
 export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
@@ -32,7 +31,6 @@ export * from './refusal.ts';
 export {
   checkRepresentation,
   checkRepresentations,
-  checkStrings,
   checkText,
 } from './representations/check.ts';
 export { RepresentationFault } from './representations/fault.ts';

@@ -11,7 +11,7 @@ import { type Json, text } from './representations/json.ts';
 export type RoleOwner = { clientUuid: string } | 'realm';
 
 /** Checks what an administrator may do with the roles of an owner. @throws AdminRefusal 403 */
-export function checkRoleRight(call: RealmCall, owner: RoleOwner, what: 'list' | 'view' | 'manage'): void {
+function checkRoleRight(call: RealmCall, owner: RoleOwner, what: 'list' | 'view' | 'manage'): void {
   if (owner === 'realm')
     call.rights.check(what === 'list' ? 'listRoles' : what === 'view' ? 'viewRealm' : 'manageRealm');
   else

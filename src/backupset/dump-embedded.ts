@@ -6,7 +6,7 @@ import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
 import { shown } from './faults.ts';
 
 /** The line that ends an embedded dump. */
-export const EMBEDDED_END = '-- idkit dump complete';
+const EMBEDDED_END = '-- idkit dump complete';
 
 /** One row may hold a realm of the largest import, in hex. */
 const LONGEST_ROW = 256 * 1024 * 1024;

@@ -7,7 +7,7 @@ import { shown } from './faults.ts';
 
 /** The lines that begin and end what pg_dump writes. */
 export const POSTGRES_START = '-- PostgreSQL database dump';
-export const POSTGRES_END = '-- PostgreSQL database dump complete';
+const POSTGRES_END = '-- PostgreSQL database dump complete';
 
 /** A row of COPY, or a large object's write. */
 const LONGEST = 256 * 1024 * 1024;

@@ -58,7 +58,7 @@ export function after(text: Buffer, mark: string, from: number): number {
 }
 
 /** White space of SQL. */
-export function isSpace(byte: number): boolean {
+function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 

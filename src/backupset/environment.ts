@@ -13,7 +13,7 @@ export const LONGEST_MESSAGE = 64 * 1024 * 1024;
 const library = () => import('openpgp');
 
 /** What opens a message by hand, without idkit. */
-export const GPG_COMMAND = `gpg --decrypt --output .env ${FILE}`;
+const GPG_COMMAND = `gpg --decrypt --output .env ${FILE}`;
 
 /**
  * Encrypts the environment file so that `gpg --decrypt` of GnuPG 2.2 and 2.4 opens it. Every choice is written

@@ -74,7 +74,7 @@ export function partialName(name: string): string {
 }
 
 /** True for the name of a working directory, whoever made it. */
-export function isPartialName(name: string): boolean {
+function isPartialName(name: string): boolean {
   return /^\.partial-\d{8}_\d{6}-\d+$/.test(name);
 }
 
@@ -84,6 +84,6 @@ export function trashName(name: string): string {
 }
 
 /** True for the name of a deletion that did not end. */
-export function isTrashName(name: string): boolean {
+function isTrashName(name: string): boolean {
   return /^\.trash-\d{8}_\d{6}(-\d+)?$/.test(name);
 }

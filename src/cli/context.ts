@@ -36,7 +36,7 @@ export function openContext(globals: GlobalFlags, io: CliIo, output: Output): Co
 }
 
 /** The error for a place that is no platform directory. */
-export function directoryMissing(dir: string): IdkitError {
+function directoryMissing(dir: string): IdkitError {
   return new IdkitError('IDKIT_DIRECTORY_MISSING', `no platform directory at ${dir}: it has no idkit.yaml`, {
     hints: ['name one with --dir or IDKIT_DIR', `idkit init --dir ${dir} makes one`],
   });

@@ -81,7 +81,7 @@ export async function buildProgram(
 }
 
 /** The program and every command below it. */
-export function allCommands(command: Command): readonly Command[] {
+function allCommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }
 

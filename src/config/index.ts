@@ -18,5 +18,5 @@ export { findPassphrase, type PassphraseOptions, readPassphrase } from './passph
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
 export { type ShownSetting, showSettings } from './show.ts';
-export { SETTING_NAMES, type SettingDoc, settingDocs } from './table.ts';
+export { type SettingDoc, settingDocs } from './table.ts';
 export { renderDefaultYaml } from './yaml-template.ts';

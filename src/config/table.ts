@@ -287,9 +287,6 @@ const TABLE = [
 /** A dotted name of idkit.yaml or the name of a variable that only the environment holds. */
 export type SettingName = (typeof TABLE)[number]['name'];
 
-/** Every setting's name, in the order of contract §1 and §2. */
-export const SETTING_NAMES: readonly SettingName[] = TABLE.map((row) => row.name);
-
 /** Every setting, in the order of contract §1 and §2. */
 export function settingDocs(): readonly (SettingDoc & { name: SettingName })[] {
   return TABLE;

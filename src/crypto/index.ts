@@ -7,7 +7,7 @@ export { constantTimeEqual, sha256 } from './digest.ts';
 export { hashPolicy } from './hash-policy.ts';
 export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS, signJws } from './jws-sign.ts';
 export { type JwsHeader, type JwsVerification, verifyJws } from './jws-verify.ts';
-export { ensureNamedKeys, listNamedAlgorithms } from './named-algorithms.ts';
+export { ensureNamedKeys } from './named-algorithms.ts';
 export {
   ensureAlgorithmKey,
   freshKeyComponents,

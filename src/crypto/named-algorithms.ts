@@ -12,7 +12,7 @@ const CLIENT_ATTRIBUTES = [
 const REFRESH_TOKEN_ALGORITHM = 'HS512';
 
 /** Every signature algorithm that a realm and these clients sign with, each once. */
-export function listNamedAlgorithms(
+function listNamedAlgorithms(
   settings: Pick<RealmSettings, 'defaultSignatureAlgorithm'>,
   clients: readonly Pick<Client, 'attributes'>[],
 ): readonly string[] {

@@ -3,7 +3,7 @@ import { hashRawSync } from '@node-rs/argon2';
 import type { HashParameters } from './hash-parameters.ts';
 
 /** One derivation; takes milliseconds to seconds of the thread it runs on. */
-export function deriveHash(password: string, salt: Uint8Array, parameters: HashParameters): Buffer {
+function deriveHash(password: string, salt: Uint8Array, parameters: HashParameters): Buffer {
   const { iterations, length } = parameters;
   if (parameters.kind === 'pbkdf2') {
     return pbkdf2Sync(password, salt, iterations, length, parameters.digest);

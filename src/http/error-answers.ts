@@ -42,7 +42,7 @@ export function sendGlobalError(
  * Answers what went wrong below the handlers in the shape that the path's interface promises: OpenID Connect
  * `error` and `error_description`, administration `errorMessage`, everything else `error`.
  */
-export function sendInterfaceError(
+function sendInterfaceError(
   request: FastifyRequest,
   reply: FastifyReply,
   status: number,

@@ -6,5 +6,5 @@ export { type EventSinkHandle, openEventSink } from './event-sink.ts';
 export { type Health, type HealthReport, openHealth } from './health.ts';
 export { Metrics } from './metrics/metrics.ts';
 export type { Route, Services } from './route.ts';
-export { type ServiceLog, silentLog } from './service-log.ts';
+export type { ServiceLog } from './service-log.ts';
 export { readTls, type TlsFiles } from './tls.ts';

@@ -14,7 +14,7 @@ const ALWAYS = [
  * The policy of pages, of redirects and of 204 answers to forms (contract §5); a realm's own
  * `contentSecurityPolicy` is kept and not sent.
  */
-export const PAGE_POLICY =
+const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
 
 /** Visible ASCII and blanks: nothing that could end a header line. */

@@ -7,6 +7,3 @@ export interface ServiceLog {
   warn(fields: Readonly<Record<string, unknown>>, message: string): void;
   error(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
-
-/** A log that keeps nothing. */
-export const silentLog: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };

@@ -7,7 +7,7 @@ import { listMissingAttributes } from './user-profile.ts';
  * set on the user, and those that the realm's rules bring about. An action that the realm has switched off
  * does not count.
  */
-export function listPendingActions(configuration: RealmConfiguration, user: User): readonly string[] {
+function listPendingActions(configuration: RealmConfiguration, user: User): readonly string[] {
   const pending = new Set(user.requiredActions);
   if (configuration.realm.settings.verifyEmail && !user.emailVerified) pending.add('VERIFY_EMAIL');
   if (listMissingAttributes(configuration, user).length > 0) pending.add('VERIFY_PROFILE');

@@ -95,7 +95,7 @@ function tellTo(logger: Logger): ServiceLog {
  * What a log line tells of an error: never its other properties, which may hold what a caller sent. Causes
  * follow, three deep.
  */
-export function describeError(error: unknown, depth = 0): unknown {
+function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = (error as { code?: unknown }).code;
   return {

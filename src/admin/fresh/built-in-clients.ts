@@ -43,7 +43,7 @@ export const ADMIN_ROLES = [
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
 /** Administrative roles that include others. */
-export const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>>> = {
+const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>>> = {
   'view-clients': ['query-clients'],
   'view-users': ['query-users', 'query-groups'],
   'view-organizations': ['query-organizations'],

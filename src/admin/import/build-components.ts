@@ -82,7 +82,7 @@ export function buildComponent(given: Json, realmId: string, context: AdminConte
 }
 
 /** A component's configuration without its secrets, and these. */
-export function splitConfig(given: Config): { config: Config; secrets: Record<string, Secret> } {
+function splitConfig(given: Config): { config: Config; secrets: Record<string, Secret> } {
   const secrets: Record<string, Secret> = {};
   const config: [string, readonly string[]][] = [];
   for (const [name, values] of Object.entries(given)) {

@@ -20,11 +20,6 @@ export function checkRepresentations(name: RepresentationName, value: unknown, p
   return checkList(value, path, 0, (entry, at, depth) => checkObject(name, entry, at, depth));
 }
 
-/** A list of strings; see `checkRepresentation`. */
-export function checkStrings(value: unknown, path = '$'): readonly string[] {
-  return checkList(value, path, 0, checkString);
-}
-
 /** Refuses text that no field may hold (contract §5). @throws RepresentationFault */
 export function checkText(value: string, path: string): string {
   if (value.includes('\0')) throw new RepresentationFault(path, 'must not contain a NUL byte');

@@ -126,7 +126,7 @@ function renderResult(result: RestoreResult): string {
 }
 
 /** The specification's post-restore checklist, a row each. */
-export function renderChecklist(rows: readonly ChecklistRow[]): string {
+function renderChecklist(rows: readonly ChecklistRow[]): string {
   return renderTable(
     ['CHECK', 'OUTCOME', 'DETAIL'],
     rows.map((row) => [row.title, row.outcome, row.detail]),

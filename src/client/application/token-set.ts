@@ -20,7 +20,7 @@ export interface TokenSet {
 }
 
 /** Specification, Limits: proactive renewal with 60 seconds left. */
-export const SESSION_MARGIN_SECONDS = 60;
+const SESSION_MARGIN_SECONDS = 60;
 
 /** `expires_in` may be left out (RFC 6749 §5.1). */
 export const UNTOLD_LIFETIME_SECONDS = 60;

@@ -4,7 +4,6 @@ import {
   badInput,
   checkRepresentation,
   checkRepresentations,
-  checkStrings,
   type Json,
   RepresentationFault,
   type RepresentationName,
@@ -43,11 +42,6 @@ export function readRepresentation(request: FastifyRequest, name: Representation
 /** The body as a list of representations. @throws AdminRefusal that names the field */
 export function readRepresentations(request: FastifyRequest, name: RepresentationName): readonly Json[] {
   return refuseFaults(request, () => checkRepresentations(name, readJson(request)));
-}
-
-/** The body as a list of strings. @throws AdminRefusal */
-export function readStrings(request: FastifyRequest): readonly string[] {
-  return refuseFaults(request, () => checkStrings(readJson(request)));
 }
 
 function refuseFaults<T>(request: FastifyRequest, read: () => T): T {

@@ -13,7 +13,7 @@ interface Timer {
 }
 
 /** The Limits table: database and realms daily, configuration and environment weekly, a drill monthly. */
-export const TIMERS: readonly Timer[] = [
+const TIMERS: readonly Timer[] = [
   {
     id: 'backup-database',
     arguments: ['backup', '--only', 'database,env'],

@@ -51,7 +51,7 @@ async function logIn(
 }
 
 /** `--base-url`, else the running service's own record, else `listen` of idkit.yaml. */
-export async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
+async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
   const recorded = await (await openRuntime(settings)).baseUrl();
   return recorded ?? listenAddress(settings);

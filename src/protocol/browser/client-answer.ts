@@ -49,7 +49,7 @@ export function answerClient(
 }
 
 /** The URL that an answer by redirect leads to; a query of the redirect URI stays (RFC 6749 §4.1.2). */
-export function redirectUrl(to: ReplyTo, fields: readonly Field[]): string {
+function redirectUrl(to: ReplyTo, fields: readonly Field[]): string {
   const text = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
   const { redirectUri, responseMode } = to;
   if (responseMode === 'fragment') return `${redirectUri}#${text}`;

@@ -172,7 +172,7 @@ function withState(uri: string, state: string | undefined): string {
  * Whether a client may be gone back to there: its attribute `post.logout.redirect.uris`, joined by `##`; `+`, and
  * no attribute at all, mean its redirect URIs (facts §5.3).
  */
-export function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
+function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
   if (client === undefined || !client.enabled) return false;
   const named = client.attributes['post.logout.redirect.uris'];
   if (named === '-') return false;

@@ -131,7 +131,7 @@ function sessionOf(
 }
 
 /** Facts of this login for the client's tokens: a login that an earlier one stands for is of level 0 (facts §6.1). */
-export function loginNotes({ proof }: LoginInProgress): Record<string, string> {
+function loginNotes({ proof }: LoginInProgress): Record<string, string> {
   return { auth_time: String(provedAt(proof)), acr: proof.by === 'session' ? '0' : '1' };
 }
 

@@ -171,7 +171,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
 }
 
 /** A form of an earlier step of a login that goes on: back button, second window, or somebody else's form. */
-export function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
+function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
   const path = row.userId === undefined ? 'authenticate' : 'required-action';
   return standalonePage(call.configuration, call.request, {
     status: 400,

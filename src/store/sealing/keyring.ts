@@ -15,7 +15,7 @@ export interface Keyring {
 }
 
 /** @throws IDKIT_MASTER_KEY_INVALID where it is not 32 bytes in base64 */
-export function readMasterKey(secret: Secret): MasterKey {
+function readMasterKey(secret: Secret): MasterKey {
   const bytes = Buffer.from(secret.reveal(), 'base64');
   if (bytes.length !== 32)
     throw new IdkitError('IDKIT_MASTER_KEY_INVALID', 'IDKIT_MASTER_KEY is not 32 bytes in base64');

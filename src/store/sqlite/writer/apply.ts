@@ -81,7 +81,7 @@ function applyChange(sql: Statements, change: RowChange, touched: Touched): void
 }
 
 /** @throws Refused */
-export function mustExist(sql: Statements, table: RecordTable, id: string): void {
+function mustExist(sql: Statements, table: RecordTable, id: string): void {
   if (sql.get(`${table}.byId`, { id }) === undefined)
     throw new Refused({ outcome: 'missing', what: KINDS[table], id });
 }
