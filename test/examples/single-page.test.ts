@@ -50,8 +50,14 @@ test('twenty tabs that renew at once cost one refresh and log nobody out', async
   await first.click('#login');
   await fillLogin(first);
   await shows(first, 'Hello, Alice');
-  const pages = [first, ...(await Promise.all(Array.from({ length: 19 }, () => open())))];
-  await Promise.all(pages.map((page) => shows(page, 'Hello, Alice')));
+  const pages = [first];
+  // One after the other: a new tab waits a second for the others to answer, and nineteen at once keep a small machine
+  // busy for longer.
+  while (pages.length < 20) {
+    const page = await open();
+    await shows(page, 'Hello, Alice');
+    pages.push(page);
+  }
   assert.equal(await realm.countEvents('login'), 1);
   const before = await realm.countEvents('refresh_token');
   await Promise.all(
