@@ -4,26 +4,6 @@ import { readElements } from '../../http/pages/read-page.ts';
 const IDS = new Set(['kc-form-login', 'kc-login', 'kc-logout']);
 const NAMES = new Set(['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp']);
 
-/** The cookies of one browser by name, as far as one realm needs them. */
-export class CookieJar {
-  readonly #values = new Map<string, string>();
-
-  /** The header `Cookie`; undefined where there is none. */
-  header(): string | undefined {
-    if (this.#values.size === 0) return undefined;
-    return [...this.#values].map(([name, value]) => `${name}=${value}`).join('; ');
-  }
-
-  /** Keeps what an answer sets, and forgets what it clears. */
-  take(headers: Headers): void {
-    for (const line of headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '') this.#values.delete(name);
-      else this.#values.set(name, value);
-    }
-  }
-}
-
 /** What a browser without scripts would send to where. */
 export interface PageForm {
   action: string;

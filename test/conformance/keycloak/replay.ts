@@ -1,14 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import type { Administrator } from './administrator.ts';
-import {
-  CookieJar,
-  findForm,
-  type PageForm,
-  pageHooks,
-  redirectParameter,
-  splitLocation,
-} from './browser.ts';
+import { findForm, type PageForm, pageHooks, redirectParameter, splitLocation } from './browser.ts';
 import type { ObservedCase, Step } from './cases.ts';
 import { type Difference, differences } from './compare.ts';
 import { type Answered, derive } from './derivations.ts';

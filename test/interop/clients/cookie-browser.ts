@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import { readElements } from '../../http/pages/read-page.ts';
 
 /** A browser without scripts: cookies, redirects within the service, and the login form (contract §5). */
 export class CookieBrowser {
   readonly #service: string;
-  readonly #cookies = new Map<string, string>();
+  readonly #jar = new CookieJar();
 
   constructor(service: string) {
     this.#service = service;
@@ -12,16 +13,10 @@ export class CookieBrowser {
 
   /** Opens a page of the service; answers the first redirect that leads away from it. */
   async open(address: string | URL, form?: Record<string, string>): Promise<URL | Response> {
-    const answer = await fetch(address, {
-      redirect: 'manual',
-      headers: { cookie: [...this.#cookies].map((pair) => pair.join('=')).join('; ') },
-      ...(form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }),
-    });
-    for (const line of answer.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-      if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) this.#cookies.delete(name!);
-      else this.#cookies.set(name!, value!);
-    }
+    const answer = await this.#jar.fetch(
+      address,
+      form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) },
+    );
     const to = answer.headers.get('location');
     if (to === null) return answer;
     const url = new URL(to, this.#service);
