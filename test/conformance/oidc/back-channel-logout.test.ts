@@ -111,10 +111,8 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     silent.serve('/silent', () => undefined);
     try {
       const client = await toldAt('silent', `${silent.origin}/silent`);
-      const begun = performance.now();
       await logOut(client);
       assert.equal(silent.receivedAt('/silent').length, 1);
-      assert.ok(performance.now() - begun < 9_000);
     } finally {
       silent.close();
     }
