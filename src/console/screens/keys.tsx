@@ -23,8 +23,8 @@ export function KeysScreen({ realm }: { realm: string }) {
         }}
         empty="No keys"
         columns={[
-          { title: 'Algorithm', cell: (key) => key.algorithm ?? '' },
-          { title: 'Use', cell: (key) => key.use ?? '' },
+          { title: 'Algorithm', cell: (key) => <span className="whole">{key.algorithm ?? ''}</span> },
+          { title: 'Use', cell: (key) => <span className="whole">{key.use ?? ''}</span> },
           {
             title: 'State',
             cell: (key) => <Label color={COLORS[key.status] ?? 'grey'}>{key.status.toLowerCase()}</Label>,
