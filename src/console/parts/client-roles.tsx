@@ -25,7 +25,7 @@ export function ClientRoles({ realm, id }: { realm: string; id: string }) {
         columns={[
           { title: 'Role', cell: (role) => role.name },
           { title: 'Description', cell: (role) => role.description ?? '' },
-          { title: '', cell: (role) => <RemoveRole realm={realm} id={id} role={role} /> },
+          { title: '', cell: (role) => <RemoveRole realm={realm} role={role} /> },
         ]}
       />
       {making ? <CreateRole realm={realm} id={id} onClose={() => setMaking(false)} /> : null}
@@ -48,11 +48,11 @@ function CreateRole(props: { realm: string; id: string; onClose: () => void }) {
   );
 }
 
-function RemoveRole({ realm, id, role }: { realm: string; id: string; role: Role }) {
+function RemoveRole({ realm, role }: { realm: string; role: Role }) {
   const api = useApi();
   const [asking, setAsking] = useState(false);
   const act = useAct({ done: `Role ${role.name} is gone`, failed: 'Not deleted' }, () =>
-    api.send('DELETE', path`/${realm}/clients/${id}/roles/${role.name}`),
+    api.send('DELETE', path`/${realm}/roles-by-id/${role.id}`),
   );
   return (
     <>
