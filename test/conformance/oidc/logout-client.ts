@@ -7,6 +7,7 @@ import { answerOf, type ShownPage, UserAgent } from './user-agent.ts';
 export interface LoggedIn {
   agent: UserAgent;
   idToken: string;
+  accessToken: string;
   sessionState: string;
 }
 
@@ -15,7 +16,12 @@ export async function logInAt(platform: Platform, client: TestClient): Promise<L
   const agent = new UserAgent(platform);
   const fields = await agent.logInAt(client);
   const tokens = await tokensOf(platform, client, fields);
-  return { agent, idToken: tokens['id_token']!, sessionState: fields['session_state']! };
+  return {
+    agent,
+    idToken: tokens['id_token']!,
+    accessToken: tokens['access_token']!,
+    sessionState: fields['session_state']!,
+  };
 }
 
 /** The URL of a logout request (RP-Initiated Logout 2). */
