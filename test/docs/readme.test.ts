@@ -9,6 +9,7 @@ import { withParts } from './write-readme.ts';
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
   exports?: Record<string, unknown>;
 };
 
@@ -43,10 +44,15 @@ test('every error that README names is in the catalogue, and every one of the ca
 
 test('every dependency has one line in README, and no line is left over (architecture §3.9)', () => {
   const section = readme.slice(readme.indexOf('## Dependencies'), readme.indexOf('## Changes'));
-  const written = [...section.matchAll(/^\| `([^`]+)` \| [^|]{4,} \| [^|]{4,} \|$/gm)].map(
-    (match) => match[1]!,
-  );
-  assert.deepEqual(written, Object.keys(manifest.dependencies).sort());
+  const [shipped = '', joined = '', development = ''] = section.split(/^(?:Joined into|For development)/m);
+  const rows = /^\| (`[^|]+`) \| [^|]{4,} \| [^|]{4,} \|$/gm;
+  const named = (text: string) =>
+    [...text.matchAll(rows)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '));
+  assert.deepEqual(named(shipped), Object.keys(manifest.dependencies).sort());
+  const joinedIn = [...joined.matchAll(/`([^`]+)` \(/g)].map(([, name]) => name!);
+  const written = [...joinedIn, ...named(development)].sort();
+  const others = Object.keys(manifest.devDependencies).filter((name) => !name.startsWith('@types/'));
+  assert.deepEqual(written, others.sort());
 });
 
 test('every decision has a context, a choice, what was rejected, and its cost: five lines (architecture §3.8)', () => {
