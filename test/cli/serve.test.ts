@@ -37,6 +37,7 @@ test('"on a terminal it prints the administrator’s name once, and the password
   assert.equal(first.code, 0, 'being stopped is its normal end (contract §3)');
   const password = secretsOf(cwd).get('IDKIT_ADMIN_PASSWORD')!;
   assert.match(first.stderr, /^administrator +admin$/m);
+  assert.match(first.stderr, /^console +http:\/\/127\.0\.0\.1:\d+\/admin\/$/m);
   assert.ok(first.stderr.includes('\u001b['), 'in colours');
   assert.equal(first.stderr.split(password).length, 2, 'once');
   assert.equal(first.stdout, '', 'a banner takes the place of the log');

@@ -107,6 +107,7 @@ async function showBanner(
     `platform directory  ${settings.dir}`,
   ];
   if (service.baseUrl !== service.address) lines.push(`base URL            ${service.baseUrl}`);
+  lines.push(`console             ${service.baseUrl}/admin/`);
   if (service.firstStart) lines.push(`administrator       ${settings.administrator.username}`);
   const password = await findGeneratedPassword(settings);
   if (service.firstStart && password !== undefined) {
