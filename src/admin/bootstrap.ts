@@ -25,7 +25,7 @@ export async function bootstrapMaster(
     await createRealm(context, {
       realm: MASTER,
       enabled: true,
-      displayName: 'Keycloak',
+      displayName: 'idkit',
       displayNameHtml: '<div class="kc-logo-text"><span>Keycloak</span></div>',
       clients: [
         {

@@ -148,7 +148,7 @@ test('a realm’s logo is shown from config/logos, as a picture and nothing else
   writeFileSync(join(logos, 'master.svg'), logo);
   const page = await (await fetch(client.authorizationUrl())).text();
   const image = readElements(page).find(({ tag }) => tag === 'img')!;
-  assert.equal(image.attributes['alt'], 'Keycloak');
+  assert.equal(image.attributes['alt'], 'idkit');
   const answer = await fetch(service.address + image.attributes['src']);
   assert.equal(answer.status, 200);
   assert.equal(answer.headers.get('content-type'), 'image/svg+xml');
