@@ -26,7 +26,7 @@ export async function bootstrapMaster(
       realm: MASTER,
       enabled: true,
       displayName: 'idkit',
-      displayNameHtml: '<div class="kc-logo-text"><span>Keycloak</span></div>',
+      displayNameHtml: '<div class="kc-logo-text"><span>idkit</span></div>',
       clients: [
         {
           clientId: smokeClientId,
