@@ -3,6 +3,7 @@ import type { RealmConfiguration, SessionWithClients } from '../store/index.ts';
 import { resolveRootUrl } from './claims/index.ts';
 import type { ProtocolContext } from './context.ts';
 import { makeLogoutToken } from './logout-token.ts';
+import { Refusal } from './refusal.ts';
 
 /**
  * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
@@ -33,18 +34,25 @@ export function openLogoutAnnouncer(
   tellUndelivered: TellUndelivered,
   wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
 ): SessionEndings {
+  /** Undefined once it is delivered, else why it was not. */
   const deliver = async (configuration: RealmConfiguration, client: Client, session: EndedSession) => {
     const url = logoutUrl(client, ctx.baseUrl);
-    if (url === undefined) return;
+    if (url === undefined) return undefined;
     let detail = 'the service stopped';
     for (const pause of [...PAUSES, undefined]) {
       // A token of its own each time: an old one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
       const sent = await postForm(url, { logout_token: token });
-      if (sent.outcome === 'delivered') return;
+      if (sent.outcome === 'delivered') return undefined;
       detail = sent.detail;
       if (sent.outcome === 'refused' || pause === undefined || (await wait(pause)) === 'stopping') break;
     }
+    return detail;
+  };
+  // The session has ended by now: whatever goes wrong with one client is told, and keeps nobody else from being told.
+  const announce = async (configuration: RealmConfiguration, { client, session }: Told) => {
+    const detail = await deliver(configuration, client, session).catch(describeFault);
+    if (detail === undefined) return;
     tellUndelivered({ realm: configuration.realm.name, clientId: client.clientId, detail });
   };
   return {
@@ -54,7 +62,7 @@ export function openLogoutAnnouncer(
       const told = await listTold(ctx, realmId, ending);
       if (told.length === 0) return async () => undefined;
       return async () => {
-        const all = Promise.all(told.map(({ client, session }) => deliver(configuration, client, session)));
+        const all = Promise.all(told.map((one) => announce(configuration, one)));
         await Promise.race([all, wait(PATIENCE)]);
       };
     },
@@ -63,11 +71,16 @@ export function openLogoutAnnouncer(
 
 type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 
+interface Told {
+  client: Client;
+  session: EndedSession;
+}
+
 async function listTold(
   ctx: Pick<ProtocolContext, 'store'>,
   realmId: string,
   ending: EndingSessions,
-): Promise<readonly { client: Client; session: EndedSession }[]> {
+): Promise<readonly Told[]> {
   const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
   const pairs = sessions.flatMap(({ session, clientUuids }) =>
     clientUuids.map((uuid) => ({ session, uuid })),
@@ -94,4 +107,9 @@ async function listOfUser(
 function logoutUrl(client: Client, baseUrl: string): string | undefined {
   const url = client.attributes['backchannel.logout.url'] ?? '';
   return url.startsWith('/') ? `${resolveRootUrl(client, baseUrl)}${url}` : url || undefined;
+}
+
+function describeFault(error: unknown): string {
+  if (error instanceof Refusal) return error.detail ?? error.case;
+  return error instanceof Error ? error.message : String(error);
 }

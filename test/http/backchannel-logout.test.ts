@@ -61,6 +61,10 @@ before(async () => {
         'backchannel.logout.session.required': 'false',
       }),
       client('silent', {}),
+      client('keyless', {
+        'backchannel.logout.url': `${receiverUrl}/keyless`,
+        'id.token.signed.response.alg': 'ES384',
+      }),
     ],
   });
   assert.equal(made.status, 201);
@@ -82,6 +86,10 @@ async function login(clientId: string): Promise<Record<string, string>> {
   received = [];
   statuses = [];
   return body;
+}
+
+async function annsId(): Promise<string> {
+  return (await admin('GET', '/acme/users?username=ann')).json[0].id;
 }
 
 async function logout(clientId: string, refreshToken: string): Promise<void> {
@@ -155,17 +163,37 @@ test('a redirect is not followed', async () => {
   );
 });
 
+test('a session whose logout token cannot be signed has ended all the same, and the log says why', async () => {
+  const tokens = await login('keyless');
+  const type = 'org.keycloak.keys.KeyProvider';
+  const components = (await admin('GET', `/acme/components?type=${type}`)).json as readonly {
+    id: string;
+    config: Record<string, string[]>;
+  }[];
+  const own = components.filter(({ config }) => Object.values(config).flat().includes('P-384'));
+  assert.equal(own.length, 1);
+  assert.equal((await admin('DELETE', `/acme/components/${own[0]!.id}`)).status, 204);
+  await logout('keyless', tokens['refresh_token']!);
+  assert.equal(received.length, 0);
+  const told = service.log.filter(({ fields }) => fields['clientId'] === 'keyless' && 'detail' in fields);
+  assert.deepEqual(
+    told.map(({ fields }) => fields['detail']),
+    ['realm acme has no active ES384 key'],
+  );
+  const sessions = await admin('GET', `/acme/users/${await annsId()}/sessions`);
+  assert.equal(sessions.json.length, 0);
+});
+
 test('sessions that an administrator ends are told: one, all of a user, by a new password, with the user', async () => {
-  const [user] = (await admin('GET', '/acme/users?username=ann')).json;
+  const id = await annsId();
   const ends: readonly (() => Promise<unknown>)[] = [
     async () => {
-      const [session] = (await admin('GET', `/acme/users/${user.id}/sessions`)).json;
+      const [session] = (await admin('GET', `/acme/users/${id}/sessions`)).json;
       await admin('DELETE', `/acme/sessions/${session.id}`);
     },
-    () => admin('POST', `/acme/users/${user.id}/logout`),
-    () =>
-      admin('PUT', `/acme/users/${user.id}/reset-password`, { type: 'password', value: 'Correct-Horse-1' }),
-    () => admin('DELETE', `/acme/users/${user.id}`),
+    () => admin('POST', `/acme/users/${id}/logout`),
+    () => admin('PUT', `/acme/users/${id}/reset-password`, { type: 'password', value: 'Correct-Horse-1' }),
+    () => admin('DELETE', `/acme/users/${id}`),
   ];
   for (const end of ends) {
     await login('told');
