@@ -4,7 +4,7 @@ import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
 import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { showStep } from './login-page.ts';
-import { findOpenLogin, stepUrl } from './login-row.ts';
+import { answerGone, findOpenLogin, stepUrl, storeStep } from './login-row.ts';
 import { findProgress, type LoginInProgress } from './progress.ts';
 
 /** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
@@ -39,10 +39,14 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
     const open = await findOpenLogin(call, { form: true });
     if (open.outcome === 'answer') return open.answer;
-    const login = await findProgress(call, open.client, open.row);
-    if (login === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
-    const next = await findNextStep(call, login);
-    if (next.step !== 'consent') return continueLogin(call, login);
+    const found = await findProgress(call, open.client, open.row);
+    if (found === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
+    const next = await findNextStep(call, found);
+    if (next.step !== 'consent') return continueLogin(call, found);
+    // The form counts once.
+    const row = await storeStep(call, open.row, 'action');
+    if (row === undefined) return answerGone(call, open.client);
+    const login = { ...found, row };
     if (!request.form.has('accept')) return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
     const need = await findConsentNeed(call, login);
     if (need === undefined) return continueLogin(call, login);

@@ -28,24 +28,25 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
     const open = await findOpenLogin(call, { form: true });
     if (open.outcome === 'answer') return open.answer;
-    const { client, row } = open;
-    const login = await findProgress(call, client, row);
-    if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
-    const next = await findNextStep(call, login);
-    if (next.step !== 'action') return continueLogin(call, login);
+    const { client } = open;
+    const found = await findProgress(call, client, open.row);
+    if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+    const next = await findNextStep(call, found);
+    if (next.step !== 'action') return continueLogin(call, found);
     const action = REQUIRED_ACTIONS.get(next.action);
-    if (action === undefined) return refuseUnknown(call, login, next.action);
+    if (action === undefined) return refuseUnknown(call, found, next.action);
+    // The form counts once: what is sent beside it does nothing, not even while this one still works.
+    const row = await storeStep(call, open.row, 'action');
+    if (row === undefined) return answerGone(call, client);
+    const login = { ...found, row };
     const result = await action.submit(call, login);
     switch (result.outcome) {
       case 'done':
         return continueLogin(call, { ...login, ...result.login });
       case 'refused':
         return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
-      case 'again': {
-        const stored = await storeStep(call, row, 'action');
-        if (stored === undefined) return answerGone(call, client);
-        return showAction(call, { ...login, row: stored }, next.action, result);
-      }
+      case 'again':
+        return showAction(call, login, next.action, result);
     }
   });
 

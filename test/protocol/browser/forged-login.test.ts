@@ -132,6 +132,29 @@ describe('a form that was forged', () => {
     assert.ok(isCode(await browser.logIn(form, 'alice')), 'and the right one still counts');
   });
 
+  it('is sent many times at once: one counts, at every step, and the rest changes nothing', async () => {
+    const needy = await newClient({ consentRequired: true });
+    const steps: [action: string, client: string, form: (n: number) => Record<string, string>][] = [
+      ['UPDATE_PASSWORD', 'web', (n) => ({ 'password-new': `Other-${n}`, 'password-confirm': `Other-${n}` })],
+      ['UPDATE_PROFILE', 'web', (n) => ({ firstName: `Given${n}` })],
+      ['TERMS_AND_CONDITIONS', 'web', () => ({ accept: 'Yes' })],
+      ['', needy.clientId, () => ({ accept: 'Yes' })],
+    ];
+    for (const [action, client_id, fields] of steps) {
+      const user = await newUser({ requiredActions: action === '' ? [] : [action] });
+      const browser = newBrowser();
+      const proved = await browser.logIn(await browser.authorize({ client_id }), user.username);
+      const page = await browser.follow(proved);
+      const start = world.events.length;
+      const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => browser.submit(page, fields(n))));
+      assert.equal(answers.filter(isCode).length, 1, action);
+      const done = world.events.slice(start).filter(({ error }) => error === undefined);
+      const types = done.map(({ type }) => type);
+      assert.equal(new Set(types).size, types.length, `told once: ${types.join(' ')}`);
+      assert.equal((await world.store.listUserSessions(user.id, false)).length, 1, action);
+    }
+  });
+
   it('gives an answer with iss, whether it says yes or no (mix-up, RFC 9207)', async () => {
     const needy = await newClient({ consentRequired: true, implicitFlowEnabled: true });
     const iss = 'https://id.example.test/realms/acme';
