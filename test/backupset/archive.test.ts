@@ -247,7 +247,7 @@ test('a hard link inside the archive becomes a copy', async (t) => {
 });
 
 test('an archive made with ./ in front of every name is read', async (t) => {
-  const { paths } = await unpack(
+  const { paths, target } = await unpack(
     t,
     await tarGz([
       { path: './', type: '5' },
@@ -255,6 +255,8 @@ test('an archive made with ./ in front of every name is read', async (t) => {
       { path: './config/x', content: 'x' },
     ]),
   );
+  // So that a user other than root can remove it again.
+  await chmod(join(target, 'config'), 0o700);
   assert.deepEqual(paths, ['config', 'config/x']);
 });
 
