@@ -28,6 +28,7 @@ const Context = createContext<Notices>({
 /** Milliseconds that a good message stays; a bad one stays until it is closed or something else is tried. */
 const GOOD_NEWS = 6000;
 
+/** Shows the messages that parts below it tell. */
 export function NoticesProvider(props: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const remove = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
@@ -64,6 +65,7 @@ export function NoticesProvider(props: { children: ReactNode }) {
   );
 }
 
+/** Where a part tells how something went. */
 export function useNotices(): Notices {
   return useContext(Context);
 }

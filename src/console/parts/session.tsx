@@ -39,6 +39,7 @@ export function openAdministration(place: Place): Administration {
 
 const Context = createContext<Administration | undefined>(undefined);
 
+/** Gives the parts below it the session and the API. */
 export function AdministrationProvider(props: { value: Administration; children: ReactNode }) {
   return <Context value={props.value}>{props.children}</Context>;
 }
@@ -50,10 +51,12 @@ export function useAdministration(): Administration {
   return found;
 }
 
+/** The administrative API by the session's tokens. */
 export function useApi(): AdminApi {
   return useAdministration().api;
 }
 
+/** The session's state, anew with each change. */
 export function useSessionState(administration: Administration): SessionState {
   return useSyncExternalStore(administration.subscribe, () => administration.session.state);
 }

@@ -61,6 +61,7 @@ ${hidden('stateChecker', account.stateChecker)}${content}</form>
 `;
 }
 
+/** A field that people do not see. */
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">
 `;

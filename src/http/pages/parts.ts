@@ -26,6 +26,7 @@ export interface Field {
 /** Names and codes are no prose: browsers neither correct nor capitalize them. */
 const PLAIN = html` autocapitalize="none" spellcheck="false"`;
 
+/** A labelled field, with what is wrong with it below. */
 export function field(options: Field): Html {
   const { label, name, type = 'text', value, fault, readOnly = false } = options;
   // What cannot be changed need not be asked for.
@@ -61,6 +62,7 @@ export function submit(label: string, options: { id: string; name?: string; main
   return html`<input class="button${main && ' main'}" type="submit" id="${id}"${attribute('name', name)} value="${label}">`;
 }
 
+/** What a form ends with. */
 export function buttons(...content: readonly HtmlValue[]): Html {
   return html`<div class="buttons">${content}</div>
 `;

@@ -25,6 +25,7 @@ export function checkOptions(options: RestoreOptions): void {
   if (passphrase === undefined && keepEnv !== true && resume !== true && abort !== true) throw noPassphrase();
 }
 
+/** Every way to give the passphrase, or to do without. */
 export function noPassphrase(): IdkitError {
   return new IdkitError('IDKIT_SETTING', 'no passphrase for env.gpg is given', {
     hints: [

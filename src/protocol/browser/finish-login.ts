@@ -1,7 +1,7 @@
 import { randomId } from '../../core/index.ts';
 import type { Consent, UserSession } from '../../model/index.ts';
-import { describeDevice } from '../account/device.ts';
 import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
+import { describeDevice } from '../device.ts';
 import { stillHolds } from '../prove-user.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import { answerClient, refuseToClient } from './client-answer.ts';

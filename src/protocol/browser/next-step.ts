@@ -10,6 +10,7 @@ export interface LoginFacts {
   consentDue: boolean;
 }
 
+/** What a login does next. */
 export type NextStep =
   | { step: 'refuse'; error: 'login_required' | 'interaction_required' }
   | { step: 'action'; action: string }

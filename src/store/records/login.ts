@@ -8,6 +8,7 @@ export type NewCodeRow = Omit<CodeRow, 'state' | 'hash'> & { hash: string };
 /** An authentication session as it travels to be stored; `browser_hash` as text, one character per byte. */
 export type NewAuthenticationRow = Omit<AuthenticationSessionRow, 'browser_hash'> & { browser_hash: string };
 
+/** How an authentication session is stored; what no query asks for is in `doc`. */
 export function authenticationRow(session: AuthenticationSession): NewAuthenticationRow {
   const { id, realmId, clientUuid, browserHash, revision, expiresAt, userId, ...doc } = session;
   return {
@@ -22,6 +23,7 @@ export function authenticationRow(session: AuthenticationSession): NewAuthentica
   };
 }
 
+/** The reverse of `authenticationRow`. */
 export function readAuthentication(row: AuthenticationSessionRow): AuthenticationSession {
   const session: AuthenticationSession = {
     id: row.id,
@@ -36,6 +38,7 @@ export function readAuthentication(row: AuthenticationSessionRow): Authenticatio
   return session;
 }
 
+/** How an authorization code is stored: by its hash. */
 export function codeRow(code: AuthorizationCode): NewCodeRow {
   const { hash, realmId, clientUuid, userId, sessionId, familyId, issuedAt, expiresAt, ...doc } = code;
   return {
@@ -66,6 +69,7 @@ export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): Authorizatio
   };
 }
 
+/** How a consent is stored. */
 export function consentRow(consent: Consent): ConsentRow {
   return {
     user_id: consent.userId,
@@ -76,6 +80,7 @@ export function consentRow(consent: Consent): ConsentRow {
   };
 }
 
+/** The reverse of `consentRow`. */
 export function readConsent(row: ConsentRow): Consent {
   return {
     userId: row.user_id,

@@ -25,6 +25,7 @@ export function rowText(columns: readonly WrittenColumn[]): string {
   return `CASE WHEN ${guards.join(' AND ')} THEN ${plain} ELSE ${exact} END`;
 }
 
+/** A name as SQL takes it. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

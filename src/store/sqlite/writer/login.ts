@@ -12,6 +12,7 @@ const REVOKED = 2;
 /** Seconds for which a family that was taken away is known as detached. */
 const DETACHED_FOR = 86_400;
 
+/** Stores a step; `changed` where another came first, or the client or the user is gone. */
 export function putAuthenticationSession(
   sql: Statements,
   { now, row }: Verbs['putAuthenticationSession']['in'],
@@ -79,6 +80,7 @@ export function takeCode(
   return { outcome: 'used', row };
 }
 
+/** The family that a code was exchanged for, with its offline session; see `LoginStore`. */
 export function startFamily(
   sql: Statements,
   { code_hash, family, offline_session }: Verbs['startFamily']['in'],
@@ -99,6 +101,7 @@ export function startFamily(
   return 'started';
 }
 
+/** A consent goes with the tokens that stand on it; those of offline access go without one too. */
 export function removeConsent(
   sql: Statements,
   { now, ...key }: Verbs['removeConsent']['in'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describeDevice } from '../../../src/protocol/account/device.ts';
+import { describeDevice } from '../../src/protocol/device.ts';
 
 test('a browser and its system are told in a few words', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
