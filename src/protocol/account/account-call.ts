@@ -1,11 +1,9 @@
 import { constantTimeEqual } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
-import { type BrowserCall, startLoginEvent, withBrowserCall } from '../browser/call.ts';
+import { type BrowserCall, refuseUnenforced, withBrowserCall } from '../browser/call.ts';
 import type { BrowserAnswer, BrowserEndpoint } from '../browser/contract.ts';
 import { errorPage } from '../browser/page-frame.ts';
 import { findSsoSession, type SsoSession } from '../browser/sso-session.ts';
-import { checkEnforceable } from '../enforceable.ts';
-import { Refusal } from '../refusal.ts';
 import { answerDenied, pageUrl, type ShowOptions } from './account-page.ts';
 import type { AccountPageName } from './contract.ts';
 import { ACCOUNT_CLIENT, type AccountRights, rightsOfUser } from './rights.ts';
@@ -61,14 +59,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
   if (!client.enabled) return errorPage(configuration, request, 'clientDisabledMessage', { status: 404 });
-  try {
-    checkEnforceable(configuration, client, 'browser');
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    startLoginEvent(call, client).refused(error);
-    return errorPage(configuration, request, 'loginRefusedMessage');
-  }
+  return refuseUnenforced(call, client);
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { resolveRootUrl } from '../claims/index.ts';
 import type { ProtocolContext } from '../context.ts';
+import { checkEnforceable } from '../enforceable.ts';
 import { EventDraft } from '../events.ts';
 import { checkTransport, getRealm, issuerOf } from '../realm-gate.ts';
 import { Refusal } from '../refusal.ts';
@@ -57,6 +58,18 @@ export async function withBrowserCall(
     return errorPage(configuration, request, 'invalidRequestMessage');
   }
   return work(call);
+}
+
+/** The answer where the realm asks for what is not enforced here: nobody gets in by less (contract §5). */
+export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnswer | undefined {
+  try {
+    checkEnforceable(call.configuration, client, 'browser');
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    startLoginEvent(call, client).refused(error);
+    return errorPage(call.configuration, call.request, 'loginRefusedMessage');
+  }
 }
 
 /** A page that says why a login cannot go on, with the way back to the client's own pages where it has any. */

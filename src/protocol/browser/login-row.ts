@@ -1,7 +1,7 @@
 import { randomId } from '../../core/index.ts';
 import { constantTimeEqual } from '../../crypto/index.ts';
 import type { AuthenticationSession, AuthorizationRequest, Client } from '../../model/index.ts';
-import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
+import { type BrowserCall, loginErrorPage, refuseUnenforced, startLoginEvent } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { findFlowError } from './client-checks.ts';
 import { readClientData, renderClientData } from './client-data.ts';
@@ -142,6 +142,8 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
     const values = { name: 'redirect_uri' };
     return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
   }
+  const unenforced = refuseUnenforced(call, client);
+  if (unenforced !== undefined) return instead(unenforced);
   const flowOff = findFlowError(parseResponseType(row.request.responseType)!, client);
   if (flowOff !== undefined) {
     startLoginEvent(call, client).failed('not_allowed');

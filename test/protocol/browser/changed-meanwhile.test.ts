@@ -98,4 +98,16 @@ describe('what changes while a login waits', () => {
     assert.equal(errorOf(await browser.logIn(form, user.username)), '400 realmNotEnabledMessage');
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
+
+  it('a realm that asks for more than is enforced here lets nobody in by less (contract §5)', async () => {
+    const { realm: own, user } = await realmWithLogin(world, `own-${++names}`);
+    const browser = newBrowser(own);
+    const form = await browser.authorize();
+    const { realm: stored } = (await world.store.findRealm(own.name))!;
+    const authenticationExecutions = [{ authenticator: 'x', requirement: 'REQUIRED' }];
+    const flows = { authenticationFlows: [{ alias: 'mine', authenticationExecutions }], browserFlow: 'mine' };
+    await own.settings({ kept: { ...stored.settings.kept, ...flows } });
+    assert.equal(errorOf(await browser.logIn(form, user.username)), '400 loginRefusedMessage');
+    assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
+  });
 });
