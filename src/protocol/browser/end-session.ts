@@ -45,9 +45,10 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     if (hinted !== undefined && clientId !== undefined && hinted.clientId !== clientId)
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
     const askedBy = clientId ?? hinted?.clientId;
-    event.clientId = askedBy;
     const client =
       askedBy === undefined ? undefined : await ctx.store.findClient(call.configuration.realm.id, askedBy);
+    // Of a client that is there: the metrics keep a series for each that they are told of.
+    event.clientId = client?.clientId;
 
     // 2. Where to afterwards.
     if (redirectUri !== undefined && askedBy === undefined)

@@ -11,6 +11,7 @@ import {
   type BrowserRequest,
   type LoginPage,
   type Page,
+  requestLogout,
   restartLogin,
   showLogin,
   showRequiredAction,
@@ -26,6 +27,7 @@ export const CALLBACK = 'https://web.example.test/cb';
 const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
   'GET /protocol/openid-connect/auth': authorize,
   'POST /protocol/openid-connect/auth': authorize,
+  'GET /protocol/openid-connect/logout': requestLogout,
   'GET /login-actions/authenticate': showLogin,
   'POST /login-actions/authenticate': submitLogin,
   'GET /login-actions/required-action': showRequiredAction,
