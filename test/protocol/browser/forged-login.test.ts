@@ -132,6 +132,27 @@ describe('a form that was forged', () => {
     assert.ok(isCode(await browser.logIn(form, 'alice')), 'and the right one still counts');
   });
 
+  it('brings no token into a query, whatever response_mode says (Multiple Response Types §5)', async () => {
+    const { clientId: client_id } = await newClient({ implicitFlowEnabled: true });
+    for (const response_type of ['token', 'id_token', 'code token', 'code id_token token'])
+      for (const response_mode of [
+        'query',
+        'query.jwt',
+        'fragment.jwt',
+        'jwt',
+        'QUERY',
+        'query ',
+        '',
+        'fragment',
+      ]) {
+        const browser = newBrowser();
+        const asked = await browser.authorize({ client_id, response_type, response_mode, nonce: 'n-1' });
+        const answer = asked.show === 'page' ? await browser.logIn(asked, 'alice') : asked;
+        assert.doesNotMatch(redirectOf(answer).search, /token|code=/, `${response_type} ${response_mode}`);
+        assert.equal(asked.show === 'page', ['', 'fragment'].includes(response_mode), response_mode);
+      }
+  });
+
   it('is sent many times at once: one counts, at every step, and the rest changes nothing', async () => {
     const needy = await newClient({ consentRequired: true });
     const steps: [action: string, client: string, form: (n: number) => Record<string, string>][] = [
