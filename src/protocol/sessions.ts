@@ -1,11 +1,9 @@
-import { randomId, uuid } from '../core/index.ts';
+import { uuid } from '../core/index.ts';
 import type { User } from '../model/index.ts';
 import type { GrantedScopes } from './claims/index.ts';
 import type { FamilyRecord, GrantRequest } from './grants/grant.ts';
+import { newFamily, newUserSession } from './new-session.ts';
 import { Refusal } from './refusal.ts';
-
-/** Characters that name a session: 18 random bytes in base64url. */
-const SESSION_ID_BYTES = 18;
 
 /**
  * A new user session with the first family of the client in it, and how to store both. Nothing is stored yet;
@@ -18,32 +16,24 @@ export function startRecord(
   options: { offline: boolean; notes: Readonly<Record<string, string>> },
 ): { record: FamilyRecord; commit: (refreshTokenHash: Buffer) => Promise<void> } {
   const realmId = configuration.realm.id;
-  const sessionId = randomId(ctx.random, SESSION_ID_BYTES);
-  const session = {
-    id: sessionId,
+  const session = newUserSession(ctx.random, now, {
     offline: options.offline,
     realmId,
     userId: user.id,
-    startedAt: now,
-    lastAccessAt: now,
     ipAddress: request.remoteAddress,
     rememberMe: false,
     notes: options.notes,
-  };
-  const family = {
+  });
+  const family = newFamily(now, {
     id: uuid(ctx.random),
-    sessionId,
+    sessionId: session.id,
     offline: options.offline,
     realmId,
     clientUuid: client.id,
     userId: user.id,
-    currentHash: Buffer.alloc(0),
-    parentUses: 0,
     scope: granted.all,
-    startedAt: now,
-    lastRefreshAt: now,
     notes: {},
-  };
+  });
   return {
     record: { session, family },
     commit: async (currentHash) => {

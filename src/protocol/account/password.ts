@@ -1,4 +1,3 @@
-import { randomId } from '../../core/index.ts';
 import type { Credential, User, UserSession } from '../../model/index.ts';
 import type { BrowserAnswer, CookieChange } from '../browser/contract.ts';
 import type { RuleMessageKey } from '../browser/message-keys.ts';
@@ -6,6 +5,7 @@ import { clearSsoCookies, makeSsoCookies } from '../browser/sso-cookies.ts';
 import { changePassword } from '../change-password.ts';
 import type { EventDraft } from '../events.ts';
 import { findFailures } from '../login-failures.ts';
+import { newUserSession } from '../new-session.ts';
 import { checkUsable, type LoginAttempt, provePassword, stillHolds } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
@@ -17,9 +17,6 @@ import {
   showAccountPage,
   startAccountEvent,
 } from './account-page.ts';
-
-/** Characters that name a session: 18 random bytes in base64url (facts §3.2, [26.5]). */
-const SESSION_ID_BYTES = 18;
 
 const rules: AccountRules = {
   name: 'password',
@@ -95,7 +92,7 @@ async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Cr
 async function goOn(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
   const { ctx, configuration } = account;
   const { user } = account.sso;
-  const session = newSession(account);
+  const session = nextSession(account);
   const stored = await ctx.store.finishLogin({ session, sessionMustExist: false });
   const holds = stored === 'finished' && (await stillHolds(account, proofOf(user, password)));
   if (!holds) {
@@ -114,17 +111,14 @@ function proofOf(user: User, password: Credential) {
   return { userId: user.id, passwordId: password.id };
 }
 
-function newSession({ ctx, configuration, request, now, sso }: AccountCall): UserSession {
+function nextSession({ ctx, configuration, request, now, sso }: AccountCall): UserSession {
   const { realm } = configuration;
-  return {
-    id: randomId(ctx.random, SESSION_ID_BYTES),
+  return newUserSession(ctx.random, now, {
     offline: false,
     realmId: realm.id,
     userId: sso.user.id,
-    startedAt: now,
-    lastAccessAt: now,
     ipAddress: request.remoteAddress,
     rememberMe: realm.settings.rememberMe && sso.session.rememberMe,
     notes: { ...sso.session.notes, auth_time: String(now) },
-  };
+  });
 }

@@ -1,7 +1,7 @@
-import { randomId } from '../../core/index.ts';
 import type { Consent, UserSession } from '../../model/index.ts';
 import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { describeDevice } from '../device.ts';
+import { newUserSession } from '../new-session.ts';
 import { stillHolds } from '../prove-user.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import { answerClient, refuseToClient } from './client-answer.ts';
@@ -13,9 +13,6 @@ import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
 import { parseResponseType } from './response-type.ts';
 import { makeSsoCookies } from './sso-cookies.ts';
 import { findSsoSession, type SsoSession } from './sso-session.ts';
-
-/** Characters that name a session: 18 random bytes in base64url (facts §3.2, [26.5]). */
-const SESSION_ID_BYTES = 18;
 
 /**
  * The end of a login: the user session is there (the browser's own goes on, else a new one, under a new name), the
@@ -114,20 +111,17 @@ function sessionOf(
     return { ...existing, lastAccessAt: now, notes };
   }
   const device = describeDevice(request.userAgent);
-  return {
-    id: randomId(ctx.random, SESSION_ID_BYTES),
+  return newUserSession(ctx.random, now, {
     offline: false,
     realmId: configuration.realm.id,
     userId: user.id,
-    startedAt: now,
-    lastAccessAt: now,
     ipAddress: request.remoteAddress,
     rememberMe: configuration.realm.settings.rememberMe && row?.rememberMe === true,
     notes: {
       auth_time: String(provedAt(proof)),
       ...(device === undefined ? {} : { device }),
     },
-  };
+  });
 }
 
 /** Facts of this login for the client's tokens: a login that an earlier one stands for is of level 0 (facts §6.1). */

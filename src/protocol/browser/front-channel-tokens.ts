@@ -1,6 +1,6 @@
 import { uuid } from '../../core/index.ts';
 import { signJws } from '../../crypto/index.ts';
-import type { TokenFamily, UserSession } from '../../model/index.ts';
+import type { UserSession } from '../../model/index.ts';
 import {
   accessTokenId,
   accessTokenPayload,
@@ -11,6 +11,7 @@ import {
   tokenHash,
 } from '../claims/index.ts';
 import { userSessionEnds } from '../lifetimes.ts';
+import { newFamily } from '../new-session.ts';
 import { gatherClaims, signatureAlgorithm } from '../token-claims.ts';
 import type { BrowserCall } from './call.ts';
 import type { LoginInProgress } from './progress.ts';
@@ -78,29 +79,25 @@ interface Stamp {
   sessionId: string;
 }
 
-/** No refresh token belongs to the family, so no hash is ever equal to this one. */
-const NO_REFRESH_TOKEN = Buffer.alloc(32);
-
-/** Makes the client one of the session's: it can be seen there, and is told when the session ends. */
+/**
+ * Makes the client one of the session's: it can be seen there, and is told when the session ends. The family never
+ * gets a refresh token.
+ */
 function joinSession(
   { ctx, configuration, now }: BrowserCall,
   { client, user }: LoginInProgress,
   { session, granted, notes }: Wanted,
 ) {
-  const family: TokenFamily = {
+  const family = newFamily(now, {
     id: uuid(ctx.random),
     sessionId: session.id,
     offline: false,
     realmId: configuration.realm.id,
     clientUuid: client.id,
     userId: user.id,
-    currentHash: NO_REFRESH_TOKEN,
-    parentUses: 0,
     scope: granted.all,
-    startedAt: now,
-    lastRefreshAt: now,
     notes,
-  };
+  });
   return ctx.store.startFamily(undefined, family);
 }
 

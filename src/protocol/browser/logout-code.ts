@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
-import { sha256, signJws } from '../../crypto/index.ts';
+import { constantTimeEqual, sha256, signJws } from '../../crypto/index.ts';
 import { numberClaim, textClaim } from '../jwt.ts';
 import { verifyRealmJwt } from '../realm-jwt.ts';
 import type { BrowserCall } from './call.ts';
@@ -47,9 +46,7 @@ export function readLogoutCode(
   const claims = code === undefined ? undefined : verifyRealmJwt(ctx, configuration, code);
   if (claims === undefined || claims['typ'] !== TYPE || claims['iss'] !== issuer) return undefined;
   if ((numberClaim(claims, 'exp') ?? 0) <= now) return undefined;
-  const bound = Buffer.from(textClaim(claims, 'browser') ?? '');
-  const expected = Buffer.from(bind(stateChecker));
-  if (bound.length !== expected.length || !timingSafeEqual(bound, expected)) return undefined;
+  if (!constantTimeEqual(textClaim(claims, 'browser') ?? '', bind(stateChecker))) return undefined;
   const [clientId, redirectUri, state] = [
     textClaim(claims, 'clientId'),
     textClaim(claims, 'redirectUri'),

@@ -3,6 +3,7 @@ import { hashCode } from '../browser/code.ts';
 import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { missingConsent } from '../consents.ts';
 import { keptScopes } from '../kept-scopes.ts';
+import { newFamily } from '../new-session.ts';
 import { checkVerifier } from '../pkce.ts';
 import { isSessionAlive } from '../refresh-token-check.ts';
 import { Refusal } from '../refusal.ts';
@@ -86,20 +87,16 @@ function startFamily(
   const begun = { ...session, offline: true, startedAt: now, ipAddress: request.remoteAddress };
   const offlineSession = offline ? { ...(kept ?? begun), lastAccessAt: now } : undefined;
   const notes = { ...code.notes, ...(code.claims === undefined ? {} : { claims: code.claims }) };
-  const family = {
+  const family = newFamily(now, {
     id: code.familyId,
     sessionId: code.sessionId,
     offline,
     realmId: configuration.realm.id,
     clientUuid: client.id,
     userId: user.id,
-    currentHash: Buffer.alloc(0),
-    parentUses: 0,
     scope: granted.all,
-    startedAt: now,
-    lastRefreshAt: now,
     notes,
-  };
+  });
   return {
     user,
     granted,
