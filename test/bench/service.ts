@@ -83,7 +83,7 @@ export async function makeRealms(port: number): Promise<void> {
           firstName: 'Ada',
           lastName: 'Bench',
           credentials: [{ type: 'password', value: 'Correct-Horse-1' }],
-          realmRoles: ['default-roles-' + realm],
+          realmRoles: [`default-roles-${realm}`],
         },
       ],
     });
