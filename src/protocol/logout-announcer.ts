@@ -21,6 +21,8 @@ export type TellUndelivered = (failure: { realm: string; clientId: string; detai
 const PAUSES = [1000, 5000, 20_000] as const;
 /** Milliseconds that the end of a session waits for its clients; the rest is tried behind it. */
 const PATIENCE = 2500;
+/** Calls under way at once in this process: a user may have thousands of sessions. */
+const AT_ONCE = 32;
 
 /**
  * Back-channel logout (Back-Channel Logout 1.0 §2.5): every client of an ended session that has a
@@ -34,6 +36,7 @@ export function openLogoutAnnouncer(
   tellUndelivered: TellUndelivered,
   wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
 ): SessionEndings {
+  const postInTurn = limitCalls(postForm);
   /** Undefined once it is delivered, else why it was not. */
   const deliver = async (configuration: RealmConfiguration, client: Client, session: EndedSession) => {
     const url = logoutUrl(client, ctx.baseUrl);
@@ -42,7 +45,7 @@ export function openLogoutAnnouncer(
     for (const pause of [...PAUSES, undefined]) {
       // A token of its own each time: an old one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
-      const sent = await postForm(url, { logout_token: token });
+      const sent = await postInTurn(url, { logout_token: token });
       if (sent.outcome === 'delivered') return undefined;
       detail = sent.detail;
       if (sent.outcome === 'refused' || pause === undefined || (await wait(pause)) === 'stopping') break;
@@ -66,6 +69,24 @@ export function openLogoutAnnouncer(
         await Promise.race([all, wait(PATIENCE)]);
       };
     },
+  };
+}
+
+/** At most `AT_ONCE` calls at a time; the others wait in the order in which they came. */
+function limitCalls(postForm: PostForm): PostForm {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (url, form) => {
+    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await postForm(url, form);
+    } finally {
+      // Whoever waits takes this place over.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
   };
 }
 

@@ -24,7 +24,7 @@ const FLUSH_LENGTH = 32 * 1024;
 
 /**
  * One JSON line per event (pino). On a file descriptor lines are gathered and written together, the rest at the
- * process's end. A reader that went away (EPIPE) ends the log, not the service.
+ * process's end. A reader that went away (EPIPE) ends the log, not the service; a full disk only as long as it is full.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const settings = {
@@ -38,8 +38,9 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
     return { ...tellTo(pino(settings, to as { write(text: string): void })), flush: () => {} };
   const destination = pino.destination({ dest: to, sync: false });
   let broken = false;
-  destination.on('error', () => {
-    broken = true;
+  destination.on('error', (error: NodeJS.ErrnoException) => {
+    // A full disk may have room again.
+    if (error.code !== 'ENOSPC') broken = true;
   });
   let lines: string[] = [];
   let length = 0;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { type AdminApi, administrator, loginAs } from './administrator.ts';
 import { form, startTestService, type TestService } from './service.ts';
@@ -19,14 +20,19 @@ let received: Received[] = [];
 /** Statuses of the next answers; 200 when there are no more. */
 let statuses: number[] = [];
 let receiverUrl: string;
+let atOnce = { now: 0, most: 0 };
 
 before(async () => {
   service = await startTestService();
   admin = await administrator(service);
   receiver = createServer((request, response) => {
     const parts: Buffer[] = [];
+    atOnce.now += 1;
+    atOnce.most = Math.max(atOnce.most, atOnce.now);
     request.on('data', (part) => parts.push(part));
-    request.on('end', () => {
+    request.on('end', async () => {
+      await pause(20);
+      atOnce.now -= 1;
       const fields = new URLSearchParams(Buffer.concat(parts).toString());
       received.push({ path: request.url ?? '', type: request.headers['content-type'], fields });
       response.writeHead(statuses.shift() ?? 200, { location: `${receiverUrl}/elsewhere` }).end();
@@ -201,4 +207,29 @@ test('sessions that an administrator ends are told: one, all of a user, by a new
     assert.equal(received.length, 1);
     await verify(received[0]!.fields.get('logout_token')!, 'told');
   }
+});
+
+test('of many sessions that end at once every one is told, and never more than 32 at a time', async () => {
+  const made = await admin('POST', '/acme/users', {
+    username: 'many',
+    enabled: true,
+    email: 'many@example.test',
+    firstName: 'Many',
+    lastName: 'Sessions',
+    credentials: [{ type: 'password', value: 'Correct-Horse-1' }],
+  });
+  const id = made.headers.get('location')!.split('/').at(-1)!;
+  for (let count = 0; count < 40; count++) {
+    const { status } = await loginAs(service, 'acme', {
+      client_id: 'told',
+      username: 'many',
+      password: 'Correct-Horse-1',
+    });
+    assert.equal(status, 200);
+  }
+  received = [];
+  atOnce = { now: 0, most: 0 };
+  assert.equal((await admin('POST', `/acme/users/${id}/logout`)).status, 204);
+  assert.equal(received.length, 40);
+  assert.ok(atOnce.most <= 32, `${atOnce.most} at once`);
 });
