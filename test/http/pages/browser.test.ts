@@ -78,6 +78,8 @@ test('the login form is filled and sent by keyboard alone, without scripts', { s
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${origin}/en/login`);
+  // The browser gives the first field the focus a moment after the page is there.
+  await page.waitForSelector('#username:focus');
   await page.keyboard.type('alice');
   await page.keyboard.press('Tab');
   await page.keyboard.type('p<&"ss');
