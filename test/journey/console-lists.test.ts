@@ -41,7 +41,7 @@ test('the console pages, searches, signs out, deletes, and says what went wrong'
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const page = await browser.newPage({ reducedMotion: 'reduce' });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const dialog = page.getByRole('dialog');
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const users = `${service.address}/admin/master/console/#/garden/users`;

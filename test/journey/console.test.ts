@@ -24,7 +24,7 @@ test('a new user makes a realm, a user and a client in the console, and that use
   const shop = `http://localhost:${port}/`;
 
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const complaints = collectComplaints(page);
   const dialog = page.getByRole('dialog');
   const button = (name: string) => page.getByRole('button', { name, exact: true });

@@ -12,7 +12,7 @@ export interface OpenPage {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext({ ...options, ignoreHTTPSErrors: true });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(error.message));

@@ -15,7 +15,7 @@ import { clientOf, listen, SECRET, serveClients } from './served-clients.ts';
 
 /** The page behind the login, the login page after a logout, and both again without a password while logged in. */
 async function logInAndOut(page: Page, place: { protected: string; logout: string; open: string }) {
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(place.protected);
   await fillLogin(page);
   await page.getByText('for users').waitFor();

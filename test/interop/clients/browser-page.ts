@@ -32,13 +32,13 @@ export async function pageListener(file: string, config: () => unknown): Promise
 
 /** Resolves once the page's status line says so. */
 export async function says(page: Page, text: string): Promise<void> {
-  await page.getByRole('status').getByText(text, { exact: true }).waitFor({ timeout: 10_000 });
+  await page.getByRole('status').getByText(text, { exact: true }).waitFor({ timeout: 30_000 });
 }
 
 /** A tab of the page. */
 export async function openTab(context: BrowserContext, origin: string): Promise<Page> {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   await page.goto(origin);
   return page;
 }
