@@ -1,0 +1,164 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Where Debian keeps the programs of its Postgres versions. */
+const DEBIAN = '/usr/lib/postgresql';
+/** Milliseconds that a start or stop may take on a busy machine. */
+const PATIENCE = 60_000;
+
+/** A Postgres server of the tests' own, on loopback and a socket in its directory. */
+export interface PostgresServer {
+  /** The newest major version's programs: `psql`, `pg_dump` and so on lie here. */
+  programs: string;
+  /** Holds the cluster, the socket and the log. */
+  dir: string;
+  port: number;
+  /** The superuser `postgres`, with its password. */
+  url: string;
+  user: string;
+  password: string;
+  /** What the server wrote so far. */
+  log(): string;
+  /** Ends at once, as a loss of power would for the clients (SIGQUIT), or waits for them (SIGINT: fast). */
+  stop(how?: 'fast' | 'immediate'): Promise<void>;
+  /** After `stop`. */
+  start(): Promise<void>;
+}
+
+/** Why there is no Postgres server here; undefined where there is one. In CI a missing one is a failure. */
+export function missingPostgres(): string | undefined {
+  if (findPrograms() !== undefined) return undefined;
+  const missing = 'the programs of a Postgres server are not installed (Debian package postgresql)';
+  if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
+  return missing;
+}
+
+/** Makes a cluster and starts it; it is stopped and removed with the test. `settings` as in postgresql.conf. */
+export async function startPostgres(
+  t: Pick<TestContext, 'after'>,
+  options: { settings?: Readonly<Record<string, string>>; programs?: string } = {},
+): Promise<PostgresServer> {
+  const programs = options.programs ?? findPrograms();
+  if (programs === undefined) throw new Error('there is no Postgres server; ask missingPostgres first');
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-postgres-'));
+  const owner = ownerOfClusters();
+  if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
+  const password = 'Postgres-Test-1';
+  const secret = join(dir, 'password');
+  writeFileSync(secret, password, { mode: 0o600 });
+  if (owner !== undefined) chownSync(secret, owner.uid, owner.gid);
+  const cluster = join(dir, 'cluster');
+  execFileSync(
+    join(programs, 'initdb'),
+    [
+      '-D',
+      cluster,
+      '-U',
+      'postgres',
+      `--pwfile=${secret}`,
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale=C.UTF-8',
+      '-N',
+    ],
+    { ...owner, cwd: dir, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const port = await freePort();
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: dir,
+    ...options.settings,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
+  writeFileSync(join(cluster, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
+  const logFile = join(dir, 'log');
+  let running: ChildProcess | undefined;
+
+  const server: PostgresServer = {
+    programs,
+    dir,
+    port,
+    user: 'postgres',
+    password,
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    log: () => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : ''),
+    async start() {
+      const child = spawn(
+        '/bin/sh',
+        ['-c', 'exec "$0" -D "$1" >>"$2" 2>&1', join(programs, 'postgres'), cluster, logFile],
+        { ...owner, cwd: dir, stdio: 'ignore' },
+      );
+      running = child;
+      const until = Date.now() + PATIENCE;
+      while (!accepts(programs, dir, port)) {
+        if (child.exitCode !== null || Date.now() > until)
+          throw new Error(`Postgres did not start:\n${server.log()}`);
+        await sleep(50);
+      }
+    },
+    async stop(how = 'fast') {
+      const child = running;
+      running = undefined;
+      if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+      child.kill(how === 'fast' ? 'SIGINT' : 'SIGQUIT');
+      await ended;
+    },
+  };
+  t.after(async () => {
+    await server.stop('immediate');
+    rmSync(dir, { recursive: true, force: true });
+  });
+  await server.start();
+  return server;
+}
+
+function accepts(programs: string, dir: string, port: number): boolean {
+  try {
+    execFileSync(join(programs, 'pg_isready'), ['-q', '-h', dir, '-p', String(port)], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The newest installed version, or the directory that IDKIT_TEST_POSTGRES names. */
+function findPrograms(): string | undefined {
+  const named = process.env['IDKIT_TEST_POSTGRES'];
+  if (named !== undefined) return named;
+  if (!existsSync(DEBIAN)) return undefined;
+  const versions = readdirSync(DEBIAN).filter((name) => existsSync(join(DEBIAN, name, 'bin', 'initdb')));
+  const newest = versions.toSorted((one, other) => Number(other) - Number(one))[0];
+  return newest === undefined ? undefined : join(DEBIAN, newest, 'bin');
+}
+
+/** Postgres refuses to run as root; Debian's package brings a user for it. */
+function ownerOfClusters(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net');
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
