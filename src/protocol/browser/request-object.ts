@@ -93,9 +93,9 @@ function findKey(client: Client, kid: string, algorithm: SignatureAlgorithm): Jw
 function findPublicKey({ attributes }: Client, kid: string, algorithm: string): KeyObject | undefined {
   if (attributes['use.jwks.string'] === 'true') {
     const { keys } = parseObject(attributes['jwks.string'] ?? '') ?? {};
-    const usable = (Array.isArray(keys) ? (keys as Readonly<Record<string, unknown>>[]) : []).filter(
-      (key) => key['use'] !== 'enc' && (key['alg'] === undefined || key['alg'] === algorithm),
-    );
+    const usable = (Array.isArray(keys) ? keys : [])
+      .filter(isObject)
+      .filter((key) => key['use'] !== 'enc' && (key['alg'] === undefined || key['alg'] === algorithm));
     const key = kid === '' && usable.length === 1 ? usable[0] : usable.find((one) => one['kid'] === kid);
     return key === undefined ? undefined : readKey({ key, format: 'jwk' }, algorithm);
   }
@@ -131,12 +131,14 @@ function parsePart(part: string): Readonly<Record<string, unknown>> | undefined 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function refused(reason: string): RequestObject {

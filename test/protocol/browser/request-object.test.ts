@@ -99,4 +99,22 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
     it(`are refused with a page: ${name}`, async () => {
       assert.equal(errorOf(await ask(parameters())), '400 invalidRequestMessage');
     });
+
+  it('are refused with a page: signed, and what the client has registered is no key of that kind', async () => {
+    const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
+    const wrongCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
+    const sets: unknown[] = [null, 'k1', 7, [], {}, { kid: 'k1', kty: 7 }, { ...wrongCurve, kid: 'k1' }].map(
+      (one) => ({ keys: [one] }),
+    );
+    for (const [index, set] of [...sets, null, [], { keys: null }, { keys: { 0: null } }].entries()) {
+      const clientId = `strange-${index}`;
+      const attributes = { 'use.jwks.string': 'true', 'jwks.string': JSON.stringify(set) };
+      await realm.client(clientId, { ...usual, attributes });
+      for (const alg of ['RS256', 'ES256', 'EdDSA']) {
+        const request = byKey({}, { alg, kid: 'k1' });
+        const answer = await ask({ client_id: clientId, request });
+        assert.equal(errorOf(answer), '400 invalidRequestMessage', `${JSON.stringify(set)} ${alg}`);
+      }
+    }
+  });
 });
