@@ -2,7 +2,7 @@ import { inTurn } from '../core/index.ts';
 import { type LoginFailures, type User, userTurn } from '../model/index.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
 import { EventDraft } from './events.ts';
-import type { LoginAttempt } from './prove-user.ts';
+import type { LoginAttempt } from './login-attempt.ts';
 
 /** Value of the user attribute `disabledReason` after a permanent lockout, as Keycloak writes it. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';

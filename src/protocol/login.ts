@@ -1,7 +1,8 @@
 import type { User } from '../model/index.ts';
 import { checkEnforceable } from './enforceable.ts';
 import type { GrantRequest } from './grants/grant.ts';
-import { checkUsable, type LoginAttempt, proveCode, provePassword, stillHolds } from './prove-user.ts';
+import type { LoginAttempt } from './login-attempt.ts';
+import { checkUsable, proveCode, provePassword, stillHolds } from './prove-user.ts';
 import { Refusal } from './refusal.ts';
 import { listLoginActions } from './required-actions.ts';
 

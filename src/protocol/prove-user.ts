@@ -1,22 +1,10 @@
 import { hashPolicy } from '../crypto/index.ts';
 import type { Credential, LoginFailures, User } from '../model/index.ts';
-import type { RealmConfiguration } from '../store/index.ts';
 import { isLocked } from './brute-force.ts';
-import type { ProtocolContext } from './context.ts';
-import type { EventDraft } from './events.ts';
+import type { LoginAttempt } from './login-attempt.ts';
 import { findFailures, PERMANENT_LOCKOUT, recordFailure } from './login-failures.ts';
 import { Refusal } from './refusal.ts';
 import { listSecondFactors, proveSecondFactor, type SecondFactorOutcome } from './second-factor.ts';
-
-/** Someone tries to log in, by whatever form: what the proof works with. */
-export interface LoginAttempt {
-  ctx: ProtocolContext;
-  configuration: RealmConfiguration;
-  /** Told what is found out about the user. */
-  event: EventDraft;
-  /** For the brute-force counters. */
-  remoteAddress: string;
-}
 
 /** A user whose password proved right; a second factor may still be due. */
 export interface ProvenPassword {

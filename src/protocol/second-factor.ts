@@ -1,6 +1,6 @@
 import { checkOtp, readOtpCredential } from '../crypto/index.ts';
 import type { Credential } from '../model/index.ts';
-import type { LoginAttempt } from './prove-user.ts';
+import type { LoginAttempt } from './login-attempt.ts';
 
 /** Types that are no second factor of a login by password. */
 const FIRST_FACTORS: ReadonlySet<string> = new Set(['password', 'password-history', 'webauthn-passwordless']);

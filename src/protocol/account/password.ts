@@ -4,9 +4,10 @@ import type { RuleMessageKey } from '../browser/message-keys.ts';
 import { clearSsoCookies, makeSsoCookies } from '../browser/sso-cookies.ts';
 import { changePassword } from '../change-password.ts';
 import type { EventDraft } from '../events.ts';
+import type { LoginAttempt } from '../login-attempt.ts';
 import { findFailures } from '../login-failures.ts';
 import { newUserSession } from '../new-session.ts';
-import { checkUsable, type LoginAttempt, provePassword, stillHolds } from '../prove-user.ts';
+import { checkUsable, provePassword, stillHolds } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
 import {

@@ -1,6 +1,7 @@
 import type { Credential, User } from '../../model/index.ts';
+import type { LoginAttempt } from '../login-attempt.ts';
 import { findFailures } from '../login-failures.ts';
-import { checkUsable, type LoginAttempt } from '../prove-user.ts';
+import { checkUsable } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import { type BrowserCall, startLoginEvent } from './call.ts';
 import { continueLogin } from './continue-login.ts';
