@@ -7,7 +7,7 @@ import type { LoginAttempt } from './login-attempt.ts';
 /** Value of the user attribute `disabledReason` after a permanent lockout, as Keycloak writes it. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
 
-/** How often a count is tried again when others count at the same time. */
+/** How often a count is tried again when other processes count at the same time. */
 const MAX_TRIES = 200;
 
 /** The user's counters; undefined where the realm does not protect or nothing failed. */
@@ -20,22 +20,30 @@ export async function findFailures(
 }
 
 /**
- * Counts a failed login before it is answered, so that parallel guesses are all counted (facts §11). Failures
- * while locked do not count.
+ * Counts a failed login before it is answered, so that parallel guesses are all counted, however many they are (facts
+ * §11). Failures while locked do not count.
  */
 export async function recordFailure(login: LoginAttempt, user: User): Promise<void> {
-  const { ctx, configuration, remoteAddress } = login;
+  const { ctx, configuration } = login;
+  if (!configuration.realm.settings.bruteForceProtected) return;
+  const outcome = await inTurn(ctx.store, `failures of ${user.id}`, () => count(login, user));
+  if (outcome === undefined || outcome.lockout === 'none') return;
+  if (outcome.lockout === 'permanent') await disable(login, user);
+  tellLockout(login, user, outcome);
+}
+
+/** Undefined: locked meanwhile. */
+async function count(
+  { ctx, configuration, remoteAddress }: LoginAttempt,
+  user: User,
+): Promise<FailureOutcome | undefined> {
   const { settings, id: realmId } = configuration.realm;
-  if (!settings.bruteForceProtected) return;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const now = ctx.clock.now();
     const previous = (await ctx.store.findLoginFailures(realmId, user.id)) ?? noFailures(realmId, user.id);
-    if (isLocked(previous, now)) return;
+    if (isLocked(previous, now)) return undefined;
     const outcome = countFailure(settings, previous, now, remoteAddress);
-    if ((await ctx.store.putLoginFailures(outcome.next)) === 'changed') continue;
-    if (outcome.lockout === 'permanent') await disable(login, user);
-    if (outcome.lockout !== 'none') tellLockout(login, user, outcome);
-    return;
+    if ((await ctx.store.putLoginFailures(outcome.next)) !== 'changed') return outcome;
   }
   throw new Error(`login failures of one user changed ${MAX_TRIES} times in a row`);
 }
