@@ -1,7 +1,8 @@
 import type { Client, User } from '../model/index.ts';
 import type { RealmConfiguration } from './contract.ts';
 import { deepFreeze } from './freeze.ts';
-import type { Touched } from './sqlite/messages.ts';
+import type { Answer } from './rows.ts';
+import type { Touched } from './verbs/verbs.ts';
 
 /** Clients kept at most; the one unused for longest goes first. */
 const CLIENTS = 10_000;
@@ -10,12 +11,12 @@ const USERS = 2_000;
 
 /** Where the cache reads what it lacks. */
 export interface ConfigurationSource {
-  realmByName(name: string): RealmConfiguration | undefined;
-  realmById(id: string): RealmConfiguration | undefined;
-  clientByName(realmId: string, clientId: string): Client | undefined;
-  clientByUuid(id: string): Client | undefined;
-  user(realmId: string, id: string): User | undefined;
-  serviceAccount(clientUuid: string): User | undefined;
+  realmByName(name: string): Answer<RealmConfiguration | undefined>;
+  realmById(id: string): Answer<RealmConfiguration | undefined>;
+  clientByName(realmId: string, clientId: string): Answer<Client | undefined>;
+  clientByUuid(id: string): Answer<Client | undefined>;
+  user(realmId: string, id: string): Answer<User | undefined>;
+  serviceAccount(clientUuid: string): Answer<User | undefined>;
 }
 
 /**
@@ -34,51 +35,77 @@ export class ConfigurationCache {
   /** Emptied like the service accounts. */
   readonly #users = new Map<string, User>();
 
+  /** Reads that are under way; replaced by an empty one whenever something is forgotten. */
+  #reads = new Map<string, Promise<unknown>>();
+
   constructor(source: ConfigurationSource) {
     this.#source = source;
   }
 
-  realmByName(name: string): RealmConfiguration | undefined {
-    return this.#realmsByName.get(name) ?? this.#keepRealm(this.#source.realmByName(name));
+  realmByName(name: string): Answer<RealmConfiguration | undefined> {
+    const known = this.#realmsByName.get(name);
+    if (known !== undefined) return known;
+    return this.#read(
+      `realm ${name}`,
+      () => this.#source.realmByName(name),
+      (realm) => this.#keepRealm(realm),
+    );
   }
 
-  realmById(id: string): RealmConfiguration | undefined {
-    return this.#realmsById.get(id) ?? this.#keepRealm(this.#source.realmById(id));
+  realmById(id: string): Answer<RealmConfiguration | undefined> {
+    const known = this.#realmsById.get(id);
+    if (known !== undefined) return known;
+    return this.#read(
+      `realm id ${id}`,
+      () => this.#source.realmById(id),
+      (realm) => this.#keepRealm(realm),
+    );
   }
 
-  clientByName(realmId: string, clientId: string): Client | undefined {
-    const uuid = this.#uuids.get(nameKey(realmId, clientId));
+  clientByName(realmId: string, clientId: string): Answer<Client | undefined> {
+    const name = nameKey(realmId, clientId);
+    const uuid = this.#uuids.get(name);
     if (uuid !== undefined) return this.#use(uuid);
-    const read = this.#source.clientByName(realmId, clientId);
-    return read === undefined ? undefined : (this.#clients.get(read.id) ?? this.#keepClient(read));
+    return this.#read(
+      `client ${name}`,
+      () => this.#source.clientByName(realmId, clientId),
+      (client) => this.#keepClient(client),
+    );
   }
 
-  clientByUuid(realmId: string, id: string): Client | undefined {
-    const client = this.#clients.has(id) ? this.#use(id) : this.#keepClient(this.#source.clientByUuid(id));
-    return client?.realmId === realmId ? client : undefined;
+  clientByUuid(realmId: string, id: string): Answer<Client | undefined> {
+    const ofRealm = (client: Client | undefined) => (client?.realmId === realmId ? client : undefined);
+    if (this.#clients.has(id)) return ofRealm(this.#use(id));
+    const read = this.#read(
+      `client id ${id}`,
+      () => this.#source.clientByUuid(id),
+      (client) => this.#keepClient(client),
+    );
+    return read instanceof Promise ? read.then(ofRealm) : ofRealm(read);
   }
 
-  serviceAccount(clientUuid: string): User | undefined {
+  serviceAccount(clientUuid: string): Answer<User | undefined> {
     const known = this.#serviceAccounts.get(clientUuid);
     if (known !== undefined) return known;
-    const read = this.#source.serviceAccount(clientUuid);
-    if (read === undefined) return undefined;
-    if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
-    this.#serviceAccounts.set(clientUuid, deepFreeze(read));
-    return read;
+    return this.#read(
+      `service account ${clientUuid}`,
+      () => this.#source.serviceAccount(clientUuid),
+      (user) => this.#keepServiceAccount(clientUuid, user),
+    );
   }
 
-  user(realmId: string, id: string): User | undefined {
+  user(realmId: string, id: string): Answer<User | undefined> {
     const known = this.#users.get(id);
     if (known !== undefined) return known.realmId === realmId ? known : undefined;
-    const read = this.#source.user(realmId, id);
-    if (read === undefined) return undefined;
-    if (this.#users.size >= USERS) this.#users.delete(this.#users.keys().next().value!);
-    this.#users.set(id, deepFreeze(read));
-    return read;
+    return this.#read(
+      `user ${realmId} ${id}`,
+      () => this.#source.user(realmId, id),
+      (user) => this.#keepUser(user),
+    );
   }
 
   forget(touched: Touched): void {
+    this.#endReads();
     this.#serviceAccounts.clear();
     this.#users.clear();
     for (const id of touched.realms) {
@@ -93,24 +120,67 @@ export class ConfigurationCache {
       if (realms.has(client.realmId)) this.#dropClient(client.id);
   }
 
-  #keepRealm(read: RealmConfiguration | undefined): RealmConfiguration | undefined {
-    if (read === undefined) return undefined;
-    const { realm, components } = read;
-    deepFreeze(realm);
-    deepFreeze(components);
-    for (const records of [read.roles, read.groups, read.clientScopes])
-      for (const record of records.values()) deepFreeze(record);
-    Object.freeze(read);
-    this.#realmsById.set(realm.id, read);
-    this.#realmsByName.set(realm.name, read);
+  /** For a store that may have missed what others changed. */
+  forgetAll(): void {
+    this.#endReads();
+    for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
+    this.#serviceAccounts.clear();
+    this.#users.clear();
+  }
+
+  /**
+   * Reads what the cache lacks. Where the answer comes later, callers meanwhile share the read, and an answer that
+   * something was changed during is passed on and not kept.
+   */
+  #read<T extends object>(
+    key: string,
+    read: () => Answer<T | undefined>,
+    keep: (value: T) => T,
+  ): Answer<T | undefined> {
+    const running = this.#reads.get(key) as Promise<T | undefined> | undefined;
+    if (running !== undefined) return running;
+    const answer = read();
+    if (!(answer instanceof Promise)) return answer === undefined ? undefined : keep(deepFreeze(answer));
+    const reads = this.#reads;
+    const kept = answer.then((value) => {
+      if (value === undefined) return undefined;
+      return reads === this.#reads ? keep(deepFreeze(value)) : deepFreeze(value);
+    });
+    const shared = kept.finally(() => reads.delete(key));
+    reads.set(key, shared);
+    return shared;
+  }
+
+  /** Who asks from now on must not be answered by a read that began before. */
+  #endReads(): void {
+    if (this.#reads.size > 0) this.#reads = new Map();
+  }
+
+  #keepRealm(read: RealmConfiguration): RealmConfiguration {
+    this.#realmsById.set(read.realm.id, read);
+    this.#realmsByName.set(read.realm.name, read);
     return read;
   }
 
-  #keepClient(read: Client | undefined): Client | undefined {
-    if (read === undefined) return undefined;
-    this.#clients.set(read.id, deepFreeze(read));
+  /** The object that is kept already, where there is one. */
+  #keepClient(read: Client): Client {
+    const known = this.#clients.get(read.id);
+    if (known !== undefined) return known;
+    this.#clients.set(read.id, read);
     this.#uuids.set(nameKey(read.realmId, read.clientId), read.id);
     if (this.#clients.size > CLIENTS) this.#dropClient(this.#clients.keys().next().value!);
+    return read;
+  }
+
+  #keepServiceAccount(clientUuid: string, read: User): User {
+    if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
+    this.#serviceAccounts.set(clientUuid, read);
+    return read;
+  }
+
+  #keepUser(read: User): User {
+    if (this.#users.size >= USERS) this.#users.delete(this.#users.keys().next().value!);
+    this.#users.set(read.id, read);
     return read;
   }
 

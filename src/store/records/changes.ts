@@ -1,7 +1,7 @@
 import type { Change } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import type { RowChange } from '../sqlite/messages.ts';
-import type { Arguments } from '../sqlite/statements.ts';
+import type { Arguments } from '../rows.ts';
+import type { RowChange } from '../verbs/verbs.ts';
 import {
   clientRow,
   clientScopeRow,

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../core/index.ts';
+import type { Row } from '../rows.ts';
 import { type Fault, fromFault } from './faults.ts';
-import type { Row } from './statements.ts';
 
 export interface ReaderQuestion {
   id: number;

@@ -1,321 +1,134 @@
-import type {
-  AdminEvent,
-  Client,
-  Credential,
-  LoginFailures,
-  TokenFamily,
-  User,
-  UserEvent,
-  UserSession,
-} from '../../model/index.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Clock, IdkitError } from '../../core/index.ts';
 import { ConfigurationCache } from '../configuration-cache.ts';
-import type {
-  AdminEventQuery,
-  Applied,
-  Change,
-  EventQuery,
-  FamilyInSession,
-  RealmConfiguration,
-  Rotation,
-  RotationResult,
-  SessionWithClients,
-  Store,
-  StoreFigures,
-  UserQuery,
-} from '../contract.ts';
-import { toRowChange } from '../records/changes.ts';
-import {
-  eventRow,
-  type FamilyInSessionRow,
-  familyRow,
-  readFamilyInSession,
-  readSession,
-  sessionRow,
-  type UsedSessionRow,
-} from '../records/sessions.ts';
-import { credentialRow, readCredential, readLoginFailures } from '../records/users.ts';
-import type { Tables } from '../schema.ts';
+import type { StoreFigures } from '../contract.ts';
+import type { Sealing } from '../records/configuration.ts';
+import { configurationSource } from '../records/configuration-source.ts';
+import { toFigures } from '../records/figures.ts';
+import type { Arguments, Row } from '../rows.ts';
+import { SqlStore } from '../sql-store.ts';
+import { drive } from '../verbs/steps.ts';
+import type { Verb, Verbs } from '../verbs/verbs.ts';
+import { COMPILED_QUERIES } from './compiled-queries.ts';
+import { mapFault } from './faults.ts';
 import { schemaVersion } from './prepare-file.ts';
-import { configurationSource } from './read-records.ts';
-import { readDocument, toListed, toUser } from './read-rows.ts';
-import type { SqliteParts } from './sqlite-base.ts';
-import { SqliteLogin } from './sqlite-login.ts';
-import type { Arguments } from './statements.ts';
+import type { Reader } from './reader.ts';
+import { Statements } from './statements.ts';
+import type { Writer } from './writer/writer.ts';
+
+/** What the store works with; `writer` is absent in a store opened for reading. */
+export interface SqliteParts {
+  file: string;
+  database: DatabaseSync;
+  reader: Reader;
+  writer: Writer | undefined;
+  sealing: Sealing;
+  clock: Clock;
+  /** Runs after everything is closed. */
+  closed(): void;
+}
 
 /**
  * The store on SQLite. Point reads run on the main thread, long ones in the reader thread, writes in the writer
  * thread; a write is answered after its commit, so every later read sees it.
  */
-export class SqliteStore extends SqliteLogin implements Store {
-  readonly #cache: ConfigurationCache;
+export class SqliteStore extends SqlStore {
+  protected readonly dialect = 'sqlite';
+  protected readonly sealing: Sealing;
+  protected readonly clock: Clock;
+  protected readonly cache: ConfigurationCache;
+  readonly #parts: SqliteParts;
+  readonly #sql: Statements;
+  #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
-    super(parts);
-    this.#cache = new ConfigurationCache(configurationSource(this.sql, parts.sealing.keyring));
-  }
-
-  async listRealmNames(): Promise<readonly string[]> {
-    return this.read(() => this.sql.all('realm.names').map((row) => String(row['name'])));
-  }
-
-  async findRealm(name: string): Promise<RealmConfiguration | undefined> {
-    return this.read(() => this.#cache.realmByName(name));
-  }
-
-  async findRealmById(id: string): Promise<RealmConfiguration | undefined> {
-    return this.read(() => this.#cache.realmById(id));
-  }
-
-  async findClient(realmId: string, clientId: string): Promise<Client | undefined> {
-    return this.read(() => this.#cache.clientByName(realmId, clientId));
-  }
-
-  async findClientByUuid(realmId: string, id: string): Promise<Client | undefined> {
-    return this.read(() => this.#cache.clientByUuid(realmId, id));
-  }
-
-  async listClients(query: Parameters<Store['listClients']>[0]): Promise<readonly Client[]> {
-    return this.read(() => {
-      const search = query.search?.toLowerCase();
-      const first = query.first ?? 0;
-      const ids = this.sql
-        .all('client.ids', { realm_id: query.realmId })
-        .filter(({ client_id: name }) => query.clientId === undefined || name === query.clientId)
-        .filter(({ client_id: name }) => search === undefined || String(name).toLowerCase().includes(search))
-        .slice(first, query.max === undefined ? undefined : first + query.max);
-      return ids.flatMap(({ id }) => this.#cache.clientByUuid(query.realmId, String(id)) ?? []);
-    });
-  }
-
-  async findUser(realmId: string, id: string): Promise<User | undefined> {
-    return this.read(() => this.#cache.user(realmId, id));
-  }
-
-  async findUserByUsername(realmId: string, username: string): Promise<User | undefined> {
-    return this.#user('user.byUsername', { realm_id: realmId, username });
-  }
-
-  async findUserByEmail(realmId: string, email: string): Promise<User | undefined> {
-    return this.#user('user.byEmail', { realm_id: realmId, email });
-  }
-
-  async findServiceAccount(clientUuid: string): Promise<User | undefined> {
-    return this.read(() => this.#cache.serviceAccount(clientUuid));
-  }
-
-  async listUsers(query: UserQuery): Promise<readonly User[]> {
-    const { compiler, userSearch } = await import('../queries/index.ts');
-    return (await this.search(userSearch(compiler('sqlite'), 'sqlite', query))).map(toUser);
-  }
-
-  async countUsers(query: UserQuery): Promise<number> {
-    const { compiler, userCount } = await import('../queries/index.ts');
-    const [row] = await this.search(userCount(compiler('sqlite'), 'sqlite', query));
-    return Number(row?.['users']);
-  }
-
-  async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.long('user.withRole', { role_id: roleId, first, max })).map(toUser);
-  }
-
-  async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.long('user.inGroup', { group_id: groupId, first, max })).map(toUser);
-  }
-
-  async listCredentials(userId: string): Promise<readonly Credential[]> {
-    return this.read(() =>
-      this.sql
-        .all('credential.ofUser', { user_id: userId })
-        .map((row) => readCredential(row as Tables['credential'], this.parts.sealing.keyring)),
+    super();
+    this.#parts = parts;
+    this.sealing = parts.sealing;
+    this.clock = parts.clock;
+    this.#sql = new Statements(parts.database, COMPILED_QUERIES);
+    this.cache = new ConfigurationCache(
+      configurationSource(parts.sealing.keyring, {
+        one: (steps) => this.#read(() => drive(this.#sql, steps)),
+        snapshot: (steps) => this.#read(() => inSnapshot(parts.database, () => drive(this.#sql, steps))),
+      }),
     );
   }
 
-  async apply(changes: readonly Change[]): Promise<Applied> {
-    const rows = changes.map((change) => toRowChange(change, this.parts.sealing));
-    const applied = await this.write('apply', { changes: rows });
-    if (applied.outcome !== 'applied') return applied;
-    this.#cache.forget(applied.touched);
-    return { outcome: 'applied' };
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
-  async rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'> {
-    if (previous.secretData === undefined) return 'changed';
-    const row = credentialRow({ ...next, id: previous.id }, this.parts.sealing);
-    const written = await this.run('credential.rehash', { ...row, previous: previous.secretData });
-    return written === 1 ? 'replaced' : 'changed';
-  }
-
-  async startSession(session: UserSession, family: TokenFamily): Promise<void> {
-    await this.write('startSession', {
-      session: { ...sessionRow(session) },
-      family: { ...familyRow(family) },
-    });
-  }
-
-  async findSession(id: string, offline: boolean): Promise<UserSession | undefined> {
-    return this.read(() => {
-      const row = this.sql.get('session.find', { id, offline: Number(offline) });
-      return row === undefined ? undefined : readSession(row as unknown as UsedSessionRow);
-    });
-  }
-
-  async findFamily(id: string): Promise<FamilyInSession | undefined> {
-    return this.read(() => {
-      const row = this.sql.get('family.find', { id });
-      return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
-    });
-  }
-
-  async hasFamily(
-    sessionId: string,
-    offline: boolean,
-    clientUuid: string,
-    startedBy = Number.MAX_SAFE_INTEGER,
-  ): Promise<boolean> {
-    const of = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
-    const key = { ...of, started_by: startedBy };
-    return this.read(() => this.sql.get('family.exists', key) !== undefined);
-  }
-
-  rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
-    return this.write('rotate', {
-      id: rotation.familyId,
-      presented: rotation.presentedHash.toString('latin1'),
-      next: rotation.nextHash.toString('latin1'),
-      now: rotation.now,
-      single_use: rotation.singleUse,
-      max_reuse: rotation.maxReuse,
-    });
-  }
-
-  removeFamily(id: string): Promise<{ removed: boolean }> {
-    return this.write('removeFamily', { id });
-  }
-
-  async endSession(id: string, offline: boolean): Promise<{ ended: boolean }> {
-    return { ended: (await this.run('session.delete', { id, offline: Number(offline) })) === 1 };
-  }
-
-  async endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }> {
-    const values = { user_id: userId, offline: Number(options.offlineToo) };
-    return { ended: await this.write('endUserSessions', values) };
-  }
-
-  async endRealmSessions(realmId: string): Promise<{ ended: number }> {
-    return { ended: await this.run('session.deleteOfRealm', { realm_id: realmId }) };
-  }
-
-  async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
-    return (await this.long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(toListed);
-  }
-
-  async listClientSessions(
-    query: Parameters<Store['listClientSessions']>[0],
-  ): Promise<readonly SessionWithClients[]> {
-    const { clientUuid, offline, first, max } = query;
-    const values = { client_uuid: clientUuid, offline: Number(offline), first, max };
-    return (await this.long('session.ofClient', values)).map(toListed);
-  }
-
-  async countClientSessions(
-    realmId: string,
-  ): Promise<readonly { clientUuid: string; online: number; offline: number }[]> {
-    const counts = new Map<string, { clientUuid: string; online: number; offline: number }>();
-    for (const row of await this.long('session.countByClient', { realm_id: realmId })) {
-      const clientUuid = String(row['client_uuid']);
-      const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
-      count[row['offline'] === 1 ? 'offline' : 'online'] = Number(row['sessions']);
-      counts.set(clientUuid, count);
-    }
-    return [...counts.values()];
-  }
-
-  async revokeAccessToken(jti: string, expiresAt: number): Promise<void> {
-    await this.run('revoked.add', { jti, expires_at: expiresAt });
-  }
-
-  async isAccessTokenRevoked(jti: string): Promise<boolean> {
-    return this.read(() => this.sql.get('revoked.find', { jti, now: this.now() }) !== undefined);
-  }
-
-  async claimOnce(key: string, expiresAt: number): Promise<boolean> {
-    const values = { name: key, expires_at: expiresAt, now: this.now() };
-    return (await this.run('claim.take', values)) === 1;
-  }
-
-  async findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined> {
-    return this.read(() => {
-      const row = this.sql.get('failures.find', { realm_id: realmId, user_id: userId });
-      return row === undefined ? undefined : readLoginFailures(row as Tables['login_failures']);
-    });
-  }
-
-  putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'> {
-    const { realmId, userId, revision, ...doc } = next;
-    return this.write('putLoginFailures', {
-      realm_id: realmId,
-      user_id: userId,
-      revision,
-      next: revision + 1,
-      doc: JSON.stringify(doc),
-    });
-  }
-
-  async removeLoginFailures(realmId: string, userId?: string): Promise<void> {
-    if (userId === undefined) await this.run('failures.clear', { realm_id: realmId });
-    else await this.run('failures.delete', { realm_id: realmId, user_id: userId });
-  }
-
-  async appendEvents(events: readonly UserEvent[]): Promise<void> {
-    if (events.length > 0) await this.write('appendEvents', { rows: events.map(eventRow) });
-  }
-
-  async listEvents(query: EventQuery): Promise<readonly UserEvent[]> {
-    const { compiler, eventSearch } = await import('../queries/index.ts');
-    return (await this.search(eventSearch(compiler('sqlite'), query))).map(readDocument<UserEvent>);
-  }
-
-  async clearEvents(realmId: string): Promise<void> {
-    await this.run('event.clear', { realm_id: realmId });
-  }
-
-  async listAdminEvents(query: AdminEventQuery): Promise<readonly AdminEvent[]> {
-    const { adminEventSearch, compiler } = await import('../queries/index.ts');
-    return (await this.search(adminEventSearch(compiler('sqlite'), query))).map(readDocument<AdminEvent>);
-  }
-
-  async clearAdminEvents(realmId: string): Promise<void> {
-    await this.run('admin_event.clear', { realm_id: realmId });
-  }
-
-  sweep(now: number, limit: number): Promise<{ removed: number }> {
-    return this.write('sweep', { now, limit });
+  async #close(): Promise<void> {
+    await this.#parts.reader.close();
+    this.#parts.database.close();
+    await this.#parts.writer?.close();
+    this.#parts.closed();
   }
 
   async figures(): Promise<StoreFigures> {
     const [[counts], [size]] = await Promise.all([
       this.long('figures', {}),
-      this.parts.reader.all(
+      this.#parts.reader.all(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
         [],
       ),
     ]);
-    const offlineSessions = Number(counts?.['offlineSessions']);
-    return {
-      schemaVersion: this.read(() => schemaVersion(this.parts.database)),
+    return toFigures(counts!, {
+      schemaVersion: this.#read(() => schemaVersion(this.#parts.database)),
       databaseBytes: Number(size?.['bytes']),
-      realms: Number(counts?.['realms']),
-      users: Number(counts?.['users']),
-      userSessions: Number(counts?.['sessions']) - offlineSessions,
-      offlineSessions,
-      tokenFamilies: Number(counts?.['tokenFamilies']),
-    };
+    });
   }
 
-  #user(query: string, values: Arguments): User | undefined {
-    return this.read(() => {
-      const row = this.sql.get(query, values);
-      return row === undefined ? undefined : toUser(row);
-    });
+  protected checkOpen(): void {
+    if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
+  }
+
+  protected get(query: string, values: Arguments): Row | undefined {
+    return this.#read(() => this.#sql.get(query, values));
+  }
+
+  protected all(query: string, values: Arguments): Row[] {
+    return this.#read(() => this.#sql.all(query, values));
+  }
+
+  protected long(query: string, values: Arguments): Promise<Row[]> {
+    const { sql, bind } = COMPILED_QUERIES[query]!;
+    return this.#parts.reader.all(
+      sql,
+      bind.map((item) => ('value' in item ? item.value : values[item.slot])),
+    );
+  }
+
+  protected search(query: { compile(): { sql: string; parameters: readonly unknown[] } }): Promise<Row[]> {
+    const { sql, parameters } = query.compile();
+    return this.#parts.reader.all(sql, parameters);
+  }
+
+  protected write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    const { writer } = this.#parts;
+    if (writer === undefined)
+      return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is open for reading only'));
+    return writer.call(verb, input);
+  }
+
+  /** On the main thread's own connection. */
+  #read<T>(read: () => T): T {
+    this.checkOpen();
+    try {
+      return read();
+    } catch (error) {
+      throw mapFault(error, this.#parts.file);
+    }
+  }
+}
+
+function inSnapshot<T>(database: DatabaseSync, read: () => T): T {
+  database.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    database.exec('COMMIT');
   }
 }

@@ -1,8 +1,6 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery } from '../queries/define.ts';
-
-export type Arguments = Readonly<Record<string, unknown>>;
-export type Row = Record<string, SQLOutputValue>;
+import type { Arguments, Row } from '../rows.ts';
 
 interface Prepared {
   statement: StatementSync;

@@ -5,7 +5,7 @@ import { type Fault, isStorageFault, toFault } from '../faults.ts';
 import type { Answer, Call, FromWriter, ToWriter } from '../messages.ts';
 import { prepareForWriting } from '../prepare-file.ts';
 import { Statements } from '../statements.ts';
-import { runVerb } from './verbs.ts';
+import { runVerb } from './run-verb.ts';
 
 /** Calls of one transaction at most, so that the first of them does not wait long. */
 const LARGEST_BATCH = 512;

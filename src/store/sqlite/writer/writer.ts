@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
+import type { Verb, Verbs } from '../../verbs/verbs.ts';
 import { fromFault } from '../faults.ts';
-import type { Call, FromWriter, ToWriter, Verb, Verbs } from '../messages.ts';
+import type { Call, FromWriter, ToWriter } from '../messages.ts';
 
 interface Waiting {
   resolve(value: unknown): void;

@@ -1,6 +1,7 @@
-import type { RealmSettings } from '../../../model/index.ts';
-import type { Verbs } from '../messages.ts';
-import type { Row, Statements } from '../statements.ts';
+import type { RealmSettings } from '../../model/index.ts';
+import type { Row } from '../rows.ts';
+import { all, get, run, type Steps } from './steps.ts';
+import type { Verbs } from './verbs.ts';
 
 /** Seconds that a session or family may lie idle or live in a realm at most, whatever client it belongs to. */
 interface Lifetimes {
@@ -19,52 +20,52 @@ const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 
  * Removes at most `limit` expired records. A session is removed only when no setting of its realm, nor of any
  * client of it, could still let it be used; one that could is looked at again in the hour of its end.
  */
-export function sweep(sql: Statements, { now, limit }: Verbs['sweep']['in']): { removed: number } {
-  let removed = sweepSessions(sql, now, limit);
+export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<{ removed: number }> {
+  let removed = yield* sweepSessions(now, limit);
   const left = () => Math.max(0, limit - removed);
-  removed += sql.run('authentication.sweep', { now, limit: left() });
-  removed += sql.run('code.sweep', { before: now - CODE_MARK, limit: left() });
-  removed += sql.run('claim.sweep', { now, limit: left() });
-  removed += sql.run('revoked.sweep', { now, limit: left() });
-  for (const { name } of sql.all('realm.names')) {
+  removed += yield* run('authentication.sweep', { now, limit: left() });
+  removed += yield* run('code.sweep', { before: now - CODE_MARK, limit: left() });
+  removed += yield* run('claim.sweep', { now, limit: left() });
+  removed += yield* run('revoked.sweep', { now, limit: left() });
+  for (const { name } of yield* all('realm.names')) {
     if (removed >= limit) break;
-    removed += sweepEvents(sql, String(name), now, limit - removed);
+    removed += yield* sweepEvents(String(name), now, limit - removed);
   }
   return { removed };
 }
 
-function sweepSessions(sql: Statements, now: number, limit: number): number {
+function* sweepSessions(now: number, limit: number): Steps<number> {
   const lifetimes = new Map<string, Lifetimes>();
   let removed = 0;
-  for (const session of sql.all('session.due', { hour: Math.floor(now / HOUR), limit })) {
+  for (const session of yield* all('session.due', { hour: Math.floor(now / HOUR), limit })) {
     const offline = Number(session['offline']);
     const key = `${offline} ${session['realm_id']}`;
     let times = lifetimes.get(key);
     if (times === undefined) {
-      times = readLifetimes(sql, String(session['realm_id']), offline === 1);
+      times = yield* readLifetimes(String(session['realm_id']), offline === 1);
       lifetimes.set(key, times);
     }
-    removed += sweepSession(sql, session, times, now);
+    removed += yield* sweepSession(session, times, now);
   }
   return removed;
 }
 
-function sweepSession(sql: Statements, session: Row, times: Lifetimes, now: number): number {
+function* sweepSession(session: Row, times: Lifetimes, now: number): Steps<number> {
   const key = { id: session['id'], offline: session['offline'] };
   const lastAccess = Math.max(Number(session['last_access_at']), Number(session['last_refresh_at'] ?? 0));
   const end = Math.min(lastAccess + times.idle, Number(session['started_at']) + times.max);
-  if (end <= now) return sql.run('session.delete', key);
-  const removed = sql.run('family.deleteIdle', {
+  if (end <= now) return yield* run('session.delete', key);
+  const removed = yield* run('family.deleteIdle', {
     session_id: session['id'],
     offline: session['offline'],
     before: now - times.idle,
   });
-  sql.run('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
+  yield* run('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
   return removed;
 }
 
-function readLifetimes(sql: Statements, realmId: string, offline: boolean): Lifetimes {
-  const { settings } = JSON.parse(String(sql.get('realm.byId', { id: realmId })?.['doc'])) as {
+function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
+  const { settings } = JSON.parse(String((yield* get('realm.byId', { id: realmId }))?.['doc'])) as {
     settings: RealmSettings;
   };
   const idle = offline
@@ -81,7 +82,7 @@ function readLifetimes(sql: Statements, realmId: string, offline: boolean): Life
         settings.ssoSessionMaxLifespanRememberMe,
         settings.clientSessionMaxLifespan,
       ];
-  for (const client of sql.all('client.byRealm', { realm_id: realmId })) {
+  for (const client of yield* all('client.byRealm', { realm_id: realmId })) {
     const attributes = (JSON.parse(String(client['doc'])) as { attributes?: Record<string, string> })
       .attributes;
     const prefix = offline ? 'client.offline.session' : 'client.session';
@@ -102,14 +103,14 @@ function greatest(values: readonly number[], fallback: number): number {
   return Math.max(...known, first !== undefined && first > 0 ? 0 : fallback);
 }
 
-function sweepEvents(sql: Statements, name: string, now: number, limit: number): number {
-  const realm = sql.get('realm.byName', { name });
+function* sweepEvents(name: string, now: number, limit: number): Steps<number> {
+  const realm = yield* get('realm.byName', { name });
   const { settings } = JSON.parse(String(realm?.['doc'])) as { settings: RealmSettings };
   const adminExpiration = Number(settings.attributes['adminEventsExpiration'] ?? 0);
-  const take = (query: string, expiration: number, left: number): number =>
-    expiration > 0 && left > 0
-      ? sql.run(query, { realm_id: realm?.['id'], before: (now - expiration) * 1000, limit: left })
-      : 0;
-  const removed = take('event.sweep', settings.eventsExpiration, limit);
-  return removed + take('admin_event.sweep', adminExpiration, limit - removed);
+  function* take(query: string, expiration: number, left: number): Steps<number> {
+    if (expiration <= 0 || left <= 0) return 0;
+    return yield* run(query, { realm_id: realm?.['id'], before: (now - expiration) * 1000, limit: left });
+  }
+  const removed = yield* take('event.sweep', settings.eventsExpiration, limit);
+  return removed + (yield* take('admin_event.sweep', adminExpiration, limit - removed));
 }

@@ -1,10 +1,10 @@
 import type { User } from '../../model/index.ts';
 import type { SessionWithClients } from '../contract.ts';
-import { type ListedSessionRow, readListedSession } from '../records/sessions.ts';
-import { readUser, type UserRow } from '../records/users.ts';
-import type { Row } from './statements.ts';
+import type { Row } from '../rows.ts';
+import { type ListedSessionRow, readListedSession } from './sessions.ts';
+import { readUser, type UserRow } from './users.ts';
 
-/** Rows of the reader thread as records. */
+/** Rows as records. */
 export function toUser(row: Row): User {
   return readUser(row as unknown as UserRow);
 }

@@ -1,6 +1,6 @@
-import { seconds } from '../../core/index.ts';
-import type { AuthenticationSession, Consent, TokenFamily, UserSession } from '../../model/index.ts';
-import type { LoginStore, TakenCode } from '../login-contract.ts';
+import { seconds } from '../core/index.ts';
+import type { AuthenticationSession, Consent, TokenFamily, UserSession } from '../model/index.ts';
+import type { LoginStore, TakenCode } from './login-contract.ts';
 import {
   authenticationRow,
   codeRow,
@@ -8,23 +8,21 @@ import {
   readAuthentication,
   readCode,
   readConsent,
-} from '../records/login.ts';
-import { familyRow, sessionRow } from '../records/sessions.ts';
-import type { AuthenticationSessionRow, ConsentRow } from '../schema.ts';
-import { detachedName } from './detached-name.ts';
-import { SqliteBase } from './sqlite-base.ts';
+} from './records/login.ts';
+import { familyRow, sessionRow } from './records/sessions.ts';
+import type { AuthenticationSessionRow, ConsentRow } from './schema.ts';
+import { SqlBase } from './sql-base.ts';
+import { detachedName } from './verbs/detached-name.ts';
 
-/** What the login in a browser keeps, on SQLite. */
-export abstract class SqliteLogin extends SqliteBase implements LoginStore {
+/** What the login in a browser keeps. */
+export abstract class SqlLogin extends SqlBase implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
   }
 
   async findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined> {
-    return this.read(() => {
-      const row = this.sql.get('authentication.find', { id, now: this.now() });
-      return row === undefined ? undefined : readAuthentication(row as unknown as AuthenticationSessionRow);
-    });
+    const row = await this.get('authentication.find', { id, now: this.now() });
+    return row === undefined ? undefined : readAuthentication(row as unknown as AuthenticationSessionRow);
   }
 
   async removeAuthenticationSession(id: string): Promise<{ removed: boolean }> {
@@ -68,25 +66,18 @@ export abstract class SqliteLogin extends SqliteBase implements LoginStore {
     startedBy: number,
   ): Promise<Readonly<Record<string, string>>> {
     const place = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
-    return this.read(() => {
-      const row = this.sql.get('family.notes', { ...place, started_by: startedBy });
-      return row === undefined ? {} : JSON.parse(String(row['notes']));
-    });
+    const row = await this.get('family.notes', { ...place, started_by: startedBy });
+    return row === undefined ? {} : JSON.parse(String(row['notes']));
   }
 
   async findConsent(userId: string, clientUuid: string): Promise<Consent | undefined> {
-    return this.read(() => {
-      const row = this.sql.get('consent.find', { user_id: userId, client_uuid: clientUuid });
-      return row === undefined ? undefined : readConsent(row as unknown as ConsentRow);
-    });
+    const row = await this.get('consent.find', { user_id: userId, client_uuid: clientUuid });
+    return row === undefined ? undefined : readConsent(row as unknown as ConsentRow);
   }
 
   async listConsents(userId: string): Promise<readonly Consent[]> {
-    return this.read(() =>
-      this.sql
-        .all('consent.ofUser', { user_id: userId })
-        .map((row) => readConsent(row as unknown as ConsentRow)),
-    );
+    const rows = await this.all('consent.ofUser', { user_id: userId });
+    return rows.map((row) => readConsent(row as unknown as ConsentRow));
   }
 
   removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }> {
@@ -95,11 +86,11 @@ export abstract class SqliteLogin extends SqliteBase implements LoginStore {
 
   async wasDetached(familyId: string): Promise<boolean> {
     const jti = detachedName(familyId);
-    return this.read(() => this.sql.get('revoked.find', { jti, now: this.now() }) !== undefined);
+    return (await this.get('revoked.find', { jti, now: this.now() })) !== undefined;
   }
 
   /** Second of the store's clock. */
   protected now(): number {
-    return seconds(this.parts.clock);
+    return seconds(this.clock);
   }
 }

@@ -1,0 +1,134 @@
+import type { Row } from '../rows.ts';
+import type { CodeRow } from '../schema.ts';
+import { detachedName } from './detached-name.ts';
+import { removeFamilyRow } from './remove.ts';
+import { all, get, run, type Steps } from './steps.ts';
+import type { Verbs } from './verbs.ts';
+
+/** States of a code (`CodeRow.state`). */
+const UNUSED = 0;
+const TAKEN = 1;
+const REVOKED = 2;
+
+/** Seconds for which a family that was taken away is known as detached. */
+const DETACHED_FOR = 86_400;
+
+/** Stores a step; `changed` where another came first, or the client or the user is gone. */
+export function* putAuthenticationSession({
+  now,
+  row,
+}: Verbs['putAuthenticationSession']['in']): Steps<'stored' | 'changed'> {
+  if ((yield* get('client.byId', { id: row.client_uuid })) === undefined) return 'changed';
+  if (row.user_id !== null && (yield* get('account.byId', { id: row.user_id })) === undefined)
+    return 'changed';
+  const values = { ...row, now, browser_hash: Buffer.from(row.browser_hash, 'latin1') };
+  const query = row.revision === 0 ? 'authentication.insert' : 'authentication.update';
+  return (yield* run(query, values)) === 1 ? 'stored' : 'changed';
+}
+
+/** Everything is looked at before anything is written, so that `gone` leaves all as it was. */
+export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished' | 'gone'> {
+  const { authentication, session, consent, code, now } = input;
+  if (authentication !== undefined) {
+    const current = yield* get('authentication.find', { id: authentication.id, now });
+    if (current?.['revision'] !== authentication.revision) return 'gone';
+  }
+  if ((yield* get('account.byId', { id: session['user_id'] })) === undefined) return 'gone';
+  for (const clientUuid of [consent?.client_uuid, code?.client_uuid])
+    if (clientUuid !== undefined && (yield* get('client.byId', { id: clientUuid })) === undefined)
+      return 'gone';
+  const before = yield* get('session.row', { id: session['id'], offline: session['offline'] });
+  if (before === undefined && input.session_must_exist) return 'gone';
+  if (before !== undefined && before['user_id'] !== session['user_id']) return 'gone';
+
+  if (authentication !== undefined) yield* run('authentication.take', { ...authentication, now });
+  if (before === undefined) yield* run('session.insert', session);
+  else yield* goOn(before, session);
+  if (consent !== undefined) yield* run('consent.put', { ...consent });
+  if (code !== undefined) yield* run('code.insert', { ...code, hash: Buffer.from(code.hash, 'latin1') });
+  return 'finished';
+}
+
+/** The session's last use, and its notes where the user proved themselves anew. */
+function* goOn(before: Row, session: Verbs['finishLogin']['in']['session']): Steps<void> {
+  const key = { id: session['id'], offline: session['offline'] };
+  yield* run('session.touch', { ...key, at: session['last_access_at'] });
+  if (provedAt(session['doc']) > provedAt(before['doc']))
+    yield* run('session.setDoc', { ...key, doc: session['doc'] });
+}
+
+/** The note `auth_time`. */
+function provedAt(doc: unknown): number {
+  const { notes } = JSON.parse(String(doc)) as { notes?: Record<string, string> };
+  return Number(notes?.['auth_time'] ?? 0);
+}
+
+/** The first caller has it; a second one ends what the first got, also what it has not stored yet. */
+export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
+  const hash = Buffer.from(text, 'latin1');
+  const found = yield* get('code.find', { hash });
+  if (found === undefined) return { outcome: 'gone' };
+  const { hash: _, ...row } = found as unknown as CodeRow;
+  if (row.state === UNUSED) {
+    if (row.expires_at <= now) return { outcome: 'gone' };
+    yield* run('code.mark', { hash, state: TAKEN });
+    return { outcome: 'taken', row };
+  }
+  yield* run('code.mark', { hash, state: REVOKED });
+  const place = { client_uuid: row.client_uuid, session_id: row.session_id };
+  yield* detach(yield* all('family.ofClientInSession', place), now);
+  return { outcome: 'used', row };
+}
+
+/** The family that a code was exchanged for, with its offline session; see `LoginStore`. */
+export function* startFamily({
+  code_hash,
+  family,
+  offline_session,
+}: Verbs['startFamily']['in']): Steps<'started' | 'revoked' | 'gone'> {
+  if (code_hash !== undefined) {
+    const code = yield* get('code.find', { hash: Buffer.from(code_hash, 'latin1') });
+    if (code === undefined) return 'gone';
+    if (code['state'] === REVOKED) return 'revoked';
+  } else if ((yield* get('client.byId', { id: family['client_uuid'] })) === undefined) return 'gone';
+  if ((yield* get('session.row', { id: family['session_id'], offline: 0 })) === undefined) return 'gone';
+  if (offline_session !== undefined && (yield* run('session.insert', offline_session)) === 0)
+    yield* run('session.touch', {
+      id: offline_session['id'],
+      offline: 1,
+      at: offline_session['last_access_at'],
+    });
+  yield* run('family.insert', family);
+  return 'started';
+}
+
+/** A consent goes with the tokens that stand on it; those of offline access go without one too. */
+export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): Steps<{ removed: boolean }> {
+  const withdrawn = (yield* run('consent.delete', key)) === 1;
+  const families = yield* all('family.ofClientAndUser', key);
+  const offline = families.filter((family) => family['offline'] === 1);
+  yield* detach(withdrawn ? families : offline, now);
+  return { removed: withdrawn || offline.length > 0 };
+}
+
+/** Takes a client out of its sessions; an offline session is there for its clients alone and goes with the last. */
+function* detach(families: readonly Row[], now: number): Steps<void> {
+  for (const family of families) {
+    yield* removeFamilyRow(family);
+    yield* run('revoked.add', { jti: detachedName(String(family['id'])), expires_at: now + DETACHED_FOR });
+    const place = { session_id: family['session_id'], offline: family['offline'] };
+    if (family['offline'] === 1 && (yield* get('family.ofSession', place)) === undefined)
+      yield* run('session.delete', { id: family['session_id'], offline: 1 });
+  }
+}
+
+/**
+ * Ends a user's sessions and with them whatever is on its way to one: logins half done and codes not exchanged yet.
+ *
+ * @returns how many sessions
+ */
+export function* endUserSessions({ user_id, offline }: Verbs['endUserSessions']['in']): Steps<number> {
+  yield* run('authentication.deleteOfUser', { user_id });
+  yield* run('code.deleteUnused', { user_id });
+  return yield* run('session.deleteOfUser', { user_id, offline });
+}

@@ -1,0 +1,95 @@
+import type { RecordTable } from '../queries/configuration.ts';
+import type { Row } from '../rows.ts';
+import { KINDS, Refused } from './apply.ts';
+import { all, get, run, type Steps } from './steps.ts';
+import type { Touched } from './verbs.ts';
+
+/** Removes a record and what belongs to it; foreign keys take the rest. @throws Refused */
+export function* removeRecord(table: RecordTable, id: string, touched: Touched): Steps<void> {
+  const row = yield* get(`${table}.byId`, { id });
+  if (row === undefined) throw new Refused({ outcome: 'missing', what: KINDS[table], id });
+  const realmId = table === 'realm' ? id : String(row['realm_id'] ?? '');
+  switch (table) {
+    case 'client':
+      yield* removeOfClient(row, touched);
+      touched.clients.push(id);
+      break;
+    case 'role':
+      yield* forgetRole(realmId, id);
+      touched.clientsOf.push(realmId);
+      break;
+    case 'client_scope':
+      yield* forgetId('client', realmId, id, ['defaultClientScopeIds', 'optionalClientScopeIds']);
+      touched.clientsOf.push(realmId);
+      break;
+    case 'realm_group':
+      for (const child of yield* all('realm_group.children', { id }))
+        yield* removeRecord('realm_group', String(child['id']), touched);
+      yield* run('user_group.deleteGroup', { group_id: id });
+      break;
+    case 'account':
+      yield* run('failures.deleteUser', { user_id: id });
+      break;
+    case 'realm':
+      touched.clientsOf.push(id);
+      break;
+    default:
+      break;
+  }
+  if (table !== 'client' && table !== 'account' && table !== 'credential') touched.realms.push(realmId);
+  yield* run(`${table}.delete`, { id });
+}
+
+function* removeOfClient(client: Row, touched: Touched): Steps<void> {
+  const id = String(client['id']);
+  const realmId = String(client['realm_id']);
+  const roles = yield* all('role.ofClient', { client_uuid: id });
+  for (const role of roles) {
+    yield* forgetRole(realmId, String(role['id']));
+    yield* run('role.delete', { id: role['id'] });
+  }
+  if (roles.length > 0) {
+    touched.realms.push(realmId);
+    touched.clientsOf.push(realmId);
+  }
+  for (const family of yield* all('family.ofClient', { client_uuid: id })) yield* removeFamilyRow(family);
+  yield* run('account.deleteOfClient', { client_uuid: id });
+}
+
+/** Removes a family; its session keeps the time of the family's last use. */
+export function* removeFamilyRow(family: Row): Steps<void> {
+  yield* run('session.touch', {
+    id: family['session_id'],
+    offline: family['offline'],
+    at: family['last_refresh_at'],
+  });
+  yield* run('family.delete', { id: family['id'] });
+}
+
+/** Takes a role out of all that names it. */
+function* forgetRole(realmId: string, id: string): Steps<void> {
+  yield* run('user_role.deleteRole', { role_id: id });
+  yield* forgetId('role', realmId, id, ['compositeIds']);
+  yield* forgetId('realm_group', realmId, id, ['roleIds']);
+  yield* forgetId('client', realmId, id, ['scopeRoleIds']);
+  yield* forgetId('client_scope', realmId, id, ['scopeRoleIds']);
+}
+
+function* forgetId(
+  table: 'role' | 'realm_group' | 'client' | 'client_scope',
+  realmId: string,
+  id: string,
+  lists: readonly string[],
+): Steps<void> {
+  for (const row of yield* all(`${table}.naming`, {
+    realm_id: realmId,
+    pattern: `%${JSON.stringify(id)}%`,
+  })) {
+    const doc = JSON.parse(String(row['doc'])) as Record<string, unknown>;
+    for (const list of lists) {
+      const ids = doc[list];
+      if (Array.isArray(ids)) doc[list] = ids.filter((other) => other !== id);
+    }
+    yield* run(`${table}.setDoc`, { id: row['id'], doc: JSON.stringify(doc) });
+  }
+}

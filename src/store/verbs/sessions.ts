@@ -1,0 +1,47 @@
+import type { RotationResult } from '../contract.ts';
+import { removeFamilyRow } from './remove.ts';
+import { get, run, type Steps } from './steps.ts';
+import type { Verbs } from './verbs.ts';
+
+/** One conditional update decides who wins; finding reuse ends the session in the same transaction. */
+export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
+  const presented = Buffer.from(call.presented, 'latin1');
+  const input = { ...call, presented, next: Buffer.from(call.next, 'latin1') };
+  if (!input.single_use) return { outcome: (yield* run('family.renew', input)) === 1 ? 'rotated' : 'gone' };
+  if ((yield* run('family.rotate', input)) === 1) return { outcome: 'rotated' };
+  if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
+  const family = yield* get('family.row', { id: input.id });
+  if (family === undefined) return { outcome: 'gone' };
+  yield* run('session.delete', { id: family['session_id'], offline: family['offline'] });
+  const parent = family['parent_hash'];
+  const isParent = parent instanceof Uint8Array && Buffer.compare(parent, presented) === 0;
+  return { outcome: 'reused', reason: isParent ? 'exceeded' : 'stale' };
+}
+
+export function* startSession(input: Verbs['startSession']['in']): Steps<undefined> {
+  if ((yield* run('session.insert', input.session)) === 0)
+    yield* run('session.touch', {
+      id: input.session['id'],
+      offline: input.session['offline'],
+      at: input.session['last_access_at'],
+    });
+  yield* run('family.insert', input.family);
+}
+
+export function* removeFamily(input: Verbs['removeFamily']['in']): Steps<{ removed: boolean }> {
+  const family = yield* get('family.row', { id: input.id });
+  if (family === undefined) return { removed: false };
+  yield* removeFamilyRow(family);
+  return { removed: true };
+}
+
+export function* putLoginFailures(input: Verbs['putLoginFailures']['in']): Steps<'stored' | 'changed'> {
+  const written = yield* run(input.revision === 0 ? 'failures.insert' : 'failures.update', input);
+  return written === 1 ? 'stored' : 'changed';
+}
+
+/** Of realms that are there. */
+export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
+  for (const row of input.rows)
+    if ((yield* get('realm.byId', { id: row['realm_id'] })) !== undefined) yield* run('event.insert', row);
+}
