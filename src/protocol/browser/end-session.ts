@@ -11,7 +11,7 @@ import { type LogoutAsked, readLogoutCode, renderLogoutCode } from './logout-cod
 import { errorPage, pageAnswer, standalonePage } from './page-frame.ts';
 import { matchesRedirects } from './redirect-uri.ts';
 import { clearSsoCookies } from './sso-cookies.ts';
-import { findSsoSession } from './sso-session.ts';
+import { listSsoSessions, type SsoSession } from './sso-session.ts';
 
 /**
  * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; facts §5.3). A client that proves by an ID
@@ -61,27 +61,31 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     };
 
     // 3. What ends.
-    const sso = await findSsoSession(ctx, call.configuration, request);
+    const logins = await listSsoSessions(ctx, call.configuration, request);
     if (hinted?.sessionId !== undefined) {
       const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
-      const others = sso !== undefined && sso.session.id !== hinted.sessionId;
+      const ending = session === undefined ? [] : [session];
+      const others = logins.filter((login) => login.session.id !== hinted.sessionId);
+      if (others.length === 0) return end(call, asked, ending, client);
       // The browser meanwhile holds another login: the hint proves nothing about that one.
-      if (!others) return end(call, asked, session, client);
-      if (session !== undefined) await endAndTell(call, session, client);
-      return askFirst(call, asked, sso.stateChecker, client);
+      await endAndTell(call, ending, client);
+      return askFirst(call, asked, others, client);
     }
-    if (sso === undefined && redirectUri !== undefined) return goOn(call, asked, [], clearSsoCookies());
-    return askFirst(call, asked, sso?.stateChecker, client);
+    if (logins.length === 0 && redirectUri !== undefined) return goOn(call, asked, [], clearSsoCookies());
+    return askFirst(call, asked, logins, client);
   });
 
-/** `POST …/logout/logout-confirm`: the user agreed on the page of this browser's own login. */
+/**
+ * `POST …/logout/logout-confirm`: the user agreed on the page of this browser's own login. Where cookies prove several
+ * (cookie tossing), all of them end: which one is the user's own cannot be told, and the user wants to be logged out.
+ */
 export const confirmLogout: BrowserEndpoint = (ctx, request) =>
   withLogoutCall(ctx, request, async (call) => {
-    const sso = await findSsoSession(ctx, call.configuration, request);
+    const logins = await listSsoSessions(ctx, call.configuration, request);
     const asked = readLogoutCode(
       call,
       request.query.get('session_code') ?? request.form.get('session_code'),
-      sso?.stateChecker,
+      logins,
     );
     if (asked === undefined || !request.form.has('confirmLogout')) {
       startEvent(call, 'LOGOUT').failed('session_expired');
@@ -94,31 +98,37 @@ export const confirmLogout: BrowserEndpoint = (ctx, request) =>
     // The client may have lost the URI while the page was open.
     const { redirectUri, ...rest } = asked;
     const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
-    return end(call, kept ? asked : rest, sso?.session, client);
+    const ending = logins.map(({ session }) => session);
+    return end(call, kept ? asked : rest, ending, client);
   });
 
 async function end(
   call: BrowserCall,
   asked: LogoutAsked,
-  session: UserSession | undefined,
+  sessions: readonly UserSession[],
   client: Client | undefined,
 ): Promise<BrowserAnswer> {
-  const ended = session === undefined ? undefined : await endAndTell(call, session, client);
-  const frames = ended === undefined ? [] : await frontChannelFrames(call, ended);
-  return goOn(call, asked, frames, clearSsoCookies());
+  const ended = await endAndTell(call, sessions, client);
+  const frames = await Promise.all(ended.map((one) => frontChannelFrames(call, one)));
+  return goOn(call, asked, frames.flat(), clearSsoCookies());
 }
 
+/** Those that ended by this, with the clients that took part. */
 async function endAndTell(
   call: BrowserCall,
-  session: UserSession,
+  sessions: readonly UserSession[],
   client: Client | undefined,
-): Promise<SessionWithClients | undefined> {
-  const ended = await endSessionOf(call.ctx, session);
-  if (ended === undefined) return undefined;
-  const event = startEvent(call, 'LOGOUT', client);
-  event.userId = session.userId;
-  event.sessionId = session.id;
-  event.succeeded();
+): Promise<readonly SessionWithClients[]> {
+  const ended: SessionWithClients[] = [];
+  for (const session of sessions) {
+    const one = await endSessionOf(call.ctx, session);
+    if (one === undefined) continue;
+    const event = startEvent(call, 'LOGOUT', client);
+    event.userId = session.userId;
+    event.sessionId = session.id;
+    event.succeeded();
+    ended.push(one);
+  }
   return ended;
 }
 
@@ -151,11 +161,11 @@ function goOn(
 async function askFirst(
   call: BrowserCall,
   asked: LogoutAsked,
-  stateChecker: string | undefined,
+  logins: readonly SsoSession[],
   client: Client | undefined,
 ): Promise<BrowserAnswer> {
   const { configuration, request, issuer } = call;
-  const code = await renderLogoutCode(call, asked, stateChecker);
+  const code = await renderLogoutCode(call, asked, logins);
   const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
   const name = client === undefined ? undefined : client.name || client.clientId;
   return pageAnswer(configuration, request, {

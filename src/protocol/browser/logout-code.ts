@@ -2,6 +2,7 @@ import { constantTimeEqual, sha256, signJws } from '../../crypto/index.ts';
 import { numberClaim, textClaim } from '../jwt.ts';
 import { verifyRealmJwt } from '../realm-jwt.ts';
 import type { BrowserCall } from './call.ts';
+import type { SsoSession } from './sso-session.ts';
 
 /** What a logout that waits for the user's yes goes on with. */
 export interface LogoutAsked {
@@ -21,32 +22,32 @@ const LIFETIME = 1800;
  * The `session_code` of the confirmation page: what was asked for, signed, and bound to this browser's login, so
  * that no other site can make the form (CSRF).
  *
- * @param stateChecker of the login that the page is about; undefined where there is none
+ * @param logins those that the page is about: one, none, or a mix of several
  */
 export function renderLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
   asked: LogoutAsked,
-  stateChecker: string | undefined,
+  logins: readonly SsoSession[],
 ): Promise<string> {
   return signJws(ctx.keys.signingKey(configuration, 'HS512'), {
     iss: issuer,
     typ: TYPE,
     exp: now + LIFETIME,
-    browser: bind(stateChecker),
+    browser: bind(logins),
     ...asked,
   });
 }
 
-/** Undefined for a code that is none, is too old or belongs to another login. */
+/** Undefined for a code that is none, is too old or belongs to other logins. */
 export function readLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
   code: string | undefined,
-  stateChecker: string | undefined,
+  logins: readonly SsoSession[],
 ): LogoutAsked | undefined {
   const claims = code === undefined ? undefined : verifyRealmJwt(ctx, configuration, code);
   if (claims === undefined || claims['typ'] !== TYPE || claims['iss'] !== issuer) return undefined;
   if ((numberClaim(claims, 'exp') ?? 0) <= now) return undefined;
-  if (!constantTimeEqual(textClaim(claims, 'browser') ?? '', bind(stateChecker))) return undefined;
+  if (!constantTimeEqual(textClaim(claims, 'browser') ?? '', bind(logins))) return undefined;
   const [clientId, redirectUri, state] = [
     textClaim(claims, 'clientId'),
     textClaim(claims, 'redirectUri'),
@@ -59,6 +60,8 @@ export function readLogoutCode(
   };
 }
 
-function bind(stateChecker: string | undefined): string {
-  return stateChecker === undefined ? 'none' : sha256(stateChecker).toString('base64url');
+function bind(logins: readonly SsoSession[]): string {
+  if (logins.length === 0) return 'none';
+  const checkers = logins.map(({ stateChecker }) => stateChecker).sort();
+  return sha256(checkers.join(' ')).toString('base64url');
 }

@@ -32,12 +32,22 @@ export async function findSsoSession(
   configuration: RealmConfiguration,
   request: Pick<BrowserRequest, 'cookies'>,
 ): Promise<SsoSession | undefined> {
+  const [only, ...others] = await listSsoSessions(ctx, configuration, request);
+  return others.length === 0 ? only : undefined;
+}
+
+/** Every login that a cookie of the browser proves, each session once, by its newest proof; several are a mix. */
+export async function listSsoSessions(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'cookies'>,
+): Promise<readonly SsoSession[]> {
   const values = cookieValues(request, 'KEYCLOAK_IDENTITY');
-  const found = await Promise.all(values.map((value) => readIdentity(ctx, configuration, value)));
-  const [newest, ...others] = found
-    .filter((one) => one !== undefined)
-    .sort((one, other) => other.authenticatedAt - one.authenticatedAt);
-  return others.every(({ session }) => session.id === newest?.session.id) ? newest : undefined;
+  const read = await Promise.all(values.map((value) => readIdentity(ctx, configuration, value)));
+  const found = read.filter((one) => one !== undefined);
+  if (found.length < 2) return found;
+  found.sort((one, other) => one.authenticatedAt - other.authenticatedAt);
+  return [...new Map(found.map((one) => [one.session.id, one])).values()];
 }
 
 async function readIdentity(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { User } from '../../../src/model/index.ts';
 import type { BrowserAnswer } from '../../../src/protocol/index.ts';
 import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
 import { Browser, CALLBACK, clientAnswer, errorOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
@@ -69,6 +70,28 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
     await own.logIn(await own.authorize(), victim.username);
     own.cookies.set('KEYCLOAK_IDENTITY', [...planted, ...own.cookies.get('KEYCLOAK_IDENTITY')!]);
     pageOf(await own.authorize(), 'login');
+  });
+
+  it('the cookie KEYCLOAK_IDENTITY: beside the own one, a logout ends both and no other', async () => {
+    const [mallory, victim] = [await newUser(), await newUser()];
+    const [attacker, browser, elsewhere] = [newBrowser(), newBrowser(), newBrowser()];
+    await attacker.logIn(await attacker.authorize(), mallory.username);
+    for (const one of [browser, elsewhere]) await one.logIn(await one.authorize(), victim.username);
+    const logout = `/realms/${realm.name}/protocol/openid-connect/logout`;
+    const ofNobody = await newBrowser().send('GET', logout);
+    browser.cookies.set('KEYCLOAK_IDENTITY', [
+      ...attacker.cookies.get('KEYCLOAK_IDENTITY')!,
+      ...browser.cookies.get('KEYCLOAK_IDENTITY')!,
+    ]);
+    const count = async (user: User) => (await world.store.listUserSessions(user.id, false)).length;
+    // The form of a page that shows nobody's login is no yes to the end of these (CSRF).
+    assert.equal(errorOf(await browser.submit(ofNobody, { confirmLogout: 'Yes' })), '400 pageExpiredMessage');
+    assert.deepEqual([await count(mallory), await count(victim)], [1, 2]);
+    const page = await browser.send('GET', logout);
+    pageOf(page, 'logout-confirm');
+    pageOf(await browser.submit(page, { confirmLogout: 'Yes' }), 'info');
+    assert.deepEqual([await count(mallory), await count(victim)], [0, 1]);
+    assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
   });
 
   it('cookies of any number, size and content: the login goes on by its own ones, and nothing is thrown', async () => {
