@@ -1,5 +1,6 @@
 import type { DumpReport } from '../backupset/index.ts';
 import type { Secret } from '../core/index.ts';
+import type { PlatformParts } from './parts.ts';
 
 /** Realms and user counts as they stand in one snapshot of the database. */
 export interface RealmCount {
@@ -37,14 +38,29 @@ export interface SideDatabase {
   schemaVersion: number;
   /** Absolute path (embedded) or database name. */
   location: string;
+  /** What of the old database could not be given to it, for the operator. */
+  notes?: readonly string[];
 }
 
-/**
- * One contract: "the platform, running". Embedded now; compose (docker, podman) later. Everything that differs
- * between them is behind it, so that no procedure asks which one it is.
- */
-export interface Runtime {
-  describe(): PlatformDescription;
+/** Where a database lies, and what is free there. */
+export interface DatabaseRoom {
+  /** A directory of this machine, or the server, for people. */
+  place: string;
+  /** `place` is a directory of this machine, whose disk may be that of other directories too. */
+  here: boolean;
+  /** Bytes, where `here` is false; undefined where it cannot be known from this machine. */
+  freeBytes?: number | undefined;
+}
+
+/** How a database is put in the live one's place. */
+export interface SwapOptions {
+  /** The live database is emptied and loaded itself, for want of room: nothing is swapped, and nothing leads back. */
+  inPlace?: boolean;
+}
+
+/** The service of a platform and the parts around it: how it is found, started and stopped. */
+export interface ServiceHalf extends PlatformParts {
+  describeService(): Pick<PlatformDescription, 'runtime' | 'service' | 'serviceVersion'>;
   /** The service's address for this machine, or undefined where no service runs (contract §3, "Finding the service"). */
   baseUrl(): Promise<string | undefined>;
   /** Where the running service's health and metrics are, where that is another port than `baseUrl`'s. */
@@ -55,6 +71,11 @@ export interface Runtime {
   stop(): Promise<void>;
   /** Polls `/health/ready`. @throws IDKIT_UNREACHABLE after `timeoutSeconds` */
   waitUntilReady(timeoutSeconds: number): Promise<void>;
+}
+
+/** The database of a platform: dumped while the service goes on, loaded beside the live one, put in place by rename. */
+export interface DatabaseHalf {
+  describeDatabase(): Pick<PlatformDescription, 'database' | 'databaseLocation'>;
   /**
    * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service goes on.
    * A chunk may be read only until `write` resolves. `onProgress` gets bytes of SQL written so far.
@@ -71,28 +92,47 @@ export interface Runtime {
    */
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
-   * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), and
-   * the master key. Loads nothing.
+   * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), what
+   * the server must have for it, and the master key. Loads nothing.
    * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
    */
-  checkDump(dump: DumpReport): void;
-  /** Loads SQL text into a side database; the live one is untouched. @throws IDKIT_DAMAGED, IDKIT_NO_SPACE */
+  checkDump(dump: DumpReport): Promise<void>;
+  /**
+   * Loads SQL text into a side database; the live one is untouched, unless `inPlace`.
+   * @param options.masterKey undefined where the service seals nothing itself
+   * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE
+   */
   loadDatabase(
     sql: AsyncIterable<Uint8Array>,
-    options: { id: string; masterKey: Secret; signal: AbortSignal; onProgress?: (bytes: number) => void },
+    options: {
+      id: string;
+      masterKey: Secret | undefined;
+      signal: AbortSignal;
+      onProgress?: (bytes: number) => void;
+    } & SwapOptions,
   ): Promise<SideDatabase>;
   /** Integrity, foreign keys, migrations of an older schema, the master key opens it. @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG */
-  checkLoaded(id: string, masterKey: Secret): Promise<SideDatabase>;
+  checkLoaded(id: string, masterKey: Secret | undefined, options?: SwapOptions): Promise<SideDatabase>;
   /** Puts the side database in place by rename and keeps the old one aside as `.pre-ID`. */
-  swapDatabase(id: string): Promise<void>;
+  swapDatabase(id: string, options?: SwapOptions): Promise<void>;
   /** Brings the old database back; harmless where nothing was swapped. */
   unswapDatabase(id: string): Promise<void>;
   /** Bytes on the disk that `discardDatabase` without `old` gives back. */
   sideBytes(id: string): Promise<number>;
   /** Removes the side database and, with `old`, what `swapDatabase` kept aside. */
   discardDatabase(id: string, options: { old: boolean }): Promise<void>;
+  /** Where a side database will lie. */
+  databaseRoom(): Promise<DatabaseRoom>;
   /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */
   recoverAdministrator(username: string): Promise<{ password: Secret }>;
   /** Seals every secret anew. @throws IDKIT_SERVICE_RUNNING */
   changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
+}
+
+/**
+ * One contract: "the platform, running". Everything that differs between platforms is behind it, so that no procedure
+ * asks which one it is. A service half and a database half, put together by open.ts.
+ */
+export interface Runtime extends ServiceHalf, DatabaseHalf {
+  describe(): PlatformDescription;
 }

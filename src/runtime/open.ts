@@ -1,7 +1,7 @@
 import type { Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 
-import type { Runtime } from './contract.ts';
+import type { DatabaseHalf, Runtime, ServiceHalf } from './contract.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
 import type { RunningService, ServeOptions } from './service.ts';
 
@@ -12,8 +12,21 @@ import type { RunningService, ServeOptions } from './service.ts';
  */
 export async function openRuntime(settings: Settings): Promise<Runtime> {
   checkBuilt(settings);
-  const { openEmbedded } = await import('./embedded/runtime.ts');
-  return openEmbedded(settings);
+  const { openEmbeddedService } = await import('./embedded/service.ts');
+  return joinHalves(openEmbeddedService(settings), await openDatabase(settings));
+}
+
+async function openDatabase(settings: Settings): Promise<DatabaseHalf> {
+  const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
+  return openSqliteDatabase(settings);
+}
+
+function joinHalves(service: ServiceHalf, database: DatabaseHalf): Runtime {
+  return {
+    ...service,
+    ...database,
+    describe: () => ({ ...service.describeService(), ...database.describeDatabase() }),
+  };
 }
 
 /**
@@ -58,4 +71,6 @@ export type {
   SideDatabase,
 } from './contract.ts';
 export type { OpenedLog } from './open-log.ts';
+export { PART_ROLES, type PartRole, type PlatformPart } from './parts.ts';
 export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';
+export { serviceRuns } from './service-runs.ts';

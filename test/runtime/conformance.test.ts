@@ -211,10 +211,10 @@ test('"What a dump tells of itself fits this platform: its kind, its schema …,
   for (const chunk of chunks) inspector.write(chunk);
   const told = inspector.end();
   const before = readdirSync(join(platform.dir, 'data')).sort();
-  runtime.checkDump(told);
+  await runtime.checkDump(told);
   const refuses = async (change: Partial<typeof settings>, dumped: typeof told, code: string) => {
     const other = await openRuntime({ ...settings, ...change });
-    assert.throws(() => other.checkDump(dumped), { code });
+    await assert.rejects(other.checkDump(dumped), { code });
   };
   await refuses({}, { ...told, kind: 'postgres' }, 'IDKIT_VERSION');
   await refuses({ service: 'keycloak' }, told, 'IDKIT_VERSION');
@@ -225,7 +225,7 @@ test('"What a dump tells of itself fits this platform: its kind, its schema …,
   await refuses({ masterKey: other }, told, 'IDKIT_MASTER_KEY_WRONG');
   const { meta: _, ...without } = told;
   await refuses({}, without, 'IDKIT_DAMAGED');
-  (await openRuntime({ ...settings, masterKey: other, masterKeyOld: masterKey })).checkDump(told);
+  await (await openRuntime({ ...settings, masterKey: other, masterKeyOld: masterKey })).checkDump(told);
   assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before);
   platform.remove();
 });

@@ -5,9 +5,8 @@ import {
   writeEnvironmentValue,
 } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openRuntime, serviceRuns } from '../../runtime/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from '../runbook.ts';
-import { serviceRuns } from '../service-runs.ts';
 
 /** The change of the master key in order. Killed at any point, a second run finishes it. */
 export const ROTATE_STEPS = [

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Settings } from '../../config/index.ts';
+import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
 /** The SQLite file of the embedded platform, absolute. */
@@ -12,6 +12,12 @@ export function databaseFile(settings: Settings): string {
 /** The kernel lock of everything that must be alone on a database (contract §3); it lies beside the file. */
 export function lockFile(file: string): string {
   return join(dirname(file), 'serve.lock');
+}
+
+/** The lock that a service of this platform holds, with the record of where it listens. */
+export function serviceLockFile(settings: Settings): string {
+  if (settings.database.kind === 'sqlite') return lockFile(settings.database.file);
+  return join(platformPaths(settings.dir).data, 'serve.lock');
 }
 
 /** Makes the directory of the database, for its owner alone. @throws IDKIT_DIRECTORY_NOT_WRITABLE */

@@ -1,0 +1,66 @@
+import { pinCertificate } from '../../client/index.ts';
+import { type LockHolder, ownVersion, readLockHolder, type Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { ServiceHalf } from '../contract.ts';
+import { withoutParts } from '../parts.ts';
+import type { RunningService } from '../service.ts';
+import { serviceRuns } from '../service-runs.ts';
+import { serviceLockFile } from './database-file.ts';
+import { isReady } from './ready.ts';
+
+/** Milliseconds between two looks at `/health/ready`. */
+const BETWEEN_LOOKS = 50;
+
+/**
+ * The service of the embedded platform. `start` runs it inside this process: one that outlived a killed restore would
+ * hold the lock that the next one needs.
+ */
+export function openEmbeddedService(settings: Settings): ServiceHalf {
+  let running: RunningService | undefined;
+
+  /** What the service that runs elsewhere tells of itself; its certificate is believed from now on. */
+  const readHolder = async (): Promise<LockHolder | undefined> => {
+    const holder = await readLockHolder(serviceLockFile(settings));
+    if (holder?.certificate !== undefined)
+      for (const url of [holder.baseUrl, holder.managementUrl])
+        if (url !== undefined) pinCertificate(new URL(url).origin, holder.certificate);
+    return holder;
+  };
+  const baseUrl = async (): Promise<string | undefined> =>
+    running === undefined ? (await readHolder())?.baseUrl : running.address;
+
+  return {
+    ...withoutParts(async () => {
+      const address = await baseUrl();
+      return address === undefined ? undefined : serviceRuns(address);
+    }),
+    describeService: () => ({ runtime: 'embedded', service: 'idkit', serviceVersion: ownVersion() }),
+    baseUrl,
+    managementUrl: async () => (running === undefined ? (await readHolder())?.managementUrl : undefined),
+
+    async start() {
+      if (running !== undefined) return;
+      const { startServer } = await import('./server.ts');
+      const listen = { host: '127.0.0.1', port: 0, managementPort: null, tlsCert: null, tlsKey: null };
+      running = await startServer({ ...settings, listen }, { importDirectory: false });
+    },
+    async stop() {
+      const service = running;
+      running = undefined;
+      await service?.close();
+    },
+    async waitUntilReady(timeoutSeconds) {
+      const until = performance.now() + timeoutSeconds * 1000;
+      for (;;) {
+        const address = await baseUrl();
+        if (address !== undefined && (await isReady(address, until))) return;
+        if (performance.now() >= until)
+          throw new IdkitError(
+            'IDKIT_UNREACHABLE',
+            `${address ?? 'the service'} was not ready within ${timeoutSeconds} s`,
+          );
+        await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS));
+      }
+    },
+  };
+}
