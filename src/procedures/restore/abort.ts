@@ -3,10 +3,10 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { lockForRestore } from '../locks.ts';
-import { serviceRuns } from '../service-runs.ts';
 import { checkSameSet, undoableOf } from './begin.ts';
 import type { RestoreOptions, RestoreResult } from './contract.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
+import { startAgain } from './parts.ts';
 import { dataDirectory } from './settings-after.ts';
 import { bringBack } from './undo.ts';
 
@@ -23,11 +23,11 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   const locks = await lockForRestore(settings, undefined, { reporter: options.reporter, mode: 'exclusive' });
   try {
     const undoable = await undoableOf(settings, dataDir, journal);
-    const address = await undoable.runtime.baseUrl();
-    if (address !== undefined) throw serviceRuns(address);
+    await undoable.runtime.checkReplaceable();
     await bringBack(undoable).catch((error: unknown) => {
       throw broken(dataDir, journal, error);
     });
+    if (journal.ran === true) await startAgain(settings, options.env ?? process.env);
   } finally {
     await locks.release();
   }

@@ -1,4 +1,5 @@
-import type { PlatformDescription } from '../../runtime/index.ts';
+import type { PlatformDescription, PlatformPart } from '../../runtime/index.ts';
+import type { PartRole } from '../../runtime/open.ts';
 import type { SmokeCheck } from '../smoke/contract.ts';
 import type { ChecklistRow } from './contract.ts';
 
@@ -8,6 +9,8 @@ interface Row {
   title: string;
   /** Ids of smoke checks; all that apply must have passed. */
   provenBy: readonly string[];
+  /** Roles of the parts that prove it: each has some, and all are UP. */
+  provenByParts?: readonly PartRole[];
   /** Why it does not apply on a platform of that kind. */
   absentOn?: Partial<Record<PlatformDescription['runtime'], string>>;
 }
@@ -18,6 +21,7 @@ const ROWS: readonly Row[] = [
     id: 'containers',
     title: 'the database and service containers are healthy',
     provenBy: [],
+    provenByParts: ['database', 'service'],
     absentOn: { embedded: 'the embedded platform has no containers; readiness covers service and database' },
   },
   { id: 'readiness', title: 'readiness answers status UP', provenBy: ['readiness'] },
@@ -25,6 +29,7 @@ const ROWS: readonly Row[] = [
     id: 'proxy',
     title: 'the proxy is up',
     provenBy: [],
+    provenByParts: ['proxy'],
     absentOn: { embedded: 'the embedded platform runs no proxy of its own' },
   },
   { id: 'discovery', title: 'discovery works for every realm', provenBy: ['discovery'] },
@@ -42,11 +47,13 @@ const ROWS: readonly Row[] = [
 export function makeChecklist(
   platform: PlatformDescription,
   checks: readonly SmokeCheck[],
+  parts: readonly PlatformPart[],
 ): readonly ChecklistRow[] {
   return ROWS.map((row) => {
     const { id, title } = row;
     const absent = row.absentOn?.[platform.runtime];
     if (absent !== undefined) return { id, title, outcome: 'does not apply', detail: absent };
+    if (row.provenByParts !== undefined) return { id, title, ...judgeParts(parts, row.provenByParts) };
     const proofs = checks.filter((check) => row.provenBy.includes(check.id));
     const failed = proofs.filter(({ outcome }) => outcome === 'failed');
     if (failed.length > 0) return { id, title, outcome: 'failed', detail: listDetails(failed) };
@@ -55,6 +62,21 @@ export function makeChecklist(
     const why = proofs.length === 0 ? 'nothing checks it on this platform' : listDetails(proofs);
     return { id, title, outcome: 'does not apply', detail: why };
   });
+}
+
+function judgeParts(
+  parts: readonly PlatformPart[],
+  roles: readonly PartRole[],
+): Pick<ChecklistRow, 'outcome' | 'detail'> {
+  const own = parts.filter(({ role }) => roles.includes(role));
+  const missing = roles.filter((role) => !own.some((part) => part.role === role));
+  const bad = own.filter(({ health }) => health === 'DOWN');
+  if (missing.length > 0) return { outcome: 'failed', detail: `no ${missing.join(' and no ')} was found` };
+  const tell = ({ name, image, state, detail }: PlatformPart) =>
+    detail === undefined ? `${name} ${state} (${image})` : `${name}: ${detail}`;
+  return bad.length > 0
+    ? { outcome: 'failed', detail: bad.map(tell).join('; ') }
+    : { outcome: 'done', detail: own.map(tell).join('; ') };
 }
 
 function listDetails(checks: readonly SmokeCheck[]): string {

@@ -38,6 +38,10 @@ export interface Journal {
   keepEnv: boolean;
   keepConfig: boolean;
   items: readonly ReplacedItem[];
+  /** The database may hold something of this restore; absent in journals of older versions, where it may. */
+  touched?: boolean;
+  /** The service or the proxy ran when the restore began and was stopped by it. */
+  ran?: boolean;
   expectation: readonly { realm: string; users: number }[];
 }
 

@@ -4,7 +4,6 @@ import { IdkitError } from '../../core/index.ts';
 import type { RealmCount } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { judgeEnvironment } from '../environment-content.ts';
-import { serviceRuns } from '../service-runs.ts';
 import type { RestoreOptions, RestorePlan } from './contract.ts';
 import type { NextPlatform, RestoreJob } from './job.ts';
 import { checkRoom } from './room.ts';
@@ -72,7 +71,7 @@ export async function preflight(
   });
   // The set's own definition may name a database that another service has.
   await checkServiceStopped(next.settings);
-  await untouched(async () => checkDump(job, next, verdict));
+  await untouched(() => checkDump(job, next, verdict));
   return { plan: await planRestore(job, next, verdict), next };
 }
 
@@ -84,14 +83,13 @@ export async function openNext(job: RestoreJob, after: Settings): Promise<NextPl
 
 /** @throws IDKIT_SERVICE_RUNNING */
 export async function checkServiceStopped(settings: Settings): Promise<void> {
-  const address = await (await openRuntime(settings)).baseUrl();
-  if (address !== undefined) throw serviceRuns(address);
+  await (await openRuntime(settings)).checkReplaceable();
 }
 
-function checkDump({ set, options }: RestoreJob, next: NextPlatform, { dump }: Verdict): void {
+async function checkDump({ set, options }: RestoreJob, next: NextPlatform, { dump }: Verdict): Promise<void> {
   if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is whole, and has no dump`);
   try {
-    next.runtime.checkDump(dump);
+    await next.runtime.checkDump(dump);
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     const { code, message, hints } = error;
@@ -129,12 +127,11 @@ async function untouched<T>(work: () => Promise<T>): Promise<T> {
 /** The plan of the restore, once there is room for it. @throws IDKIT_NO_SPACE */
 async function planRestore(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<RestorePlan> {
   const { set, expectation } = job;
-  const { dir, database } = next.settings;
   const { neededBytes, freeBytes } = await checkRoom(job, next, verdict);
   return {
     set: set.dir,
-    target: dir,
-    database: database.kind === 'sqlite' ? database.file : 'postgres',
+    target: next.settings.dir,
+    database: next.runtime.describe().databaseLocation,
     realms: expectation,
     neededBytes,
     freeBytes,

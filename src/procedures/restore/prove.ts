@@ -1,5 +1,6 @@
 import { writeConfigArchive } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import type { PlatformPart } from '../../runtime/index.ts';
 import { findEntry } from '../durable.ts';
 import { checkInterrupted, withoutSteps } from '../runbook.ts';
 import type { SmokeCheck } from '../smoke/contract.ts';
@@ -9,10 +10,8 @@ import type { ChecklistRow } from './contract.ts';
 import type { StagedRestore } from './job.ts';
 import { putJournal } from './journal.ts';
 import { discardOldState } from './kept-state.ts';
+import { startRest } from './parts.ts';
 import { keptAside } from './replace-files.ts';
-
-/** Seconds that a service may take to start (spec "Limits": about 30-60 seconds). */
-export const START_SECONDS = 120;
 
 /** What the late checks told. */
 export interface Proof {
@@ -20,11 +19,39 @@ export interface Proof {
   checklist: readonly ChecklistRow[];
 }
 
-/** What the platform is made of beyond the service, in one line (spec step 7). */
-export function describeParts(staged: StagedRestore): string {
-  const rows = makeChecklist(staged.next.runtime.describe(), []);
-  const absent = rows.filter(({ id }) => id === 'proxy' || id === 'containers');
-  return absent.map(({ title, detail }) => `${title}: does not apply, ${detail}`).join('; ');
+/**
+ * Starts the proxy and the applications (spec step 7) and tells of all parts in one line. What does not come up is a
+ * finding: the restored state stays.
+ */
+export async function proveParts(staged: StagedRestore): Promise<string> {
+  const { job, next } = staged;
+  const { signal } = job.options;
+  let parts: readonly PlatformPart[] = [];
+  try {
+    parts = await startRest(next.runtime, signal);
+    for (const { name, detail } of parts.filter(({ health }) => health === 'DOWN'))
+      job.run.finding('PART_DOWN', `${name} is not up: ${detail ?? 'no reason is known'}`);
+  } catch (error) {
+    checkInterrupted(signal);
+    if (!(error instanceof IdkitError)) throw error;
+    job.run.finding('PART_DOWN', error.message);
+  }
+  const rows = makeChecklist(next.runtime.describe(), [], parts);
+  return rows
+    .filter(({ id }) => id === 'proxy' || id === 'containers')
+    .map(({ title, outcome, detail }) => `${title}: ${outcome}, ${detail}`)
+    .join('; ');
+}
+
+/** The parts as they are when all checks are done; none where they cannot be looked at. */
+async function findParts(staged: StagedRestore): Promise<readonly PlatformPart[]> {
+  try {
+    return await staged.next.runtime.listParts();
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    staged.job.run.finding('PART_DOWN', error.message);
+    return [];
+  }
 }
 
 /** Runs the smoke tests against the restored service (spec step 8). A red check is a finding, never an exception. */
@@ -48,11 +75,11 @@ export async function runSmoke(staged: StagedRestore): Promise<Proof> {
     if (!(error instanceof IdkitError)) throw error;
     job.run.finding('SMOKE_FAILED', error.message);
   }
-  return { checks, checklist: makeChecklist(next.runtime.describe(), checks) };
+  return { checks, checklist: makeChecklist(next.runtime.describe(), checks, await findParts(staged)) };
 }
 
 /**
- * Stops the service and ends the restore: green, what was kept aside goes; red, it stays until `--abort` or the next
+ * Stops the service that this process holds and ends the restore: green, what was kept aside goes; red, it stays until `--abort` or the next
  * good backup. Gives the paths that stay.
  */
 export async function finishRestore(staged: StagedRestore): Promise<readonly string[]> {

@@ -20,8 +20,9 @@ import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
 import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { checkSide, loadSide } from './load.ts';
+import { makeRoomForRestore, START_SECONDS, startAgain } from './parts.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
-import { describeParts, finishRestore, runSmoke, START_SECONDS } from './prove.ts';
+import { finishRestore, proveParts, runSmoke } from './prove.ts';
 import { dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { stageFiles } from './stage.ts';
 import { RESTORE_STEPS } from './steps.ts';
@@ -118,6 +119,7 @@ async function startAfresh(
     keepEnv: options.keepEnv === true,
     keepConfig: options.keepConfig === true,
     items: [],
+    touched: false,
     expectation: job.expectation,
   };
   try {
@@ -125,17 +127,32 @@ async function startAfresh(
   } catch (error) {
     throw explainWriteFault(error, dataDir);
   }
-  const staged = await undoing(work, begun, undefined, async () => {
-    await locks.lockPlatform();
-    return run.step('stage', async () => {
-      await clearLeftovers(settings, dataDir, id);
-      return stageFiles(job, begun, next, verified.environment);
-    });
-  });
-  await undoing(work, staged.journal, staged, async () => {
-    await run.step('load', () => loadSide(staged));
-    await run.step('check', () => checkSide(staged));
-  });
+  let staged = await undoing(
+    work,
+    () => begun,
+    undefined,
+    async () => {
+      await locks.lockPlatform();
+      return run.step('stage', async () => {
+        await clearLeftovers(settings, dataDir, id);
+        return stageFiles(job, begun, next, verified.environment);
+      });
+    },
+  );
+  await undoing(
+    work,
+    () => staged.journal,
+    staged,
+    async () => {
+      await run.step('load', async () => {
+        await makeRoomForRestore(staged, (journal) => {
+          staged = { ...staged, journal };
+        });
+        return loadSide(staged);
+      });
+      await run.step('check', () => checkSide(staged));
+    },
+  );
   return goThrough(staged);
 }
 
@@ -146,7 +163,11 @@ async function goOn(work: Work, journal: Journal): Promise<Outcome> {
   const files = await stagedFiles({ dir: settings.dir, id: journal.id });
   const after = await loadSettingsAfter(settings, files, options.env ?? process.env);
   const job: RestoreJob = { ...work, id: journal.id, expectation: journal.expectation };
-  return goThrough({ job, next: await openNext(job, after), journal });
+  let staged: StagedRestore = { job, next: await openNext(job, after), journal };
+  await makeRoomForRestore(staged, (changed) => {
+    staged = { ...staged, journal: changed };
+  });
+  return goThrough(staged);
 }
 
 /** From the swap to the end. */
@@ -156,21 +177,31 @@ async function goThrough(staged: StagedRestore): Promise<Outcome> {
   const work: Work = { settings, options, run, set: job.set, dataDir };
   const swapping: Journal = { ...staged.journal, state: 'swapping' };
   try {
-    const journal = await undoing(work, swapping, staged, () => run.step('swap', () => swapIn(staged)));
-    await undoing(work, journal, staged, async () => {
-      await run.step('start', async () => {
-        await next.runtime.start();
-        await next.runtime.waitUntilReady(START_SECONDS);
-      });
-      await run.step(
-        'realms',
-        () => checkRealms(staged),
-        (counts) => counts.map(({ realm, users }) => `${realm}: ${users} users`).join(', '),
-      );
-    });
+    const journal = await undoing(
+      work,
+      () => swapping,
+      staged,
+      () => run.step('swap', () => swapIn(staged)),
+    );
+    await undoing(
+      work,
+      () => journal,
+      staged,
+      async () => {
+        await run.step('start', async () => {
+          await next.runtime.start();
+          await next.runtime.waitUntilReady(START_SECONDS);
+        });
+        await run.step(
+          'realms',
+          () => checkRealms(staged),
+          (counts) => counts.map(({ realm, users }) => `${realm}: ${users} users`).join(', '),
+        );
+      },
+    );
     await run.step(
       'applications',
-      async () => describeParts(staged),
+      () => proveParts(staged),
       (summary) => summary,
     );
     const proof = await run.step('smoke', () => runSmoke(staged));
@@ -200,7 +231,7 @@ function resumable(error: unknown, step: RestoreStepId | undefined): unknown {
 /** Runs steps whose failure brings the old state back. */
 async function undoing<T>(
   work: Work,
-  journal: Journal,
+  journal: () => Journal,
   staged: StagedRestore | undefined,
   steps: () => Promise<T>,
 ): Promise<T> {
@@ -209,7 +240,10 @@ async function undoing<T>(
   } catch (error) {
     const { settings, dataDir, run } = work;
     const runtime = staged?.next.runtime ?? (await openRuntime(settings));
-    throw await undoAfter(error, run.current ?? 'stage', { dir: settings.dir, dataDir, journal, runtime });
+    const undoable = { dir: settings.dir, dataDir, journal: journal(), runtime };
+    throw await undoAfter(error, run.current ?? 'stage', undoable, () =>
+      startAgain(settings, work.options.env ?? process.env),
+    );
   }
 }
 

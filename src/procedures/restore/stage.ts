@@ -37,7 +37,7 @@ export async function stageFiles(
       ...begun,
       step: 'stage',
       items,
-      database: next.settings.database.kind === 'sqlite' ? next.settings.database.file : 'postgres',
+      database: next.runtime.describe().databaseLocation,
     };
     await putJournal(job.dataDir, journal);
     return { job, next, journal };

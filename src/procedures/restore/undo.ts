@@ -1,6 +1,7 @@
 import { type ErrorCode, IdkitError } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type Journal, journalFile, putJournal, removeJournal } from './journal.ts';
+import { startDatabase, stopRestored } from './parts.ts';
 import { bringBackItems, discardItems } from './replace-files.ts';
 
 /** Faults that keep their own code: they say better than "undone" what to do, and imply that all is as before. */
@@ -41,18 +42,29 @@ export interface Undoable {
 export async function bringBack({ dir, dataDir, journal, runtime }: Undoable): Promise<void> {
   const places = { dir, id: journal.id };
   if (journal.state !== 'staging') await putJournal(dataDir, { ...journal, state: 'undoing' });
-  await runtime.unswapDatabase(journal.id);
+  if (journal.state !== 'staging') {
+    await stopRestored(runtime);
+    await startDatabase(runtime, dir, journal.id, new AbortController().signal);
+  }
+  const touched = journal.touched !== false;
+  if (touched) await runtime.unswapDatabase(journal.id);
   await bringBackItems(places, journal.items);
-  await runtime.discardDatabase(journal.id, { old: false });
+  if (touched) await runtime.discardDatabase(journal.id, { old: false });
   await discardItems(places, journal.items, { old: false });
   await removeJournal(dataDir, journal.id);
 }
 
 /**
  * Brings the old state back after `error` and gives the error to end with: the fault's own where it says more, else
- * IDKIT_RESTORE_UNDONE (16); IDKIT_RESTORE_BROKEN (17) where bringing back failed as well.
+ * IDKIT_RESTORE_UNDONE (16); IDKIT_RESTORE_BROKEN (17) where bringing back failed as well. `serveAgain` starts what the
+ * restore had stopped.
  */
-export async function undoAfter(error: unknown, step: string, undoable: Undoable): Promise<IdkitError> {
+export async function undoAfter(
+  error: unknown,
+  step: string,
+  undoable: Undoable,
+  serveAgain: () => Promise<void>,
+): Promise<IdkitError> {
   const { dataDir, journal } = undoable;
   try {
     await undoable.runtime.stop();
@@ -65,21 +77,33 @@ export async function undoAfter(error: unknown, step: string, undoable: Undoable
       { cause: error, hints: ['idkit restore --abort tries again to bring the old state back'] },
     );
   }
+  const hints = [
+    ...(error instanceof IdkitError ? error.hints : []),
+    ...(await tryAgain(journal, serveAgain)),
+  ];
   const own = journal.state === 'staging' ? OWN_CODES : OWN_CODES_AFTER_SWAP;
   if (error instanceof IdkitError && own.includes(error.code)) {
     return new IdkitError(error.code, error.message, {
       cause: error,
-      hints: [...error.hints, 'the old state is intact'],
+      hints: [...hints, 'the old state is intact'],
     });
   }
   return new IdkitError(
     'IDKIT_RESTORE_UNDONE',
     `the restore failed at "${step}", and the old state is back: ${tell(error)}`,
-    {
-      cause: error,
-      hints: error instanceof IdkitError ? error.hints : [],
-    },
+    { cause: error, hints },
   );
+}
+
+/** Starts what the restore had stopped, on the old state; a hint tells where that fails. */
+async function tryAgain(journal: Journal, serveAgain: () => Promise<void>): Promise<readonly string[]> {
+  if (journal.ran !== true) return [];
+  try {
+    await serveAgain();
+    return [];
+  } catch (error) {
+    return [`the platform did not start again (${tell(error)}); idkit up starts it`];
+  }
 }
 
 function tell(error: unknown): string {

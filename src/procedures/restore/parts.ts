@@ -1,0 +1,73 @@
+import type { Settings } from '../../config/index.ts';
+import type { PlatformPart, Runtime } from '../../runtime/index.ts';
+import { openRuntime, type PartRole } from '../../runtime/open.ts';
+import type { StagedRestore } from './job.ts';
+import { type Journal, putJournal } from './journal.ts';
+import { stagingDirectory } from './replace-files.ts';
+import { loadSettingsAfter } from './settings-after.ts';
+
+/** Seconds that a part may take to start (spec "Limits": about 30-60 seconds). */
+export const START_SECONDS = 120;
+
+/** What must not run while the database is replaced, in the order in which it stops. Applications go on. */
+const STOPPED: readonly PartRole[] = ['proxy', 'service'];
+
+/**
+ * Stops the service and the proxy, and starts the database alone (spec step 3). `note` hears the journal as it is
+ * after each change. A platform without parts has nothing to stop or start.
+ */
+export async function makeRoomForRestore(
+  staged: StagedRestore,
+  note: (journal: Journal) => void,
+): Promise<void> {
+  const { job, next } = staged;
+  const { signal } = job.options;
+  let { journal } = staged;
+  const put = async (change: Partial<Journal>): Promise<void> => {
+    journal = { ...journal, ...change };
+    await putJournal(job.dataDir, journal);
+    note(journal);
+  };
+  const running = (await next.runtime.listParts()).filter(
+    ({ role, state }) => STOPPED.includes(role) && state === 'running',
+  );
+  if (running.length > 0) await put({ ran: true });
+  for (const role of STOPPED) await next.runtime.stopParts(role, { signal });
+  await startDatabase(next.runtime, staged.job.settings.dir, journal.id, signal);
+  await put({ touched: true });
+}
+
+/** Starts the database alone, by the definition that the restore staged where none is in its place yet. */
+export async function startDatabase(
+  runtime: Runtime,
+  dir: string,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await runtime.startParts('database', {
+    signal,
+    timeoutSeconds: START_SECONDS,
+    definition: stagingDirectory({ dir, id }),
+  });
+}
+
+/** Stops what runs on the restored state, so that it can be taken back. */
+export async function stopRestored(runtime: Runtime): Promise<void> {
+  const { signal } = new AbortController();
+  for (const role of STOPPED) await runtime.stopParts(role, { signal });
+}
+
+/** Starts again what ran before the restore, by the files that are back in their places. */
+export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
+  const { signal } = new AbortController();
+  const runtime = await openRuntime(await loadSettingsAfter(settings, {}, env));
+  for (const role of STOPPED.toReversed())
+    await runtime.startParts(role, { signal, timeoutSeconds: START_SECONDS });
+}
+
+/** Starts the proxy, then the applications, and looks at all parts (spec step 7). */
+export async function startRest(runtime: Runtime, signal: AbortSignal): Promise<readonly PlatformPart[]> {
+  for (const role of ['proxy', 'application'] as const)
+    await runtime.startParts(role, { signal, timeoutSeconds: START_SECONDS });
+  return runtime.listParts();
+}
