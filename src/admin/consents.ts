@@ -36,7 +36,8 @@ async function offlineClients({ context }: RealmCall, userId: string): Promise<S
 }
 
 /**
- * Takes a user's consent to a client away with all that the client has of the user, offline tokens too.
+ * Takes a user's consent to a client away with all that the client has of the user, offline tokens too; the client is
+ * told that its part in the user's sessions has ended (Back-Channel Logout 1.0 §2.5), as in Keycloak.
  *
  * @throws AdminRefusal 404 for a client that is none, or that was agreed to nothing
  */
@@ -46,8 +47,13 @@ export async function revokeConsent(call: RealmCall, userId: string, clientId: s
   const { context, configuration } = call;
   const client = await context.store.findClient(configuration.realm.id, clientId);
   if (client === undefined) throw notFound('Client not found');
+  const consent = await context.store.findConsent(userId, client.id);
+  const told = { userId, clientUuid: client.id };
+  const tell =
+    consent === undefined ? undefined : await context.sessionEndings?.prepare(configuration.realm.id, told);
   const { removed } = await context.store.removeConsent(userId, client.id);
   if (!removed) throw notFound('Consent nor offline token not found');
+  await tell?.();
   await applyChanges(call, [], {
     operation: 'ACTION',
     resource: 'USER',

@@ -12,12 +12,16 @@ export interface SessionEndings {
   prepare(realmId: string, ending: EndingSessions): Promise<() => Promise<void>>;
 }
 
-/** Sessions with the clients that have tokens of them, or all of a user's. */
+/**
+ * Sessions of one user with the clients that have tokens of them; all of a user's; or the part that one client, whose
+ * consent is withdrawn, has in those of a user that are not offline.
+ */
 export type EndingSessions =
   | {
       sessions: readonly {
-        session: Pick<UserSession, 'id' | 'userId'>;
+        session: Pick<UserSession, 'id' | 'userId' | 'offline'>;
         clientUuids: readonly string[];
       }[];
     }
-  | { userId: string; offlineToo: boolean };
+  | { userId: string; offlineToo: boolean }
+  | { userId: string; clientUuid: string };

@@ -1,9 +1,10 @@
 import type { Client, EndingSessions, SessionEndings, UserSession } from '../model/index.ts';
-import type { RealmConfiguration, SessionWithClients } from '../store/index.ts';
+import type { RealmConfiguration } from '../store/index.ts';
 import { resolveRootUrl } from './claims/index.ts';
 import type { ProtocolContext } from './context.ts';
 import { makeLogoutToken } from './logout-token.ts';
 import { Refusal } from './refusal.ts';
+import { withOfflineClients } from './session-clients.ts';
 
 /**
  * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
@@ -92,6 +93,9 @@ function limitCalls(postForm: PostForm): PostForm {
 
 type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 
+/** Sessions with the clients that are to be told of their end. */
+type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
+
 interface Told {
   client: Client;
   session: EndedSession;
@@ -103,11 +107,16 @@ async function listTold(
   ending: EndingSessions,
 ): Promise<readonly Told[]> {
   const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
-  const pairs = sessions.flatMap(({ session, clientUuids }) =>
+  const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
     clientUuids.map((uuid) => ({ session, uuid })),
   );
+  // An online and an offline session of one login have one name: a client of both is told once.
+  const once = new Map(pairs.map((pair) => [`${pair.session.id} ${pair.uuid}`, pair]));
+  const wanted = [...once.values()].filter(
+    ({ uuid }) => !('clientUuid' in ending) || uuid === ending.clientUuid,
+  );
   const found = await Promise.all(
-    pairs.map(async ({ session, uuid }) => ({
+    wanted.map(async ({ session, uuid }) => ({
       session,
       client: await ctx.store.findClientByUuid(realmId, uuid),
     })),
@@ -119,10 +128,11 @@ async function listTold(
 
 async function listOfUser(
   { store }: Pick<ProtocolContext, 'store'>,
-  { userId, offlineToo }: { userId: string; offlineToo: boolean },
-): Promise<readonly SessionWithClients[]> {
-  const online = await store.listUserSessions(userId, false);
-  return offlineToo ? [...online, ...(await store.listUserSessions(userId, true))] : online;
+  ending: Exclude<EndingSessions, { sessions: unknown }>,
+): Promise<Endings> {
+  const online = await store.listUserSessions(ending.userId, false);
+  if ('clientUuid' in ending || !ending.offlineToo) return online;
+  return [...online, ...(await store.listUserSessions(ending.userId, true))];
 }
 
 function logoutUrl(client: Client, baseUrl: string): string | undefined {

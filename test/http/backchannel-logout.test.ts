@@ -5,7 +5,10 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { type AdminApi, administrator, loginAs } from './administrator.ts';
-import { form, startTestService, type TestService } from './service.ts';
+import { html, logInAt, openPage, passwordOf, person } from './browser/acme.ts';
+import { CookieJar } from './browser/cookie-jar.ts';
+import { readElements } from './pages/read-page.ts';
+import { form, startTestService, type TestService, tokenUrl } from './service.ts';
 
 interface Received {
   path: string;
@@ -52,6 +55,15 @@ before(async () => {
     enabled: true,
     users: [
       {
+        ...person('ben'),
+        clientConsents: ['told', 'sidless'].map((clientId) => ({
+          clientId,
+          grantedClientScopes: ['profile'],
+          createdDate: 1_700_000_000_000,
+          lastUpdatedDate: 1_700_000_000_000,
+        })),
+      },
+      {
         username: 'ann',
         enabled: true,
         email: 'ann@example.test',
@@ -92,6 +104,11 @@ async function login(clientId: string): Promise<Record<string, string>> {
   received = [];
   statuses = [];
   return body;
+}
+
+async function loginAsBen(clientId: string): Promise<void> {
+  const fields = { client_id: clientId, username: 'ben', password: passwordOf('ben') };
+  assert.equal((await loginAs(service, 'acme', fields)).status, 200);
 }
 
 async function annsId(): Promise<string> {
@@ -206,6 +223,66 @@ test('sessions that an administrator ends are told: one, all of a user, by a new
     await end();
     assert.equal(received.length, 1);
     await verify(received[0]!.fields.get('logout_token')!, 'told');
+  }
+});
+
+test('a client whose consent is withdrawn is told, and no other client of the session (Keycloak: the same)', async () => {
+  const ben = (await admin('GET', '/acme/users?username=ben')).json[0].id;
+  for (const client of ['told', 'told', 'sidless']) await loginAsBen(client);
+  received = [];
+  assert.equal((await admin('DELETE', `/acme/users/${ben}/consents/told`)).status, 204);
+  assert.deepEqual(
+    received.map(({ path }) => path),
+    ['/told', '/told'],
+  );
+  await verify(received[0]!.fields.get('logout_token')!, 'told');
+
+  received = [];
+  const url = `${service.address}/realms/acme/account/applications`;
+  const jar = new CookieJar();
+  const page = await (await logInAt(service, jar, url, 'ben')).text();
+  const { value } = readElements(page).find(
+    ({ attributes }) => attributes['name'] === 'stateChecker',
+  )!.attributes;
+  const [client] = (await admin('GET', '/acme/clients?clientId=sidless')).json;
+  const removed = await jar.fetch(url, form({ stateChecker: value!, client: client.id }));
+  assert.equal(removed.status, 302);
+  assert.deepEqual(
+    received.map(({ path }) => path),
+    ['/sidless'],
+  );
+});
+
+test('a client that took offline tokens of a login is told of its end once, and keeps them (Keycloak: the same)', async () => {
+  const jar = new CookieJar();
+  const redirect_uri = 'https://app.example.test/cb';
+  const base = `${service.address}/realms/acme/protocol/openid-connect`;
+  const asked = { client_id: 'told', response_type: 'code', redirect_uri };
+  const exchange = async (scope: string, open: (url: string) => Promise<Response>) => {
+    const answer = await open(`${base}/auth?${new URLSearchParams({ ...asked, scope })}`);
+    const code = new URL(answer.headers.get('location')!).searchParams.get('code')!;
+    const fields = { client_id: 'told', grant_type: 'authorization_code', redirect_uri, code };
+    const tokens = await fetch(tokenUrl(service, 'acme'), form(fields));
+    return (await tokens.json()) as Record<string, string>;
+  };
+  for (const online of [false, true]) {
+    const offline = await exchange('openid offline_access', (url) => logInAt(service, jar, url, 'ben'));
+    if (online) await exchange('openid', (url) => openPage(service, jar, url));
+    received = [];
+    const ended = await jar.fetch(
+      `${base}/logout?${new URLSearchParams({ id_token_hint: offline['id_token']! })}`,
+      { headers: html },
+    );
+    assert.equal(ended.status, 200);
+    assert.equal(received.length, 1, online ? 'with online tokens too' : 'with offline tokens alone');
+    const { sid } = await verify(received[0]!.fields.get('logout_token')!, 'told');
+    assert.equal(sid, offline['session_state']);
+    const fields = { grant_type: 'refresh_token', client_id: 'told' };
+    const again = await fetch(
+      tokenUrl(service, 'acme'),
+      form({ ...fields, refresh_token: offline['refresh_token']! }),
+    );
+    assert.equal(again.status, 200);
   }
 });
 

@@ -39,14 +39,23 @@ const rules: AccountRules = {
       });
     }
     event.details['revoked_client'] = client.clientId;
+    const tell = await prepareWithdrawal(account, client);
     const { removed } = await ctx.store.removeConsent(sso.user.id, client.id);
     if (removed) event.succeeded();
+    await tell?.();
     return answerDone(account, 'accountAccessRemovedMessage');
   },
 };
 
 /** `/account/applications`: who has something of the user, what they agreed to, and "remove access". */
 export const accountApplications = accountEndpoint(rules);
+
+/** A client whose consent goes is told that its part in the user's sessions has ended, as in Keycloak. */
+async function prepareWithdrawal({ ctx, configuration, sso }: AccountCall, client: Client) {
+  const userId = sso.user.id;
+  if ((await ctx.store.findConsent(userId, client.id)) === undefined) return undefined;
+  return ctx.sessionEndings?.prepare(configuration.realm.id, { userId, clientUuid: client.id });
+}
 
 async function listApplications(account: AccountCall): Promise<readonly AccountApplication[]> {
   const { ctx, sso } = account;

@@ -1,6 +1,7 @@
 import type { Client } from '../../model/index.ts';
 import type { SessionWithClients } from '../../store/index.ts';
 import { resolveRootUrl } from '../claims/index.ts';
+import { withOfflineClients } from '../session-clients.ts';
 import type { BrowserCall } from './call.ts';
 
 /**
@@ -9,10 +10,12 @@ import type { BrowserCall } from './call.ts';
  */
 export async function frontChannelFrames(
   { ctx, configuration, issuer }: BrowserCall,
-  { session, clientUuids }: SessionWithClients,
+  ended: SessionWithClients,
 ): Promise<readonly { client: string; url: string }[]> {
+  const { session } = ended;
+  const [all] = await withOfflineClients(ctx.store, [ended]);
   const clients = await Promise.all(
-    clientUuids.map((uuid) => ctx.store.findClientByUuid(configuration.realm.id, uuid)),
+    all!.clientUuids.map((uuid) => ctx.store.findClientByUuid(configuration.realm.id, uuid)),
   );
   return clients.flatMap((client) => {
     const url = client === undefined ? undefined : frameUrl(client, ctx.baseUrl, issuer, session.id);

@@ -5,11 +5,11 @@ import { administrator, loginAs } from '../administrator.ts';
 import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, startTestService, type TestService } from '../service.ts';
+import { html, logInAt, person } from './acme.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { type RelyingParty, startRelyingParty } from './relying-party.ts';
 
 const skip = missingBrowser();
-const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const ATTACK = `"><img src=x onerror=alert(1)><script>alert(1)</script>`;
 
 let service: TestService;
@@ -19,16 +19,6 @@ let browser: Browser | undefined;
 before(async () => {
   service = await startTestService();
   const admin = await administrator(service);
-  const person = (username: string) => ({
-    username,
-    enabled: true,
-    email: `${username}@example.test`,
-    emailVerified: true,
-    firstName: 'Given',
-    lastName: 'Family',
-    realmRoles: ['default-roles-acme', 'offline_access'],
-    credentials: [{ type: 'password', value: `password-of-${username}` }],
-  });
   const made = await admin('POST', '', {
     realm: 'acme',
     enabled: true,
@@ -56,23 +46,9 @@ const account = (path = '') => `${service.address}/realms/acme/account/${path}`;
 const DEVICES = 'account-security/device-activity';
 const PASSWORD = 'account-security/signing-in';
 
-/** Follows redirects by hand, as a browser does. */
-async function open(jar: CookieJar, url: string): Promise<Response> {
-  let answer = await jar.fetch(url, { headers: html });
-  for (let step = 0; step < 5 && answer.status === 302; step++)
-    answer = await jar.fetch(answer.headers.get('location')!, { headers: html });
-  return answer;
-}
-
 /** Logs in by an account page and gives that page. */
 async function enter(jar: CookieJar, username: string, path = ''): Promise<string> {
-  const login = await (await open(jar, account(path))).text();
-  const answer = await jar.fetch(
-    find(login, '#kc-form-login').attributes['action']!,
-    form({ username, password: `password-of-${username}` }),
-  );
-  assert.equal(answer.status, 302);
-  return (await open(jar, answer.headers.get('location')!)).text();
+  return (await logInAt(service, jar, account(path), username)).text();
 }
 
 const stateOf = (markup: string) =>

@@ -6,12 +6,12 @@ import { type AdminApi, administrator } from '../administrator.ts';
 import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, sendRaw, startTestService, type TestService } from '../service.ts';
+import { html, logInAt, openPage, person } from './acme.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { type HostilePage, selfSending, startHostilePage } from './hostile-page.ts';
 import { type RelyingParty, startRelyingParty } from './relying-party.ts';
 
 const skip = missingBrowser();
-const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const EVIL = 'https://evil.example.test';
 
 let service: TestService;
@@ -23,16 +23,6 @@ let admin: AdminApi;
 before(async () => {
   service = await startTestService();
   admin = await administrator(service);
-  const person = (username: string) => ({
-    username,
-    enabled: true,
-    email: `${username}@example.test`,
-    emailVerified: true,
-    firstName: 'Given',
-    lastName: 'Family',
-    realmRoles: ['default-roles-acme', 'offline_access'],
-    credentials: [{ type: 'password', value: `password-of-${username}` }],
-  });
   const made = await admin('POST', '', {
     realm: 'acme',
     enabled: true,
@@ -62,14 +52,6 @@ const account = (path = '') => at(`account/${path}`);
 const oidc = (path: string) => at(`protocol/openid-connect/${path}`);
 const ACCOUNT_PAGES = ['', 'account-security/signing-in', 'account-security/device-activity', 'applications'];
 
-/** Follows redirects of the service by hand, as a browser does. */
-async function open(jar: CookieJar, url: string): Promise<Response> {
-  let answer = await jar.fetch(url, { headers: html });
-  for (let step = 0; step < 5 && answer.headers.get('location')?.startsWith(service.address); step++)
-    answer = await jar.fetch(answer.headers.get('location')!, { headers: html });
-  return answer;
-}
-
 /** The action of the one form of a login page. */
 async function actionOf(answer: Response): Promise<string> {
   const forms = readElements(await answer.text()).filter(({ tag }) => tag === 'form');
@@ -77,11 +59,8 @@ async function actionOf(answer: Response): Promise<string> {
   return forms[0]!.attributes['action']!;
 }
 
-async function logIn(jar: CookieJar, username: string): Promise<void> {
-  const action = await actionOf(await open(jar, account()));
-  const answer = await jar.fetch(action, form({ username, password: `password-of-${username}` }));
-  assert.equal(answer.status, 302);
-}
+const open = (jar: CookieJar, url: string) => openPage(service, jar, url);
+const logIn = (jar: CookieJar, username: string) => logInAt(service, jar, account(), username);
 
 test('no endpoint leads to an address that nobody registered (open redirect)', async () => {
   const jar = new CookieJar();

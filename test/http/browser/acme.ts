@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { find } from '../pages/read-page.ts';
+import { form, type TestService } from '../service.ts';
+import type { CookieJar } from './cookie-jar.ts';
+
+/** Headers of a browser that wants a page. */
+export const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+/** A user of realm acme as the administrative API takes it; may do everything with their own account. */
+export function person(username: string) {
+  return {
+    username,
+    enabled: true,
+    email: `${username}@example.test`,
+    emailVerified: true,
+    firstName: 'Given',
+    lastName: 'Family',
+    realmRoles: ['default-roles-acme', 'offline_access'],
+    credentials: [{ type: 'password', value: passwordOf(username) }],
+  };
+}
+
+export function passwordOf(username: string): string {
+  return `password-of-${username}`;
+}
+
+/** Follows the service's own redirects by hand, as a browser does; one that leads elsewhere is the answer. */
+export async function openPage(service: TestService, jar: CookieJar, url: string): Promise<Response> {
+  let answer = await jar.fetch(url, { headers: html });
+  for (let step = 0; step < 5 && answer.headers.get('location')?.startsWith(service.address); step++)
+    answer = await jar.fetch(answer.headers.get('location')!, { headers: html });
+  return answer;
+}
+
+/** Logs in at whatever page asks for it, and gives what the login leads to. */
+export async function logInAt(
+  service: TestService,
+  jar: CookieJar,
+  url: string,
+  username: string,
+): Promise<Response> {
+  const page = await (await openPage(service, jar, url)).text();
+  const action = find(page, '#kc-form-login').attributes['action']!;
+  const answer = await jar.fetch(action, form({ username, password: passwordOf(username) }));
+  assert.equal(answer.status, 302);
+  const to = answer.headers.get('location')!;
+  return to.startsWith(service.address) ? openPage(service, jar, to) : answer;
+}
