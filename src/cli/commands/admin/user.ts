@@ -123,5 +123,7 @@ async function setPassword(
     value: password.reveal(),
     temporary: flags['temporary'] === true,
   });
+  // idkit has ended them with the password (contract §5); Keycloak leaves them (facts §0, row 3).
+  await admin.call('POST', apiPath(realm, 'users', String(user['id']), 'logout'));
   return { data: { realm, username, id: user['id'] }, text: `new password of ${username} in realm ${realm}` };
 }
