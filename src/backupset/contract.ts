@@ -98,12 +98,28 @@ export interface DumpReport {
   kind: 'sqlite' | 'postgres';
   /** Bytes of SQL. */
   bytes: number;
-  /** Embedded: `PRAGMA user_version`; undefined for Postgres. */
+  /** Embedded: `PRAGMA user_version`; Postgres: idkit's own, or Keycloak's version as a number (26.7.3 is 260703). */
   schemaVersion?: number;
   /** Realms with their users without service accounts; undefined where the dump's tables are not known. */
   realms?: readonly { realm: string; users: number }[];
-  /** Embedded: the short rows of its table `meta`, value by name; they tell which master key belongs to it. */
+  /** The short rows of idkit's table `meta`, value by name; they tell which master key belongs to it. */
   meta?: ReadonlyMap<string, string>;
+  postgres?: PostgresDumpFacts;
+}
+
+/** What a Postgres dump tells of where it came from and what it needs where it is loaded. */
+export interface PostgresDumpFacts {
+  /** Its comments before the first statement. */
+  head: string;
+  /** `15.18`. */
+  serverVersion?: string;
+  /** Of the `pg_dump` that wrote it. */
+  dumpVersion?: string;
+  /** `26.7.3`: the version that last migrated the schema. */
+  keycloakVersion?: string;
+  /** Roles that own or may use something in it. */
+  roles: readonly string[];
+  extensions: readonly string[];
 }
 
 /** What the archive of the configuration left out, and why (contract §3, backup). */

@@ -1,5 +1,6 @@
 import type { DumpReport } from './contract.ts';
 import { type CountedTable, RealmCounter } from './dump-counts.ts';
+import { DumpFacts, type TableReader } from './dump-facts.ts';
 import { endOfBlockComment, endOfPsqlStatement } from './dump-psql.ts';
 import { checkNoNul, skipSpace } from './dump-statement.ts';
 import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
@@ -38,7 +39,8 @@ export class PostgresDump {
   readonly #counter = new RealmCounter();
   #begun = false;
   #ended = false;
-  #copy: { counted: CountedTable | undefined } | undefined;
+  readonly #facts = new DumpFacts();
+  #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
@@ -52,7 +54,12 @@ export class PostgresDump {
     if (rest.length > 0 || !this.#ended)
       throw badDump(`it is cut off: the line ${shown(POSTGRES_END)} does not end it`);
     const realms = this.#counter.result(false);
-    return { kind: 'postgres', bytes: this.#window.bytes, ...(realms === undefined ? {} : { realms }) };
+    return {
+      kind: 'postgres',
+      bytes: this.#window.bytes,
+      ...this.#facts.result(),
+      ...(realms === undefined ? {} : { realms }),
+    };
   }
 
   #scan(text: Buffer): number {
@@ -91,6 +98,7 @@ export class PostgresDump {
       if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
         throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
     } else if (!line.startsWith('--')) throw badDump(`it holds ${shown(line.slice(0, 60))}`);
+    this.#facts.comment(line);
     if (line === POSTGRES_START) this.#begun = true;
     if (line === POSTGRES_END) {
       if (!this.#begun) throw badDump('its end line comes before its beginning');
@@ -103,6 +111,7 @@ export class PostgresDump {
     const words = statement.replace(/\s+/g, ' ');
     if (!STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words))
       throw badDump(`a dump of one database never holds ${shown(words.slice(0, 60))}`);
+    this.#facts.statement(words);
     const setting = /^SET (?:LOCAL |SESSION )?(\w+)\s*(?:=|TO)\s*(.*)$/is.exec(words);
     const name = setting?.[1]?.toLowerCase();
     if (name === 'standard_conforming_strings' && !/^'?on'?$/i.test(setting![2]!))
@@ -116,12 +125,13 @@ export class PostgresDump {
     if (match === null || next !== 0x0a)
       throw badDump(`it holds a COPY that pg_dump never writes: ${shown(statement.slice(0, 60))}`);
     const columns = (match[2]?.match(new RegExp(IDENTIFIER, 'g')) ?? []).map(unquoted);
-    this.#copy = { counted: this.#counter.table(unquoted(match[1]!), columns) };
+    const table = unquoted(match[1]!);
+    this.#copy = { counted: this.#counter.table(table, columns), told: this.#facts.table(table, columns) };
   }
 
   /** Rows up to the line `\.`; `from` is always at the beginning of a line. */
   #scanCopy(text: Buffer, from: number): number {
-    const counted = this.#copy?.counted;
+    const { counted, told } = this.#copy!;
     // Three bytes at a line's beginning tell whether it ends the block.
     let line = from;
     for (;;) {
@@ -132,9 +142,11 @@ export class PostgresDump {
         this.#copy = undefined;
         return line + 3;
       }
-      const next = counted === undefined ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
+      const skips = counted === undefined && told === undefined;
+      const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
       if (next === 0) return line === from ? INCOMPLETE : line;
       if (counted !== undefined) this.#count(text, counted, line, next - 1);
+      if (told !== undefined) told.add(rowOf(text, told.last, line, next - 1).map(valueIn));
       line = next;
     }
   }
@@ -144,13 +156,23 @@ export class PostgresDump {
       counted.counts === 'realm'
         ? Math.max(counted.id, counted.name)
         : Math.max(counted.realm, counted.serviceAccount);
-    const row = text.toString('utf8', start, end).split('\t', last + 1);
-    if (row.length <= last) throw badDump('a row of a COPY holds fewer values than it names columns');
+    const row = rowOf(text, last, start, end);
     if (counted.counts === 'realm')
       this.#counter.addRealm(unescaped(row[counted.id]!), unescaped(row[counted.name]!));
     else if (row[counted.serviceAccount] === String.raw`\N`)
       this.#counter.addUser(unescaped(row[counted.realm]!));
   }
+}
+
+/** The values of a row up to the one numbered `last`, in COPY's text form. */
+function rowOf(text: Buffer, last: number, start: number, end: number): readonly string[] {
+  const row = text.toString('utf8', start, end).split('\t', last + 1);
+  if (row.length <= last) throw badDump('a row of a COPY holds fewer values than it names columns');
+  return row;
+}
+
+function valueIn(text: string): string | null {
+  return text === String.raw`\N` ? null : unescaped(text);
 }
 
 /** The beginning of the next line that may end a block, else of the last, unfinished line; 0 where there is none. */

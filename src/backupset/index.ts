@@ -19,6 +19,7 @@ export {
   type Manifest,
   type ManifestRealm,
   type PlannedName,
+  type PostgresDumpFacts,
   type PrunableSet,
   type PruneStep,
   type RootListing,
@@ -33,6 +34,7 @@ export {
   type VersionResult,
   type WorkOptions,
 } from './contract.ts';
+export { keycloakSchemaNumber } from './dump-facts.ts';
 export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
 export { decryptEnvironment, encryptEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';
