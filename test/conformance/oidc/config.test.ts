@@ -50,4 +50,34 @@ describe('the rows of Config OP', () => {
     assert.equal(document['userinfo_endpoint'], `${platform.protocol}/userinfo`);
     assert.ok(list(document, 'request_object_signing_alg_values_supported').includes('RS256'));
   });
+
+  test('what is named is built: endpoints, grants, response modes; what is refused is not named (Discovery 3)', async () => {
+    const document = await discovery();
+    const urls = Object.entries(document).filter(
+      ([name]) => /_endpoint$|_uri$|_iframe$/.test(name) && !name.startsWith('require_'),
+    );
+    assert.ok(urls.length >= 8);
+    for (const [name, url] of urls)
+      for (const method of ['GET', 'POST'])
+        assert.ok(![404, 501].includes((await fetch(String(url), { method })).status), `${method} ${name}`);
+
+    const words = async (fields: Record<string, string>) => {
+      const body = new URLSearchParams({ client_id: 'nobody', ...fields });
+      const answer = await fetch(`${platform.protocol}/token`, { method: 'POST', body });
+      return ((await answer.json()) as { error: string }).error;
+    };
+    // The implicit grant has no request to the token endpoint.
+    const grants = list(document, 'grant_types_supported').filter((one) => one !== 'implicit');
+    assert.ok(grants.length >= 4);
+    for (const grant of grants)
+      assert.equal(await words({ grant_type: String(grant) }), 'invalid_client', String(grant));
+    assert.equal(document['request_uri_parameter_supported'], false);
+    for (const method of ['private_key_jwt', 'tls_client_auth'])
+      assert.ok(!list(document, 'token_endpoint_auth_methods_supported').includes(method), method);
+    assert.deepEqual(list(document, 'response_modes_supported'), ['query', 'fragment', 'form_post']);
+    assert.deepEqual(
+      Object.keys(document).filter((name) => /encryption|dpop|tls|device|^backchannel_a/.test(name)),
+      [],
+    );
+  });
 });
