@@ -1,0 +1,129 @@
+import { IdkitError } from '../../core/index.ts';
+import { lastLine } from './call.ts';
+import type { Engine } from './engine.ts';
+
+/** A container of the project, as the engine tells it. */
+export interface Container {
+  id: string;
+  /** The service of the compose file that it was made for. */
+  service: string;
+  image: string;
+  /** The engine's word: `created`, `running`, `restarting`, `exited` … */
+  state: string;
+  exitCode: number;
+  /** How often the engine started it again by itself. */
+  restarts: number;
+  /** What the engine says of it, where it could not be started. */
+  error: string;
+  /** The verdict of its own health check, where it has one that the engine runs. */
+  health?: string;
+  ports: readonly PublishedPort[];
+}
+
+/** A port of a container that this machine reaches. */
+export interface PublishedPort {
+  /** Inside the container. */
+  inner: number;
+  /** An address of this machine; `127.0.0.1` for one that is published on every address. */
+  host: string;
+  port: number;
+}
+
+const PROJECT = 'com.docker.compose.project';
+const SERVICE = 'com.docker.compose.service';
+
+/** Every container of a compose project, running or not. @throws IDKIT_UNREACHABLE */
+export async function listContainers(engine: Engine, project: string): Promise<readonly Container[]> {
+  const listed = await engine.call(['ps', '-aq', '--no-trunc', '--filter', `label=${PROJECT}=${project}`]);
+  if (listed.code !== 0) throw noAnswer('the containers cannot be listed', lastLine(listed));
+  const ids = listed.stdout.split('\n').filter((line) => line !== '');
+  if (ids.length === 0) return [];
+  const told = await engine.call(['container', 'inspect', ...ids]);
+  // One that was removed meanwhile is left out of the answer, and makes it a failure.
+  const records = parseRecords(told.stdout);
+  if (records === undefined) throw noAnswer('the containers cannot be inspected', lastLine(told));
+  return records.flatMap((record) => readContainer(record) ?? []);
+}
+
+/** The compose projects that have containers on this engine. */
+export async function listProjects(engine: Engine): Promise<readonly string[]> {
+  const listed = await engine.call(['ps', '-a', '--format', `{{.Label "${PROJECT}"}}`]);
+  if (listed.code !== 0) return [];
+  return [...new Set(listed.stdout.split('\n').map((line) => line.trim()))].filter(
+    (name) => name !== '' && name !== '<no value>',
+  );
+}
+
+/** The last lines that a container wrote, the newest last. */
+export async function readLog(engine: Engine, id: string, lines: number): Promise<readonly string[]> {
+  const told = await engine.call(['logs', '--tail', String(lines), id]);
+  return `${told.stdout}\n${told.stderr}`
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+    .slice(-lines);
+}
+
+function noAnswer(what: string, why: string): IdkitError {
+  return new IdkitError('IDKIT_UNREACHABLE', `${what}: ${why}`);
+}
+
+interface InspectRecord {
+  Id: string;
+  ImageName?: string;
+  RestartCount?: number;
+  Config: { Image?: string; Labels?: Record<string, string> | null };
+  State: {
+    Status: string;
+    ExitCode?: number;
+    Error?: string;
+    Health?: { Status?: string } | null;
+  };
+  NetworkSettings?: { Ports?: Record<string, { HostIp?: string; HostPort?: string }[] | null> | null };
+}
+
+function parseRecords(text: string): readonly InspectRecord[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? (value as InspectRecord[]) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readContainer(record: InspectRecord): Container | undefined {
+  const labels = record.Config.Labels ?? {};
+  const service = labels[SERVICE];
+  if (service === undefined || labels['com.docker.compose.oneoff'] === 'True') return undefined;
+  const { Status, ExitCode = 0, Error: error = '', Health } = record.State;
+  return {
+    id: record.Id,
+    service,
+    image: record.ImageName ?? record.Config.Image ?? '',
+    state: Status === 'stopped' ? 'exited' : Status,
+    exitCode: ExitCode,
+    restarts: record.RestartCount ?? 0,
+    error,
+    ...(Health?.Status === undefined || Health.Status === '' ? {} : { health: Health.Status }),
+    ports: readPorts(record.NetworkSettings?.Ports ?? {}),
+  };
+}
+
+function readPorts(
+  ports: Record<string, { HostIp?: string; HostPort?: string }[] | null>,
+): readonly PublishedPort[] {
+  return Object.entries(ports).flatMap(([inner, places]) =>
+    (places ?? []).flatMap(({ HostIp = '', HostPort = '' }) =>
+      // The same port on IPv6 says nothing new.
+      HostPort === '' || HostIp === '::'
+        ? []
+        : [
+            {
+              inner: Number.parseInt(inner, 10),
+              host: HostIp === '' || HostIp === '0.0.0.0' ? '127.0.0.1' : HostIp,
+              port: Number(HostPort),
+            },
+          ],
+    ),
+  );
+}

@@ -1,0 +1,137 @@
+import { basename } from 'node:path';
+import { IdkitError } from '../../core/index.ts';
+import { type Called, type CallOptions, callProgram, lastLine } from './call.ts';
+
+/** A container engine that answers. */
+export interface Engine {
+  kind: 'docker' | 'podman';
+  /** Runs the engine's own command line. */
+  call(args: readonly string[], options?: CallOptions): Promise<Called>;
+  /** The engine's own program, for what is streamed through it. */
+  program: string;
+  /**
+   * The program that reads compose files, asked for at the first call.
+   *
+   * @throws IDKIT_VERSION where there is none
+   */
+  findCompose(): Promise<ComposeProgram>;
+}
+
+/** `docker compose`, `docker-compose` or `podman-compose`. */
+export interface ComposeProgram {
+  file: string;
+  /** What stands before its own arguments. */
+  args: readonly string[];
+}
+
+/** Seconds that an engine may take to say that it is there. */
+const PATIENCE = 20;
+
+const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman podman-compose';
+
+/** Why an engine cannot be used. */
+interface Fault {
+  kind: 'missing' | 'silent';
+  message: string;
+  hints: readonly string[];
+}
+
+/**
+ * The engine that `compose.engine` names, else Docker or Podman, whichever answers; each is asked, since a program
+ * that is there need not have a daemon behind it.
+ *
+ * @throws IDKIT_VERSION (14) where none is installed; IDKIT_UNREACHABLE (15) where one is and does not answer, or not
+ *   to this user
+ */
+export async function findEngine(named: string | null): Promise<Engine> {
+  const faults: Fault[] = [];
+  for (const program of named === null ? ['docker', 'podman'] : [named]) {
+    const kind = basename(program).startsWith('podman') ? 'podman' : 'docker';
+    const file = program.replace(/-compose$/, '');
+    const fault = await (kind === 'docker' ? askDocker(file) : askPodman(file));
+    if (fault === undefined) return openEngine(kind, file);
+    faults.push(fault);
+  }
+  const silent = faults.filter((fault) => fault.kind === 'silent');
+  throw new IdkitError(
+    silent.length === 0 ? 'IDKIT_VERSION' : 'IDKIT_UNREACHABLE',
+    (silent.length === 0 ? faults : silent).map(({ message }) => message).join('; '),
+    { hints: silent.length === 0 ? [INSTALL] : silent.flatMap(({ hints }) => hints) },
+  );
+}
+
+function openEngine(kind: Engine['kind'], program: string): Engine {
+  let compose: Promise<ComposeProgram> | undefined;
+  return {
+    kind,
+    program,
+    call: (args, options) => callProgram(program, args, options),
+    findCompose() {
+      compose ??= findCompose(kind, program);
+      return compose;
+    },
+  };
+}
+
+async function askDocker(file: string): Promise<Fault | undefined> {
+  const asked = await callProgram(file, ['version', '--format', '{{.Server.Version}}'], {
+    timeoutSeconds: PATIENCE,
+  });
+  if (asked.code === 0 && asked.stdout.trim() !== '') return undefined;
+  if (asked.code === undefined) return missing(file);
+  if (/permission denied/i.test(asked.stderr)) {
+    return {
+      kind: 'silent',
+      message: 'this user may not talk to the Docker daemon (permission denied)',
+      hints: ['add the user to the group docker and log in again, or run idkit as root'],
+    };
+  }
+  return {
+    kind: 'silent',
+    message: `the Docker daemon does not answer: ${lastLine(asked)}`,
+    hints: ['start it: systemctl start docker', 'DOCKER_HOST says where it listens'],
+  };
+}
+
+async function askPodman(file: string): Promise<Fault | undefined> {
+  const asked = await callProgram(file, ['info', '--format', '{{.Version.Version}}'], {
+    timeoutSeconds: PATIENCE,
+  });
+  if (asked.code === 0) return undefined;
+  if (asked.code === undefined) return missing(file);
+  return {
+    kind: 'silent',
+    message: `Podman does not work: ${lastLine(asked)}`,
+    hints: ['podman info tells more'],
+  };
+}
+
+function missing(file: string): Fault {
+  return { kind: 'missing', message: `${file} is not installed`, hints: [INSTALL] };
+}
+
+async function findCompose(kind: Engine['kind'], program: string): Promise<ComposeProgram> {
+  const choices: readonly ComposeProgram[] =
+    kind === 'docker'
+      ? [
+          { file: program, args: ['compose'] },
+          { file: `${program}-compose`, args: [] },
+        ]
+      : [{ file: `${program}-compose`, args: [] }];
+  for (const choice of choices) {
+    const asked = await callProgram(choice.file, [...choice.args, 'version'], { timeoutSeconds: PATIENCE });
+    if (asked.code === 0) return choice;
+  }
+  const names = choices.map(({ file, args }) => [file, ...args].join(' '));
+  throw new IdkitError(
+    'IDKIT_VERSION',
+    `${program} answers, and there is no ${names.join(' and no ')} to read compose.yaml with`,
+    {
+      hints: [
+        kind === 'docker'
+          ? 'Debian: apt-get install docker-compose; elsewhere the plugin docker-compose-plugin'
+          : 'Debian: apt-get install podman-compose',
+      ],
+    },
+  );
+}

@@ -1,0 +1,28 @@
+import type { Settings } from '../../config/index.ts';
+import type { Secret } from '../../core/index.ts';
+
+/**
+ * The variables of compose.yaml: what `.env` holds, and the secrets under the names that containers know them by, so
+ * that compose.yaml names a variable without a value and no secret stands in a file or an argument. The process
+ * environment wins over `.env`, as everywhere.
+ */
+export function composeEnvironment(settings: Settings): Readonly<Record<string, string>> {
+  const { administrator, databasePassword, smoke, masterKey, masterKeyOld, baseUrl } = settings;
+  const secrets: Record<string, Secret | undefined> = {
+    IDKIT_MASTER_KEY: masterKey,
+    IDKIT_MASTER_KEY_OLD: masterKeyOld,
+    IDKIT_ADMIN_PASSWORD: administrator.password,
+    IDKIT_SMOKE_CLIENT_SECRET: smoke.clientSecret,
+    IDKIT_DATABASE_PASSWORD: databasePassword,
+    POSTGRES_PASSWORD: databasePassword,
+    KC_DB_PASSWORD: databasePassword,
+    KC_BOOTSTRAP_ADMIN_PASSWORD: administrator.password,
+  };
+  const environment: Record<string, string> = Object.fromEntries(settings.environment);
+  for (const [name, value] of Object.entries(process.env)) if (value !== undefined) environment[name] = value;
+  environment['IDKIT_ADMIN_USERNAME'] = administrator.username;
+  if (baseUrl !== null) environment['IDKIT_BASE_URL'] = baseUrl;
+  for (const [name, value] of Object.entries(secrets))
+    if (value !== undefined) environment[name] = value.reveal();
+  return environment;
+}

@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { IdkitError } from '../../core/index.ts';
+import { parseProgramVersion, watchChild } from '../postgres/local-programs.ts';
+import type { PostgresPrograms, RunningProgram } from '../postgres/programs.ts';
+import { lastLine } from './call.ts';
+import { type Container, listContainers, listProjects } from './containers.ts';
+import type { Engine } from './engine.ts';
+
+/** Names one run among the processes of the container. */
+const MARK = 'IDKIT_RUN';
+
+/** Kills what carries the mark `$1`; a shell and grep are in every image of Postgres. */
+const KILL_MARKED =
+  'for e in /proc/[0-9]*/environ; do grep -qs "$1" "$e" && p=${e#/proc/} && kill -9 "${p%/environ}"; done; true';
+
+/** Seconds of one question to the container. */
+const PATIENCE = 60;
+
+/**
+ * `psql` and `pg_dump` inside the database's container, by the server's own socket: no port is published and no
+ * client is needed on this machine. Never with a terminal, which would change line ends.
+ */
+export function openContainerPrograms(
+  service: string,
+  project: string,
+  engineOf: () => Promise<Engine>,
+): PostgresPrograms {
+  let known: Promise<{ engine: Engine; id: string }> | undefined;
+  const database = async () => {
+    // A container that was made anew meanwhile has another id.
+    if (known !== undefined && (await isRunning(await known))) return known;
+    known = findDatabase(await engineOf(), service, project);
+    return known;
+  };
+  return {
+    async find(program) {
+      const { engine, id } = await database();
+      const asked = await engine.call(['exec', id, program, '--version'], { timeoutSeconds: PATIENCE });
+      const version = asked.code === 0 ? parseProgramVersion(asked.stdout) : undefined;
+      if (version === undefined) {
+        throw new IdkitError(
+          'IDKIT_VERSION',
+          `the container of ${service} has no ${program}: ${lastLine(asked)}`,
+          {
+            hints: ['the public image postgres has it; compose.yaml names the image'],
+          },
+        );
+      }
+      return { version, start: (args, variables) => run(engine, id, [program, ...args], variables) };
+    },
+    async freeBytes(directory) {
+      const { engine, id } = await database();
+      const asked = await engine.call(['exec', id, 'df', '-P', '-k', directory], {
+        timeoutSeconds: PATIENCE,
+      });
+      const [, , , , kilobytes] = /\n(\S+) +(\d+) +(\d+) +(\d+)/.exec(asked.stdout) ?? [];
+      return asked.code === 0 && kilobytes !== undefined ? Number(kilobytes) * 1024 : undefined;
+    },
+  };
+}
+
+async function isRunning({ engine, id }: { engine: Engine; id: string }): Promise<boolean> {
+  const asked = await engine.call(['container', 'inspect', '--format', '{{.State.Running}}', id]);
+  return asked.code === 0 && asked.stdout.trim() === 'true';
+}
+
+async function findDatabase(
+  engine: Engine,
+  service: string,
+  project: string,
+): Promise<{ engine: Engine; id: string }> {
+  const found = (await listContainers(engine, project)).find((container) => container.service === service);
+  if (found?.state === 'running') return { engine, id: found.id };
+  throw await notRunning(engine, found, service, project);
+}
+
+async function notRunning(
+  engine: Engine,
+  found: Container | undefined,
+  service: string,
+  project: string,
+): Promise<IdkitError> {
+  if (found !== undefined) {
+    return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is ${found.state}`, {
+      hints: ['idkit up starts it', `${engine.kind} logs ${found.id.slice(0, 12)} tells more`],
+    });
+  }
+  const others = (await listProjects(engine)).filter((name) => name !== project);
+  return new IdkitError(
+    'IDKIT_UNREACHABLE',
+    `there is no container of ${service} in the compose project ${project}`,
+    {
+      hints: [
+        'idkit up starts it',
+        ...(others.length === 0
+          ? []
+          : [`compose.project in idkit.yaml names the project; ${engine.kind} has ${others.join(', ')}`]),
+      ],
+    },
+  );
+}
+
+/** Starts a program in a container. Values of variables go by the engine's own environment, never by an argument. */
+function run(
+  engine: Engine,
+  id: string,
+  command: readonly string[],
+  variables: Readonly<Record<string, string>>,
+): RunningProgram {
+  const { PGHOST: _host, PGPORT: _port, ...own } = variables;
+  const mark = randomBytes(12).toString('hex');
+  const inside = { LC_ALL: 'C', PGCLIENTENCODING: 'UTF8', ...own, [MARK]: mark };
+  const names = Object.keys(inside).flatMap((name) => ['-e', name]);
+  const child = spawn(engine.program, ['exec', '-i', ...names, id, ...command], {
+    env: { ...process.env, ...inside },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
+    detached: true,
+  });
+  const watched = watchChild(child);
+  let killed: Promise<unknown> | undefined;
+  return {
+    ...watched,
+    ended: watched.ended.then(async (end) => {
+      await killed;
+      return end;
+    }),
+    kill() {
+      watched.kill();
+      // The engine's client is not the program: that goes on inside the container.
+      killed ??= engine
+        .call(['exec', id, 'sh', '-c', KILL_MARKED, 'sh', `${MARK}=${mark}`])
+        .catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,160 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { PlatformPart, StartOptions } from '../parts.ts';
+import { type Called, callProgram, lastLine } from './call.ts';
+import { type Container, listContainers, readLog } from './containers.ts';
+import type { DefinedService, Definition } from './definition.ts';
+import type { Engine } from './engine.ts';
+import { composeEnvironment } from './environment.ts';
+import { describeState, type Health, lookAt } from './health.ts';
+
+/** Milliseconds between two looks at a part that starts. */
+const BETWEEN_LOOKS = 300;
+
+/** Looks at an ended container before it counts as ended: an engine may be about to start it again. */
+const ENDED_LOOKS = 4;
+
+/** Starts by the engine itself after which a part will not come up by waiting. */
+const MOST_RESTARTS = 3;
+
+/** Lines of a log that a message shows. */
+const LOG_LINES = 10;
+
+/** Seconds that the compose program may take; it may have to fetch an image. */
+const COMPOSE_SECONDS = 1800;
+
+/** A platform in containers, and the engine that runs it. */
+export interface Project {
+  engine: Engine;
+  settings: Settings;
+  definition: Definition;
+}
+
+/** Starts one service of the compose file and waits until it is UP. See `PlatformParts.startParts`. */
+export async function startService(
+  project: Project,
+  service: DefinedService,
+  options: StartOptions,
+): Promise<PlatformPart> {
+  const said = await composeUp(project, service, options.signal);
+  let ended = 0;
+  let firstRestarts: number | undefined;
+  let health: Health = { health: 'DOWN', detail: 'it was not looked at' };
+  const until = performance.now() + options.timeoutSeconds * 1000;
+  for (;;) {
+    if (options.signal.aborted) throw options.signal.reason;
+    const container = await findContainer(project, service.name);
+    if (container === undefined) throw composeFault(project, service, said);
+    if (container.state === 'created' && (said.code !== 0 || container.error !== ''))
+      throw composeFault(project, service, said, container);
+    firstRestarts ??= container.restarts;
+    ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;
+    if (ended >= ENDED_LOOKS) throw await ownFault(project, container, describeState(container));
+    if (container.restarts - firstRestarts >= MOST_RESTARTS) {
+      const why = `it ends and is started again over and over (${container.restarts} times, exit code ${container.exitCode})`;
+      throw await ownFault(project, container, why);
+    }
+    health = await lookAt({ ...project, container, role: service.role });
+    if (health.health === 'UP') return partOf(service, container, health);
+    if (performance.now() >= until) {
+      const why = `it was not UP within ${options.timeoutSeconds} s: ${health.detail ?? 'no reason is known'}`;
+      throw await ownFault(project, container, why, 'IDKIT_UNREACHABLE');
+    }
+    await wait(BETWEEN_LOOKS);
+  }
+}
+
+/** A container as a part of the platform. */
+export function partOf(
+  { name, role, image }: DefinedService,
+  container: Container | undefined,
+  { health, detail }: Health,
+): PlatformPart {
+  return {
+    name,
+    role,
+    image: container?.image ?? image,
+    state: container?.state ?? 'absent',
+    health,
+    restarts: container?.restarts ?? 0,
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+async function findContainer({ engine, settings }: Project, name: string): Promise<Container | undefined> {
+  const all = await listContainers(engine, settings.compose.project);
+  return all.find(({ service }) => service === name);
+}
+
+/**
+ * `podman-compose` neither tells by its exit code that a container did not start nor changes one that is there, so
+ * a stopped one is made anew, and what counts is what the engine tells afterwards.
+ */
+async function composeUp(project: Project, { name }: DefinedService, signal: AbortSignal): Promise<Called> {
+  const { engine, settings, definition } = project;
+  if (engine.kind === 'podman') {
+    const container = await findContainer(project, name);
+    if (container?.state === 'running') return { code: 0, stdout: '', stderr: '' };
+    if (container !== undefined) await engine.call(['rm', '-f', container.id], { signal });
+  }
+  const { file, args } = await engine.findCompose();
+  const where = [
+    '-p',
+    settings.compose.project,
+    '-f',
+    definition.file,
+    ...(engine.kind === 'docker' ? ['--project-directory', definition.dir] : []),
+  ];
+  return callProgram(file, [...args, ...where, 'up', '-d', '--no-deps', name], {
+    env: composeEnvironment(settings),
+    cwd: definition.dir,
+    signal,
+    timeoutSeconds: COMPOSE_SECONDS,
+  });
+}
+
+/** What kept a container from being made or started. */
+function composeFault(
+  { definition }: Project,
+  { name, image }: DefinedService,
+  said: Called,
+  container?: Container,
+): IdkitError {
+  const lines = `${said.stdout}\n${said.stderr}\n${container?.error ?? ''}`
+    .split('\n')
+    .map((line) => line.trim());
+  const taken = lines.find((line) => /address already in use|port is already allocated/i.test(line));
+  if (taken !== undefined) {
+    return new IdkitError('IDKIT_PORT_TAKEN', `${name} did not start, a port of it is taken: ${taken}`, {
+      hints: ['stop what listens there, or give the part another port in .env (see compose.yaml)'],
+    });
+  }
+  const absent = lines.find((line) =>
+    /pull access denied|manifest unknown|no such image|repository .*not found|unable to copy from source|initializing source/i.test(
+      line,
+    ),
+  );
+  if (absent !== undefined) {
+    return new IdkitError('IDKIT_VERSION', `${name} did not start, its image cannot be had: ${absent}`, {
+      hints: [`compose.yaml names ${image}; build or pull it, or name another in .env`],
+    });
+  }
+  const told = lines.findLast((line) => /error|invalid|cannot|unknown/i.test(line)) ?? lastLine(said);
+  return new IdkitError('IDKIT_FAILED', `${name} did not start: ${told}`, {
+    hints: [`the definition is ${definition.file}`],
+  });
+}
+
+/** A container that ran and did not come up, with the last lines of its log. */
+async function ownFault(
+  { engine }: Project,
+  container: Container,
+  why: string,
+  code: 'IDKIT_FAILED' | 'IDKIT_UNREACHABLE' = 'IDKIT_FAILED',
+): Promise<IdkitError> {
+  const log = await readLog(engine, container.id, LOG_LINES);
+  return new IdkitError(code, `${container.service} did not come up: ${why}`, {
+    hints: log.length === 0 ? ['its log is empty'] : log.map((line) => `log: ${line}`),
+  });
+}
