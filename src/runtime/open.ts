@@ -12,8 +12,26 @@ import type { RunningService, ServeOptions } from './service.ts';
  */
 export async function openRuntime(settings: Settings): Promise<Runtime> {
   checkBuilt(settings);
+  return joinHalves(await openServiceHalf(settings), await openDatabase(settings));
+}
+
+/**
+ * The service and the parts around it alone, whatever the database is.
+ *
+ * @throws IDKIT_SETTING for containers whose database the settings do not name
+ */
+export /** The service of the platform and the parts around it, without its database. */
+export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> {
+  if (settings.runtime === 'compose') {
+    const { openCompose } = await import('./compose/open.ts');
+    return openCompose(settings).service;
+  }
+  if (settings.service === 'keycloak') {
+    const { openKeycloakService } = await import('./keycloak/service.ts');
+    return openKeycloakService(settings);
+  }
   const { openEmbeddedService } = await import('./embedded/service.ts');
-  return joinHalves(openEmbeddedService(settings), await openDatabase(settings));
+  return openEmbeddedService(settings);
 }
 
 async function openDatabase(settings: Settings): Promise<DatabaseHalf> {
@@ -37,6 +55,14 @@ function joinHalves(service: ServiceHalf, database: DatabaseHalf): Runtime {
  *   IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_SETTING, IDKIT_IMPORT
  */
 export async function startService(settings: Settings, options: ServeOptions = {}): Promise<RunningService> {
+  if (settings.service === 'keycloak')
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      'idkit.yaml says service: keycloak, and serve runs idkit’s own service',
+      {
+        hints: ['start Keycloak as you do, or serve another platform directory'],
+      },
+    );
   checkBuilt(settings);
   const { startServer } = await import('./embedded/server.ts');
   return startServer(settings, options);

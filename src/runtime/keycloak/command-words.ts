@@ -1,0 +1,65 @@
+import { IdkitError } from '../../core/index.ts';
+
+/** What a shell would act on where it is not quoted. */
+const SHELL_ONLY = /[|&;<>()$`*?[\]{}!\n]/;
+/** What it acts on at the beginning of a word. */
+const SHELL_AT_START = /[~#]/;
+
+/**
+ * The words of a command as `keycloak.start` and `keycloak.stop` write it: parted at blanks, with single quotes, double
+ * quotes and backslashes as in a shell. No shell runs it: what only a shell understands is refused where it is not
+ * quoted, so that nothing means less than it says.
+ *
+ * @throws IDKIT_SETTING naming the setting and what it holds
+ */
+export function parseCommandWords(text: string, setting: string): readonly [string, ...string[]] {
+  const refuse = (why: string) =>
+    new IdkitError('IDKIT_SETTING', `${setting} ${why}`, {
+      hints: [
+        'no shell runs the command; put it into a script, or write sh -c and what the shell is to run in single quotes',
+      ],
+    });
+  const words: string[] = [];
+  let word: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!;
+    if (sign === ' ' || sign === '\t') {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (sign === "'" || sign === '"') {
+      const quoted = readQuoted(text, at);
+      if (quoted === undefined) throw refuse(`has a ${sign} that is not closed`);
+      if (sign === '"' && /[$`]/.test(quoted.value)) throw refuse('holds $ or ` in double quotes');
+      word = (word ?? '') + quoted.value;
+      at = quoted.end;
+    } else if (sign === '\\') {
+      at++;
+      if (at === text.length) throw refuse('ends in a backslash');
+      word = (word ?? '') + text[at]!;
+    } else if (SHELL_ONLY.test(sign) || (word === undefined && SHELL_AT_START.test(sign))) {
+      throw refuse(
+        `holds ${sign === '\n' ? 'a line end' : sign} outside quotes, which only a shell understands`,
+      );
+    } else {
+      word = (word ?? '') + sign;
+    }
+  }
+  if (word !== undefined) words.push(word);
+  const [program, ...rest] = words;
+  if (program === undefined || program === '') throw refuse('names no program');
+  if (/^[A-Za-z_]\w*=/.test(program)) throw refuse('begins with a variable; write env and then the variable');
+  return [program, ...rest];
+}
+
+/** The text between the quote at `start` and the one that closes it, which is at `end`. */
+function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
+  const quote = text[start]!;
+  let value = '';
+  for (let at = start + 1; at < text.length; at++) {
+    const sign = text[at]!;
+    if (sign === quote) return { value, end: at };
+    if (sign === '\\' && quote === '"' && /["\\]/.test(text[at + 1] ?? '')) at++;
+    value += text[at]!;
+  }
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { parseCommandWords } from './command-words.ts';
+
+/** Lines of a command's output that an error shows. */
+const SHOWN_LINES = 12;
+
+/** One of the operator's commands at work. */
+export interface OperatorCommand {
+  /** Resolves once it has ended well; rejects with IDKIT_FAILED and its last lines, or IDKIT_VERSION where it is missing. */
+  ended: Promise<void>;
+  /** This process no longer waits for it: it lives on by itself. */
+  release(): void;
+  /** Ends it and what it started in its process group. */
+  kill(): void;
+  /** The last lines that it wrote. */
+  tail(): string;
+}
+
+/**
+ * Starts `keycloak.start` or `keycloak.stop` in the platform directory, without a shell. It is a process group of its
+ * own and writes to `data/keycloak-start.log` or `-stop.log`, so that it may outlive this process.
+ *
+ * @throws IDKIT_SETTING for a command that cannot be read
+ */
+export function runOperatorCommand(
+  settings: Settings,
+  which: 'start' | 'stop',
+  text: string,
+): OperatorCommand {
+  const [program, ...args] = parseCommandWords(text, `keycloak.${which}`);
+  const { data } = platformPaths(settings.dir);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const log = join(data, `keycloak-${which}.log`);
+  const output = openSync(log, 'a', 0o600);
+  const from = statSync(log).size;
+  // Its output goes to the file itself, so that it needs nobody to read it once this process has ended.
+  const child = spawn(program, args, {
+    cwd: settings.dir,
+    env: commandEnvironment(settings),
+    detached: true,
+    stdio: ['ignore', output, output],
+  });
+  closeSync(output);
+  const tail = () =>
+    readFileSync(log).subarray(from).toString('utf8').trimEnd().split('\n').slice(-SHOWN_LINES).join('\n');
+  const ended = new Promise<void>((resolve, reject) => {
+    child.once('error', (cause) => {
+      const missing = systemErrorCode(cause) === 'ENOENT';
+      const message = `${program}, the program of keycloak.${which}, ${missing ? 'is not there' : `cannot be run: ${cause.message}`}`;
+      reject(new IdkitError(missing ? 'IDKIT_VERSION' : 'IDKIT_FAILED', message, { cause }));
+    });
+    child.once('exit', (code, signal) => {
+      if (code === 0) return resolve();
+      const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
+      const hints = [`what it wrote is in ${log}`, ...tail().split('\n').filter(Boolean)];
+      reject(new IdkitError('IDKIT_FAILED', `keycloak.${which} ${how}`, { hints }));
+    });
+  });
+  // Whoever does not wait for it is told by the service that does not come up.
+  ended.catch(() => undefined);
+  return {
+    ended,
+    release: () => child.unref(),
+    kill: () => {
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
+    },
+    tail,
+  };
+}
+
+/**
+ * What the operator's commands see: this process's environment and what `.env` holds for others, none of idkit's own
+ * variables. The credentials in force are there under Keycloak's names too, so that a restored `.env` reaches it.
+ */
+function commandEnvironment(settings: Settings): NodeJS.ProcessEnv {
+  const own = (name: string) => name.startsWith('IDKIT_');
+  const kept = readEnvFile(platformPaths(settings.dir).env);
+  const environment: NodeJS.ProcessEnv = {
+    ...Object.fromEntries([...kept].filter(([name]) => !own(name))),
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own(name))),
+  };
+  const { username, password } = settings.administrator;
+  const { databasePassword } = settings;
+  if (databasePassword !== undefined) environment['KC_DB_PASSWORD'] ??= databasePassword.reveal();
+  if (password !== undefined && environment['KC_BOOTSTRAP_ADMIN_PASSWORD'] === undefined) {
+    environment['KC_BOOTSTRAP_ADMIN_USERNAME'] ??= username;
+    environment['KC_BOOTSTRAP_ADMIN_PASSWORD'] = password.reveal();
+  }
+  return environment;
+}
