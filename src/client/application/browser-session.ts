@@ -1,7 +1,8 @@
 import { openBrowserPeers } from './browser-peers.ts';
 import type { BrowserWindow } from './browser-window.ts';
 import { ClientError } from './client-error.ts';
-import { openSession, type PendingLogin, type Session, type SessionOptions } from './session.ts';
+import { openPendingLogins } from './pending-logins.ts';
+import { openSession, type Session, type SessionOptions } from './session.ts';
 import type { SessionState } from './session-state.ts';
 
 /** What a session in a browser is told. */
@@ -41,10 +42,17 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
     throw new ClientError('not_allowed', 'a session needs a page that was loaded over https');
   }
   const { location, sessionStorage, history, document } = window;
-  const keyOf = (state: string): string => `idkit ${options.clientId} ${state}`;
+  const key = `idkit ${options.issuer} ${options.clientId}`;
+  const pendingLogins = openPendingLogins(
+    () => JSON.parse(sessionStorage.getItem(key) ?? '[]'),
+    (kept) => {
+      if (kept.length === 0) sessionStorage.removeItem(key);
+      else sessionStorage.setItem(key, JSON.stringify(kept));
+    },
+  );
   const session = openSession(options, {
     initial: { name: 'starting' },
-    peers: openBrowserPeers(window, `idkit ${options.issuer} ${options.clientId}`),
+    peers: openBrowserPeers(window, key),
     clock: {
       now: () => Date.now(),
       after(milliseconds, work) {
@@ -54,7 +62,7 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
     },
     origins: [location.origin],
     keepLogin(state, pending) {
-      sessionStorage.setItem(keyOf(state), JSON.stringify({ returnTo: location.href, ...pending }));
+      pendingLogins.keep(state, { returnTo: location.href, ...pending });
     },
     open: (url) => location.assign(url),
     whenSeen(work) {
@@ -71,11 +79,6 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       location.assign(url.href);
     },
   });
-  const takeLogin = (state: string): PendingLogin | undefined => {
-    const kept = sessionStorage.getItem(keyOf(state));
-    sessionStorage.removeItem(keyOf(state));
-    return kept === null ? undefined : (JSON.parse(kept) as PendingLogin);
-  };
   return {
     get state() {
       return session.state;
@@ -96,7 +99,7 @@ export function openBrowserSession(options: BrowserSessionOptions): BrowserSessi
       const state = searchParams.get('state');
       if (state !== null && (searchParams.has('code') || searchParams.has('error'))) {
         // An answer that no login of this tab asked for (RFC 9700 §4.7) is taken out of the address and ignored.
-        const pending = takeLogin(state);
+        const pending = pendingLogins.take(state);
         const answer = new URLSearchParams(searchParams);
         for (const name of RESPONSE_PARAMETERS) searchParams.delete(name);
         history.replaceState(history.state, '', pending?.returnTo ?? here.href);

@@ -1,6 +1,7 @@
 import { ClientError } from './client-error.ts';
 import { NO_PEERS } from './peers.ts';
-import { openSession, type PendingLogin, type Session, type SessionOptions } from './session.ts';
+import { type KeptLogins, openPendingLogins } from './pending-logins.ts';
+import { openSession, type Session, type SessionOptions } from './session.ts';
 
 /** What a session outside of a browser is told. */
 export interface NativeSessionOptions extends SessionOptions {
@@ -32,7 +33,13 @@ export interface NativeSession extends Session {
 
 /** A session of a program that has a user in front of it and no page of its own. */
 export function openNativeSession(options: NativeSessionOptions): NativeSession {
-  const pending = new Map<string, PendingLogin>();
+  let kept: KeptLogins = [];
+  const pending = openPendingLogins(
+    () => kept,
+    (next) => {
+      kept = next;
+    },
+  );
   const session = openSession(options, {
     initial: { name: 'logged_out', reason: 'not_logged_in' },
     peers: NO_PEERS,
@@ -46,7 +53,7 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
       },
     },
     origins: [],
-    keepLogin: (state, login) => pending.set(state, login),
+    keepLogin: pending.keep,
     open: (url) => options.openUrl(url),
     whenSeen: (work) => work(),
     async endSession(provider, server, { refreshToken }) {
@@ -75,8 +82,7 @@ export function openNativeSession(options: NativeSessionOptions): NativeSession 
     async completeLogin(address) {
       const { searchParams } = new URL(address);
       const state = searchParams.get('state') ?? '';
-      const login = pending.get(state);
-      pending.delete(state);
+      const login = pending.take(state);
       if (login === undefined) throw new ClientError('login_failed', 'no login here asked for this answer');
       await session.receive(searchParams, state, login);
     },

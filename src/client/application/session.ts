@@ -22,11 +22,11 @@ export interface SessionOptions extends ProviderOptions {
   scope?: string;
   /** Origins, such as `https://api.example.org`, that `fetch` may send tokens to. */
   apiOrigins?: readonly string[];
-  /** Called after each change of `state`. */
+  /** Called after each change of `state`. What it throws goes to the console and changes nothing of the session. */
   onChange?(state: SessionState): void;
   /**
    * Called before the user is sent to a login that nobody asked for, which is what follows the reuse of a refresh
-   * token (specification, "Events"); a warning on the console unless told.
+   * token (specification, "Events"); a warning on the console unless told. What it throws goes to the console too.
    */
   onUnexpectedLogin?(report: UnexpectedLogin): void;
 }
@@ -42,13 +42,22 @@ export interface LoginOptions {
 /** A user's session with the service, tokens in memory only. */
 export interface Session {
   readonly state: SessionState;
-  /** Sends the user to the service (authorization code with PKCE). @throws ClientError `unreachable` */
+  /**
+   * Sends the user to the service (authorization code with PKCE).
+   *
+   * @throws ClientError `unreachable`, or `unexpected_answer` where the service has no logins by a browser
+   */
   login(options?: LoginOptions): Promise<void>;
   /** For APIs that are not called by `fetch`. @throws ClientError `logged_out`, `unreachable` */
   accessToken(): Promise<string>;
   /** `fetch` with the access token, renewed before its end or after a 401, to `apiOrigins` alone. */
   readonly fetch: typeof fetch;
-  /** Ends the session here, in other tabs and at the service. */
+  /**
+   * Ends the session here, in other tabs and at the service.
+   *
+   * @throws ClientError `unreachable`, `refused`: here and in other tabs it has ended, but the service was not told, and
+   * keeps the session until that runs out
+   */
   logout(): Promise<void>;
   /** Forgets the tokens and stops; the session at the service, and in other tabs, lives on. */
   close(): void;
@@ -100,10 +109,11 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
     if (event.type === 'tokens') user = event.user['sub'];
     const step = nextStep(state, event);
     state = step.state;
-    options.onChange?.(state);
+    call('onChange', () => options.onChange?.(state));
     if (step.report && event.type === 'ended') {
       const { type: _, ...ended } = event;
-      (options.onUnexpectedLogin ?? warn)({ ...ended, at: new Date(place.clock.now()).toISOString() });
+      const report = { ...ended, at: new Date(place.clock.now()).toISOString() };
+      call('onUnexpectedLogin', () => (options.onUnexpectedLogin ?? warn)(report));
     }
     if (step.startLogin) place.whenSeen(() => void loginAgain());
   };
@@ -148,7 +158,10 @@ export function openSession(options: SessionOptions, place: Place): OpenSession 
       oauth.generateRandomNonce(),
       oauth.generateRandomState(),
     ];
-    const url = new URL(server.authorization_endpoint ?? '');
+    if (server.authorization_endpoint === undefined) {
+      throw new ClientError('unexpected_answer', `${options.issuer} names no authorization_endpoint`);
+    }
+    const url = new URL(server.authorization_endpoint);
     const request = {
       ...parameters,
       client_id: client.client_id,
@@ -233,6 +246,15 @@ function describe(error: unknown): RefusalDetails {
   if (!(error instanceof ClientError)) return { error: 'invalid_response', errorDescription: text };
   const { status, error: code = error.code, errorDescription = text } = error;
   return { ...(status === undefined ? {} : { status }), error: code, errorDescription };
+}
+
+/** A fault of the application's own function is told as one, and stops neither a renewal nor a logout. */
+function call(name: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    console.error(`idkit: ${name} failed`, error);
+  }
 }
 
 function warn(report: UnexpectedLogin): void {

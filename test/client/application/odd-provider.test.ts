@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  type NativeSessionOptions,
+  openNativeSession,
+  type SessionState,
+} from '../../../src/client/application/index.ts';
+import { until } from '../example-realm.ts';
+import { issuer, type Reply, startService } from '../token-service.ts';
+
+// What a service in good order never does, and what an application does wrong.
+
+async function open(
+  t: Parameters<typeof startService>[0],
+  { lifetime = 300, endpoints = {}, logout = { status: 204 } as Reply } = {},
+  options: Partial<NativeSessionOptions> = {},
+) {
+  const tokens = issuer(lifetime);
+  const provider = await startService(t, (got): Reply => {
+    const { baseUrl } = provider;
+    const document = {
+      issuer: baseUrl,
+      token_endpoint: `${baseUrl}/token`,
+      authorization_endpoint: `${baseUrl}/auth`,
+      end_session_endpoint: `${baseUrl}/logout`,
+      ...endpoints,
+    };
+    if (got.path === '/.well-known/openid-configuration') return { json: document };
+    return got.path === '/logout' ? logout : tokens(got);
+  });
+  const opened: URL[] = [];
+  const session = openNativeSession({
+    issuer: provider.baseUrl,
+    clientId: 'shop',
+    redirectUri: 'http://localhost:3000/callback',
+    openUrl: (url) => void opened.push(new URL(url)),
+    ...options,
+  });
+  t.after(() => session.close());
+  return { session, provider, opened };
+}
+
+test('a service without logins by a browser is told as such', async (t) => {
+  const { session, opened } = await open(t, { endpoints: { authorization_endpoint: undefined } });
+  await assert.rejects(session.login(), {
+    name: 'ClientError',
+    code: 'unexpected_answer',
+    message: /^http:.* names no authorization_endpoint$/,
+  });
+  assert.deepEqual(opened, []);
+});
+
+test('a logout that the service does not hear of has ended the session here, and says so', async (t) => {
+  for (const [status, code] of [
+    [503, 'unreachable'],
+    [400, 'refused'],
+  ] as const) {
+    const states: SessionState[] = [];
+    const { session } = await open(t, { logout: { status } }, { onChange: (state) => states.push(state) });
+    await session.resume('refresh-0');
+    await assert.rejects(session.logout(), { name: 'ClientError', code });
+    assert.deepEqual(states.at(-1), { name: 'logged_out', reason: 'logout' });
+    assert.equal(session.refreshToken, undefined);
+  }
+});
+
+test('of logins that nobody goes on with the last ten are remembered, each for one answer', async (t) => {
+  const { session, opened } = await open(t);
+  for (let count = 0; count < 12; count++) await session.login();
+  const answers = opened.map(
+    ({ searchParams }) =>
+      `http://localhost:3000/callback?error=access_denied&state=${searchParams.get('state')}`,
+  );
+  const complete = (answer: string) => session.completeLogin(answer).catch((error: Error) => error.message);
+  const told: unknown[] = [];
+  for (const answer of [...answers, answers[11]!]) told.push(await complete(answer));
+  const unknown = 'no login here asked for this answer';
+  assert.deepEqual(
+    told.map((message) => message === unknown),
+    [true, true, ...Array.from({ length: 10 }, () => false), true],
+  );
+});
+
+test('a fault of the application’s own onChange goes to the console, and stops no renewal and no logout', async (t) => {
+  const faults: unknown[] = [];
+  t.mock.method(console, 'error', (_text: string, error: unknown) => faults.push(error));
+  const fault = new Error('a fault of the application');
+  const { session, provider } = await open(
+    t,
+    { lifetime: 2 },
+    {
+      onChange() {
+        throw fault;
+      },
+    },
+  );
+  const renewals = () => provider.got.filter(({ path }) => path === '/token').length;
+  await session.resume('refresh-0');
+  assert.equal(session.state.name, 'logged_in');
+  await until(() => renewals() >= 3, 'the token is renewed by itself, again and again');
+  await session.logout();
+  assert.equal(session.state.name, 'logged_out');
+  assert.ok(faults.length >= 4 && faults.every((one) => one === fault));
+});
