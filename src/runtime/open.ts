@@ -20,7 +20,6 @@ export async function openRuntime(settings: Settings): Promise<Runtime> {
  *
  * @throws IDKIT_SETTING for containers whose database the settings do not name
  */
-export /** The service of the platform and the parts around it, without its database. */
 export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> {
   if (settings.runtime === 'compose') {
     const { openCompose } = await import('./compose/open.ts');
