@@ -16,6 +16,14 @@ export { nearestName } from './nearest.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
+export { findPostgresPassword } from './postgres-password.ts';
+export {
+  type PostgresAddress,
+  type PostgresHost,
+  parsePostgresUrl,
+  showPostgresAddress,
+  showPostgresHost,
+} from './postgres-url.ts';
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
 export { type ShownSetting, showSettings } from './show.ts';
 export { type SettingDoc, settingDocs } from './table.ts';

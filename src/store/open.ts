@@ -10,14 +10,16 @@ import {
   systemRandom,
 } from '../core/index.ts';
 import type { Store } from './contract.ts';
+import type { PostgresLocation } from './postgres/open-postgres.ts';
 import { openKeyring } from './sealing/keyring.ts';
 import { checkMasterKeys } from './sealing/proofs.ts';
-import { resealAll } from './sealing/rotate-master-key.ts';
 import { mapFault } from './sqlite/faults.ts';
 import { inspectFile } from './sqlite/file.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import { prepareForWriting } from './sqlite/prepare-file.ts';
+import { resealAll } from './sqlite/reseal.ts';
 
+export type { PostgresLocation } from './postgres/open-postgres.ts';
 export { checkSqlite } from './sqlite/check.ts';
 export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
@@ -25,10 +27,12 @@ export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
 export { SCHEMA_VERSION } from './sqlite/migrations/index.ts';
 export { summarizeSqlite } from './sqlite/read-summary.ts';
 
-/** How to open a store. */
+/** How to open a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {
   /** The SQLite file, absolute. */
-  file: string;
+  file?: string;
+  /** Instead of a file. */
+  postgres?: PostgresLocation;
   masterKey: Secret;
   /** The key before an unfinished `master-key rotate`: both are accepted, and opening for writing finishes it. */
   masterKeyOld?: Secret | undefined;
@@ -36,7 +40,7 @@ export interface StoreOptions {
   random?: Random;
   /** `read` never creates, migrates or writes. Default: `write`. */
   mode?: 'write' | 'read';
-  /** Makes the file where there is none. Default: true for `write`. */
+  /** Makes the file where there is none. Default: true for `write`. A Postgres database is never made. */
   create?: boolean;
 }
 
@@ -44,18 +48,24 @@ export interface StoreOptions {
  * Opens the store. Whatever is wrong is found before anything on the disk is changed.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_VERSION (newer schema, other program), IDKIT_DATABASE_DAMAGED,
- *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE
+ *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE; of Postgres also
+ *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
  */
-export function openStore(options: StoreOptions): Promise<Store> {
-  return openSqlite({
-    file: options.file,
-    masterKey: options.masterKey,
-    masterKeyOld: options.masterKeyOld,
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { file, postgres, masterKey, masterKeyOld } = options;
+  const common = {
+    masterKey,
+    masterKeyOld,
     clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     mode: options.mode ?? 'write',
-    create: options.create ?? true,
-  });
+  };
+  if (postgres !== undefined) {
+    const { openPostgres } = await import('./postgres/open-postgres.ts');
+    return openPostgres({ ...common, location: postgres });
+  }
+  if (file === undefined) throw new IdkitError('IDKIT_BUG', 'a store needs a file or a Postgres location');
+  return openSqlite({ ...common, file, create: options.create ?? true });
 }
 
 /**

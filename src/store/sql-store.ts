@@ -109,7 +109,7 @@ export abstract class SqlStore extends SqlLogin implements Store {
   async countUsers(query: UserQuery): Promise<number> {
     const { compiler, userCount } = await import('./queries/index.ts');
     const [row] = await this.search(userCount(compiler(this.dialect), this.dialect, query));
-    return Number(row?.['users']);
+    return Number(row?.['users'] ?? 0);
   }
 
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Where Debian keeps the programs of its Postgres versions. */
@@ -47,7 +46,7 @@ export function missingPostgres(): string | undefined {
 
 /** Makes a cluster and starts it; it is stopped and removed with the test. `settings` as in postgresql.conf. */
 export async function startPostgres(
-  t: Pick<TestContext, 'after'>,
+  t: { after(close: () => Promise<void>): void },
   options: { settings?: Readonly<Record<string, string>>; programs?: string } = {},
 ): Promise<PostgresServer> {
   const programs = options.programs ?? findPrograms();

@@ -2,6 +2,8 @@ import { configurationQueries } from './configuration.ts';
 import { type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
+import { postgresQueries } from './postgres.ts';
+import { sealingQueries } from './sealing.ts';
 import { sessionQueries } from './sessions.ts';
 import { userQueries } from './users.ts';
 
@@ -18,6 +20,8 @@ export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, Compi
     ...sessionQueries(db, dialect),
     ...loginQueries(db),
     ...eventQueries(db),
+    ...sealingQueries(db),
+    ...(dialect === 'postgres' ? postgresQueries(db) : {}),
   };
   return Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, compileQuery(query)]));
 }

@@ -121,29 +121,7 @@ export function sessionQueries(
       .where('id', '=', slot('id'))
       .where('offline', '=', slot('offline')),
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
-    'family.find': db
-      .selectFrom('token_family')
-      .innerJoin('user_session', (join) =>
-        join
-          .onRef('user_session.id', '=', 'token_family.session_id')
-          .onRef('user_session.offline', '=', 'token_family.offline'),
-      )
-      .selectAll('token_family')
-      .select([
-        'user_session.started_at as session_started_at',
-        'user_session.last_access_at',
-        'user_session.remember_me',
-        'user_session.doc',
-      ])
-      .select((eb) =>
-        eb
-          .selectFrom('token_family as other')
-          .select((inner) => inner.fn.max('other.last_refresh_at').as('at'))
-          .whereRef('other.session_id', '=', 'token_family.session_id')
-          .whereRef('other.offline', '=', 'token_family.offline')
-          .as('session_refresh_at'),
-      )
-      .where('token_family.id', '=', slot('id')),
+    'family.find': selectFamilies(db).where('token_family.id', '=', slot('id')),
     'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
     'family.ofClient': db
       .selectFrom('token_family')
@@ -230,4 +208,30 @@ export function sessionQueries(
         eb.selectFrom('claim').select('name').where('expires_at', '<=', slot('now')).limit(slot('limit')),
       ),
   };
+}
+
+/** Families with their sessions and the last use of all families of these. */
+export function selectFamilies(db: Kysely<Tables>) {
+  return db
+    .selectFrom('token_family')
+    .innerJoin('user_session', (join) =>
+      join
+        .onRef('user_session.id', '=', 'token_family.session_id')
+        .onRef('user_session.offline', '=', 'token_family.offline'),
+    )
+    .selectAll('token_family')
+    .select([
+      'user_session.started_at as session_started_at',
+      'user_session.last_access_at',
+      'user_session.remember_me',
+      'user_session.doc',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('token_family as other')
+        .select((inner) => inner.fn.max('other.last_refresh_at').as('at'))
+        .whereRef('other.session_id', '=', 'token_family.session_id')
+        .whereRef('other.offline', '=', 'token_family.offline')
+        .as('session_refresh_at'),
+    );
 }

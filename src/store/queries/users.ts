@@ -9,7 +9,7 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
   const array = (column: string): RawBuilder<string> =>
     dialect === 'sqlite'
       ? sql`json_group_array(${sql.ref(column)})`
-      : sql`coalesce(json_agg(${sql.ref(column)}), '[]')`;
+      : sql`coalesce(json_agg(${sql.ref(column)} order by ${sql.ref(column)}), '[]')`;
   return db
     .selectFrom('account')
     .selectAll('account')
@@ -210,7 +210,7 @@ function compare(column: string, value: string, exact: boolean): RawBuilder<unkn
 function hasAttribute(dialect: 'sqlite' | 'postgres', name: string, value: string): RawBuilder<unknown> {
   return dialect === 'sqlite'
     ? sql`exists (select 1 from json_each(account.doc, '$.attributes') as attribute, json_each(attribute.value) as entry where attribute.key = ${name} and entry.value = ${value})`
-    : sql`(account.doc::jsonb -> 'attributes' -> ${name}) ? ${value}`;
+    : sql`case when position('\\u0000' in account.doc) > 0 then false else exists (select 1 from json_array_elements(account.doc::json -> 'attributes' -> ${name}) as entry where entry::text = ${JSON.stringify(value)}) end`;
 }
 
 /** Words of a search: `"exact"`, `in*fix` with wildcards, otherwise a prefix (facts §7.2). */

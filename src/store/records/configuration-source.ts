@@ -17,22 +17,22 @@ import { toUser } from './read-rows.ts';
 
 /** How a driver reads. */
 export interface ReadSteps {
-  /** Steps of one statement. */
-  one<T>(steps: Steps<T>): Answer<T>;
+  /** Steps of one statement. They may be made and run more than once. */
+  one<T>(steps: () => Steps<T>): Answer<T>;
   /** All statements see the same moment. */
-  snapshot<T>(steps: Steps<T>): Answer<T>;
+  snapshot<T>(steps: () => Steps<T>): Answer<T>;
 }
 
 /** Reads configuration; each answer is of one snapshot. */
 export function configurationSource(keyring: Keyring, read: ReadSteps): ConfigurationSource {
   return {
-    realmByName: (name) => read.snapshot(realmSteps('realm.byName', { name }, keyring)),
-    realmById: (id) => read.snapshot(realmSteps('realm.byId', { id }, keyring)),
+    realmByName: (name) => read.snapshot(() => realmSteps('realm.byName', { name }, keyring)),
+    realmById: (id) => read.snapshot(() => realmSteps('realm.byId', { id }, keyring)),
     clientByName: (realmId, clientId) =>
-      read.one(clientSteps('client.byName', { realm_id: realmId, client_id: clientId }, keyring)),
-    clientByUuid: (id) => read.one(clientSteps('client.byId', { id }, keyring)),
-    user: (realmId, id) => read.one(userSteps('user.find', { realm_id: realmId, id })),
-    serviceAccount: (clientUuid) => read.one(userSteps('user.ofClient', { client_uuid: clientUuid })),
+      read.one(() => clientSteps('client.byName', { realm_id: realmId, client_id: clientId }, keyring)),
+    clientByUuid: (id) => read.one(() => clientSteps('client.byId', { id }, keyring)),
+    user: (realmId, id) => read.one(() => userSteps('user.find', { realm_id: realmId, id })),
+    serviceAccount: (clientUuid) => read.one(() => userSteps('user.ofClient', { client_uuid: clientUuid })),
   };
 }
 

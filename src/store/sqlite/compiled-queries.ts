@@ -1832,5 +1832,127 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
  "realm.userCounts": {
   "sql": "select \"realm\".\"name\" as \"realm\", (select count(*) as \"n\" from \"account\" where \"account\".\"realm_id\" = \"realm\".\"id\") - coalesce(\"service\".\"n\", 0) as \"users\" from \"realm\" left join (select coalesce(\"realm_id\", '') as \"realm_id\", count(*) as \"n\" from \"account\" where \"service_account_client\" is not null group by coalesce(\"realm_id\", '')) as \"service\" on \"service\".\"realm_id\" = \"realm\".\"id\" order by \"realm\".\"name\"",
   "bind": []
+ },
+ "realm.sealedAfter": {
+  "sql": "select \"id\", \"sealed\" from \"realm\" where \"sealed\" is not null and \"id\" > ? order by \"id\" limit ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "value": 200
+   }
+  ]
+ },
+ "realm.reseal": {
+  "sql": "update \"realm\" set \"sealed\" = ? where \"id\" = ? and \"sealed\" = ?",
+  "bind": [
+   {
+    "slot": "sealed"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "previous"
+   }
+  ]
+ },
+ "client.sealedAfter": {
+  "sql": "select \"id\", \"sealed\" from \"client\" where \"sealed\" is not null and \"id\" > ? order by \"id\" limit ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "value": 200
+   }
+  ]
+ },
+ "client.reseal": {
+  "sql": "update \"client\" set \"sealed\" = ? where \"id\" = ? and \"sealed\" = ?",
+  "bind": [
+   {
+    "slot": "sealed"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "previous"
+   }
+  ]
+ },
+ "component.sealedAfter": {
+  "sql": "select \"id\", \"sealed\" from \"component\" where \"sealed\" is not null and \"id\" > ? order by \"id\" limit ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "value": 200
+   }
+  ]
+ },
+ "component.reseal": {
+  "sql": "update \"component\" set \"sealed\" = ? where \"id\" = ? and \"sealed\" = ?",
+  "bind": [
+   {
+    "slot": "sealed"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "previous"
+   }
+  ]
+ },
+ "credential.sealedAfter": {
+  "sql": "select \"id\", \"sealed\" from \"credential\" where \"sealed\" is not null and \"id\" > ? order by \"id\" limit ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "value": 200
+   }
+  ]
+ },
+ "credential.reseal": {
+  "sql": "update \"credential\" set \"sealed\" = ? where \"id\" = ? and \"sealed\" = ?",
+  "bind": [
+   {
+    "slot": "sealed"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "previous"
+   }
+  ]
+ },
+ "meta.add": {
+  "sql": "insert into \"meta\" (\"name\", \"value\") values (?, ?) on conflict do nothing",
+  "bind": [
+   {
+    "slot": "name"
+   },
+   {
+    "slot": "value"
+   }
+  ]
+ },
+ "meta.deleteOthers": {
+  "sql": "delete from \"meta\" where \"name\" like ? and \"name\" <> ?",
+  "bind": [
+   {
+    "slot": "pattern"
+   },
+   {
+    "slot": "name"
+   }
+  ]
  }
 };

@@ -2,7 +2,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { type Clock, IdkitError, type Random, type Secret } from '../../core/index.ts';
 import { openKeyring } from '../sealing/keyring.ts';
 import { proofRow } from '../sealing/proofs.ts';
-import { resealAll } from '../sealing/rotate-master-key.ts';
 import { mapFault } from './faults.ts';
 import {
   checkWritable,
@@ -15,6 +14,7 @@ import {
 } from './file.ts';
 import { prepareForWriting } from './prepare-file.ts';
 import { Reader } from './reader.ts';
+import { resealAll } from './reseal.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { Writer } from './writer/writer.ts';
 

@@ -49,8 +49,8 @@ export class SqliteStore extends SqlStore {
     this.#sql = new Statements(parts.database, COMPILED_QUERIES);
     this.cache = new ConfigurationCache(
       configurationSource(parts.sealing.keyring, {
-        one: (steps) => this.#read(() => drive(this.#sql, steps)),
-        snapshot: (steps) => this.#read(() => inSnapshot(parts.database, () => drive(this.#sql, steps))),
+        one: (steps) => this.#read(() => drive(this.#sql, steps())),
+        snapshot: (steps) => this.#read(() => inSnapshot(parts.database, () => drive(this.#sql, steps()))),
       }),
     );
   }

@@ -1,4 +1,5 @@
 import type { RotationResult } from '../contract.ts';
+import type { Row } from '../rows.ts';
 import { removeFamilyRow } from './remove.ts';
 import { get, run, type Steps } from './steps.ts';
 import type { Verbs } from './verbs.ts';
@@ -9,13 +10,17 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   const input = { ...call, presented, next: Buffer.from(call.next, 'latin1') };
   if (!input.single_use) return { outcome: (yield* run('family.renew', input)) === 1 ? 'rotated' : 'gone' };
   if ((yield* run('family.rotate', input)) === 1) return { outcome: 'rotated' };
-  if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
   const family = yield* get('family.row', { id: input.id });
   if (family === undefined) return { outcome: 'gone' };
+  // Nobody else knows the next token: this very call was done before, and its answer was lost.
+  if (equals(family['current_hash'], input.next)) return { outcome: 'rotated' };
+  if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
   yield* run('session.delete', { id: family['session_id'], offline: family['offline'] });
-  const parent = family['parent_hash'];
-  const isParent = parent instanceof Uint8Array && Buffer.compare(parent, presented) === 0;
-  return { outcome: 'reused', reason: isParent ? 'exceeded' : 'stale' };
+  return { outcome: 'reused', reason: equals(family['parent_hash'], presented) ? 'exceeded' : 'stale' };
+}
+
+function equals(stored: Row[string] | undefined, hash: Buffer): boolean {
+  return stored instanceof Uint8Array && Buffer.compare(stored, hash) === 0;
 }
 
 export function* startSession(input: Verbs['startSession']['in']): Steps<undefined> {

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { AppliedRows, Touched } from '../verbs/verbs.ts';
+import type { Connections } from './connections.ts';
+
+/** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
+const LOOK_MS = 750;
+/** Milliseconds until a lost connection is tried again. */
+const RETRY_MS = 250;
+/** A notification holds at most 8000 bytes. */
+const LARGEST_PAYLOAD = 7_000;
+/** How long rows of changes are kept; who was away for longer forgets everything anyway. */
+const KEPT = '15 minutes';
+const CHANNEL = 'idkit_configuration';
+
+/** What a store is told of the changes of others. */
+export interface ChangeSubscriber {
+  changed(touched: Touched): void;
+  /** Changes may have been missed. */
+  missed(): void;
+}
+
+/**
+ * Changes of configuration and users between the stores of one database. Each is a row, written in the change's own
+ * transaction, and a notification. The rows are looked through as well, by the transactions that no earlier look can
+ * have seen, so that a lost notification is made good.
+ */
+export class ChangeFeed {
+  readonly #connections: Connections;
+  readonly #origin: string;
+  #subscriber: ChangeSubscriber | undefined;
+  #client: Client | undefined;
+  readonly #stopping = new AbortController();
+  readonly #loop: Promise<void>;
+
+  private constructor(connections: Connections, origin: string, client: Client, since: string) {
+    this.#connections = connections;
+    this.#origin = origin;
+    this.#loop = this.#follow(client, since);
+  }
+
+  /** @param origin tells this store's own changes from those of others */
+  static async open(connections: Connections, origin: string): Promise<ChangeFeed> {
+    const client = await connections.open();
+    try {
+      return new ChangeFeed(connections, origin, client, await listen(client));
+    } catch (error) {
+      await client.end();
+      throw error;
+    }
+  }
+
+  subscribe(subscriber: ChangeSubscriber): void {
+    this.#subscriber = subscriber;
+  }
+
+  /** Part of the transaction that applies a change. */
+  async announce(client: Pick<Client, 'query'>, applied: AppliedRows): Promise<void> {
+    if (applied.outcome !== 'applied') return;
+    const touched = JSON.stringify(applied.touched);
+    const payload = touched.length > LARGEST_PAYLOAD ? '' : touched;
+    await Promise.all([
+      client.query({
+        name: 'change.announce',
+        text: 'INSERT INTO configuration_change (origin, touched) VALUES ($1, $2)',
+        values: [this.#origin, touched],
+      }),
+      client.query({
+        name: 'change.notify',
+        text: `SELECT pg_notify('${CHANNEL}', $1)`,
+        values: [`${this.#origin} ${payload}`],
+      }),
+    ]);
+  }
+
+  /** Removes rows that every store has seen. */
+  async sweep(): Promise<void> {
+    await this.#connections.use((client) =>
+      client.query(`DELETE FROM configuration_change WHERE time < now() - interval '${KEPT}'`),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop;
+  }
+
+  /** Reads notifications and rows on a connection of its own until the end. */
+  async #follow(first: Client, first_since: string): Promise<void> {
+    let client: Client | undefined = first;
+    let since = first_since;
+    this.#hear(client);
+    while (!this.#stopping.signal.aborted) {
+      await sleep(LOOK_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      if (this.#stopping.signal.aborted) break;
+      try {
+        if (client === undefined) {
+          client = await this.#connections.open(RETRY_MS);
+          this.#hear(client);
+          since = await listen(client);
+          this.#subscriber?.missed();
+        }
+        since = await this.#look(client, since);
+      } catch {
+        // The server is away. What it says to others meanwhile is made good by forgetting everything.
+        client?.end().catch(() => {});
+        client = undefined;
+      }
+    }
+    await client?.end().catch(() => {});
+  }
+
+  #hear(client: Client): void {
+    this.#client = client;
+    client.on('notification', ({ payload = '' }) => {
+      if (this.#client !== client) return;
+      const at = payload.indexOf(' ');
+      if (payload.slice(0, at) !== this.#origin) this.#tell(payload.slice(at + 1));
+    });
+  }
+
+  /** What was committed by transactions that had not ended at the look before; some are seen twice. */
+  async #look(client: Client, since: string): Promise<string> {
+    const { rows } = await client.query<{ oldest: string; touched: string | null }>({
+      name: 'change.look',
+      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, change.touched
+        FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
+        ON change.transaction >= $1::bigint AND change.origin <> $2`,
+      values: [since, this.#origin],
+    });
+    for (const { touched } of rows) if (touched !== null) this.#tell(touched);
+    return rows[0]!.oldest;
+  }
+
+  #tell(text: string): void {
+    if (text === '') this.#subscriber?.missed();
+    else this.#subscriber?.changed(JSON.parse(text) as Touched);
+  }
+}
+
+/** @returns the oldest transaction that is under way */
+async function listen(client: Client): Promise<string> {
+  await client.query(`LISTEN ${CHANNEL}`);
+  const { rows } = await client.query<{ oldest: string }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest',
+  );
+  return rows[0]!.oldest;
+}

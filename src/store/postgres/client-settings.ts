@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { type ConnectionOptions, checkServerIdentity, getCACertificates } from 'node:tls';
+import type { ClientConfig, CustomTypesConfig } from 'pg';
+import { findPostgresPassword, type PostgresAddress, type PostgresHost } from '../../config/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
+
+/** Milliseconds that a statement may run. */
+const STATEMENT_MS = 30_000;
+/** Milliseconds that a statement may wait for another's lock. */
+const LOCK_MS = 15_000;
+/** Milliseconds that a connection may stand still inside a transaction: this process has stopped. */
+const IDLE_MS = 60_000;
+/** Milliseconds after which an answer will not come any more: the network has swallowed it. */
+const SILENCE_MS = STATEMENT_MS + 5_000;
+/** Milliseconds that connecting may take. */
+const CONNECT_MS = 5_000;
+
+const toNumber = (text: string) => Number(text);
+const toBytes = (text: string) => Buffer.from(text.slice(2), 'hex');
+const toText = (text: string) => text;
+
+/** Whole numbers as numbers, bytes as buffers, truth as such; all else, JSON too, as the text that it is. */
+const TYPES: CustomTypesConfig = {
+  getTypeParser: ((oid: number) => {
+    if (oid === 20 || oid === 21 || oid === 23) return toNumber;
+    if (oid === 17) return toBytes;
+    if (oid === 16) return (text: string) => text === 't';
+    return toText;
+  }) as CustomTypesConfig['getTypeParser'],
+};
+
+/** How to connect to one server. */
+export interface ClientSettings {
+  address: PostgresAddress;
+  /** Goes before the address's own and the password file. */
+  password: Secret | undefined;
+  /** Names this process in `pg_stat_activity`; at most 63 bytes. */
+  applicationName: string;
+}
+
+/**
+ * What a connection to one of the hosts is made with.
+ *
+ * @param tls whether the connection is encrypted
+ * @throws IDKIT_SETTING where a certificate file cannot be read
+ */
+export function clientConfig(
+  { address, password, applicationName }: ClientSettings,
+  host: PostgresHost,
+  tls: boolean,
+): ClientConfig {
+  const secret = password ?? address.password;
+  return {
+    host: host.host,
+    port: host.port,
+    user: address.user,
+    database: address.database,
+    password: () => (secret ?? findPostgresPassword(address, host))?.reveal() as string,
+    ssl: tls ? tlsOptions(address, host) : false,
+    application_name: applicationName,
+    connectionTimeoutMillis: (address.connectTimeout ?? CONNECT_MS / 1000) * 1000,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: IDLE_MS,
+    query_timeout: SILENCE_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    pipeline: true,
+    types: TYPES,
+  };
+}
+
+/** Whether a connection begins encrypted. A socket of this machine never is (libpq does the same). */
+export function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
+  return address.sslMode !== 'disable' && !host.host.startsWith('/');
+}
+
+/** `prefer` goes on without TLS where the server has none. */
+export function isWithoutTls(error: unknown): boolean {
+  return error instanceof Error && /server does not support SSL/.test(error.message);
+}
+
+/** As libpq: `require` checks the certificate only where an authority is given; `verify-ca` not the name. */
+function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
+  const { sslMode, sslRootCert, sslCert, sslKey } = address;
+  const checks = sslMode.startsWith('verify-') || (sslMode === 'require' && sslRootCert !== undefined);
+  const checksName = sslMode === 'verify-full';
+  const options: ConnectionOptions = {
+    rejectUnauthorized: checks,
+    checkServerIdentity: checksName
+      ? (_, certificate) => checkServerIdentity(host, certificate)
+      : () => undefined,
+  };
+  if (sslRootCert === 'system')
+    options.ca = [...getCACertificates('default'), ...getCACertificates('system')];
+  else if (sslRootCert !== undefined) options.ca = readCertificate('sslrootcert', sslRootCert);
+  if (sslCert !== undefined) options.cert = readCertificate('sslcert', sslCert);
+  if (sslKey !== undefined) options.key = readCertificate('sslkey', sslKey);
+  return options;
+}
+
+function readCertificate(parameter: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new IdkitError('IDKIT_SETTING', `the database's ${parameter} is ${file}, and it cannot be read`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,227 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
+import { type PostgresHost, showPostgresAddress, showPostgresHost } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { type ClientSettings, clientConfig, isWithoutTls, wantsTls } from './client-settings.ts';
+import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
+
+/** Milliseconds for which a caller waits until a lost server is back; then it is told. */
+const PATIENCE_MS = 2_000;
+/** Milliseconds between the first and the second attempt; it doubles up to `LONGEST_PAUSE_MS`. */
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 320;
+/** Milliseconds after which a connection that nobody needs is given back to the server. */
+const UNUSED_MS = 60_000;
+
+/** The server that is written to now. */
+interface Primary {
+  host: PostgresHost;
+  tls: boolean;
+  pool: Pool;
+}
+
+/** What every new connection is asked; a commit that does not wait for the disk is no commit. */
+const GREETING = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
+  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
+
+/**
+ * The connections of one store: to the one of the hosts that takes writes, found again whenever it is lost. At most
+ * `size` at once.
+ */
+export class Connections {
+  readonly #settings: ClientSettings;
+  /** The address without what is secret, for messages. */
+  readonly place: string;
+  #size = 1;
+  #primary: Primary | undefined;
+  #search: Promise<Primary> | undefined;
+  readonly #ending = new Set<Promise<void>>();
+  #closed = false;
+
+  constructor(settings: ClientSettings) {
+    this.#settings = settings;
+    this.place = showPostgresAddress(settings.address);
+  }
+
+  /** How many connections there may be from now on. */
+  set size(size: number) {
+    this.#size = size;
+    if (this.#primary !== undefined) this.#primary.pool.options.max = size;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Runs `work` on a connection of its own. A server that does not answer is tried again, with back-off, until
+   * `patience` (milliseconds) is over; what fails after `work` began is not run again here.
+   *
+   * @throws the catalogue's error where no connection could be had; errors of `work` as they are
+   */
+  async use<T>(work: (client: PoolClient) => Promise<T>, patience = PATIENCE_MS): Promise<T> {
+    const { client, primary } = await this.#take(patience);
+    let fault: unknown;
+    const lost = () => {
+      fault = true;
+    };
+    client.on('error', lost);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (isConnectionLost(error) || isStalePlan(error)) {
+        fault = error;
+        if (isConnectionLost(error)) this.#lose(primary, error);
+      }
+      throw error;
+    } finally {
+      client.off('error', lost);
+      client.release(fault !== undefined);
+    }
+  }
+
+  /**
+   * A connection that is not of the pool, for locks and notifications; the caller ends it and listens to its `error`.
+   *
+   * @throws as `use`
+   */
+  async open(patience = PATIENCE_MS): Promise<Client> {
+    return this.#patiently(patience, async () => {
+      const primary = await this.#findPrimary();
+      try {
+        return await this.#connect(primary);
+      } catch (error) {
+        this.#lose(primary, error);
+        throw error;
+      }
+    });
+  }
+
+  /** Waits for what runs. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const primary = this.#primary ?? (await this.#search?.catch(() => undefined));
+    this.#primary = undefined;
+    await primary?.pool.end();
+    await Promise.all(this.#ending);
+  }
+
+  async #take(patience: number): Promise<{ client: PoolClient; primary: Primary }> {
+    return this.#patiently(patience, async () => {
+      const primary = await this.#findPrimary();
+      try {
+        return { client: await primary.pool.connect(), primary };
+      } catch (error) {
+        this.#lose(primary, error);
+        throw error;
+      }
+    });
+  }
+
+  async #patiently<T>(patience: number, attempt: () => Promise<T>): Promise<T> {
+    const until = performance.now() + patience;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      if (this.#closed) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
+      try {
+        return await attempt();
+      } catch (error) {
+        if (this.#closed || !isConnectionLost(error) || performance.now() + pause > until)
+          throw mapFault(error, this.place);
+      }
+      await sleep(pause);
+    }
+  }
+
+  async #findPrimary(): Promise<Primary> {
+    if (this.#primary !== undefined) return this.#primary;
+    this.#search ??= this.#searchPrimary().finally(() => {
+      this.#search = undefined;
+    });
+    return this.#search;
+  }
+
+  /** The first host in order that takes writes. @throws the fault of the host that came nearest to it */
+  async #searchPrimary(): Promise<Primary> {
+    const faults: unknown[] = [];
+    for (const host of this.#settings.address.hosts) {
+      for (const tls of this.#tlsChoices(host)) {
+        try {
+          const client = await this.#connect({ host, tls });
+          await client.end();
+          const primary = { host, tls, pool: this.#makePool(host, tls) };
+          this.#primary = primary;
+          return primary;
+        } catch (error) {
+          if (tls && isWithoutTls(error) && this.#settings.address.sslMode === 'prefer') continue;
+          faults.push(error);
+          break;
+        }
+      }
+    }
+    throw (
+      faults.find((fault) => !isConnectionLost(fault)) ?? faults.find((fault) => sqlState(fault)) ?? faults[0]
+    );
+  }
+
+  #tlsChoices(host: PostgresHost): readonly boolean[] {
+    if (!wantsTls(this.#settings.address, host)) return [false];
+    return this.#settings.address.sslMode === 'prefer' ? [true, false] : [true];
+  }
+
+  /** A new connection to one host, and its word that it takes writes. */
+  async #connect({ host, tls }: Pick<Primary, 'host' | 'tls'>): Promise<Client> {
+    const client = new Client(clientConfig(this.#settings, host, tls));
+    // A connection that breaks tells so through its queries too.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await greet(client, host);
+      return client;
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+  }
+
+  #makePool(host: PostgresHost, tls: boolean): Pool {
+    const pool = new Pool({
+      ...(clientConfig(this.#settings, host, tls) as ClientConfig & { pipeline: boolean }),
+      max: this.#size,
+      idleTimeoutMillis: UNUSED_MS,
+      onConnect: (client) => greet(client, host),
+    });
+    // The pool drops it by itself; whoever needs one next makes a new one.
+    pool.on('error', () => {});
+    return pool;
+  }
+
+  /** The next caller looks for the host that takes writes now. */
+  #lose(primary: Primary, error: unknown): void {
+    if (this.#primary !== primary || !isConnectionLost(error)) return;
+    // No connection left: the server is there.
+    if (sqlState(error) === '53300' || isBusyPool(error)) return;
+    this.#primary = undefined;
+    const ended = primary.pool.end().then(
+      () => {
+        this.#ending.delete(ended);
+      },
+      () => {
+        this.#ending.delete(ended);
+      },
+    );
+    this.#ending.add(ended);
+  }
+}
+
+async function greet(client: { query: Client['query'] }, host: PostgresHost): Promise<void> {
+  const { rows } = await client.query<{ standby: boolean }>(GREETING);
+  if (rows[0]!.standby)
+    throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
+      code: '25006',
+    });
+}
+
+/** All connections are in use for so long that the queue gives up. */
+function isBusyPool(error: unknown): boolean {
+  return error instanceof Error && /^timeout exceeded when trying/.test(error.message);
+}

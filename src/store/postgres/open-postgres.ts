@@ -1,0 +1,81 @@
+import { hostname } from 'node:os';
+import { parsePostgresUrl } from '../../config/index.ts';
+import { type Clock, IdkitError, type Random, type Secret, uuid } from '../../core/index.ts';
+import { openKeyring } from '../sealing/keyring.ts';
+import { ChangeFeed } from './change-feed.ts';
+import { Connections } from './connections.ts';
+import { mapFault } from './faults.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import { readPoolSize } from './pool-size.ts';
+import { PostgresStore } from './postgres-store.ts';
+import { resealAll } from './reseal.ts';
+import { checkServer, migrate, readKeyState, readSchemaVersion } from './schema-state.ts';
+
+/** Milliseconds for which an opening waits for its server. */
+const PATIENCE_MS = 5_000;
+
+/** Where a Postgres database is. */
+export interface PostgresLocation {
+  /** As `parsePostgresUrl` takes it. */
+  url: string;
+  /** Goes before one in the address and before the password file. */
+  password?: Secret | undefined;
+  /** What the server's administrator sees; default: `idkit HOST PID`. */
+  applicationName?: string | undefined;
+}
+
+export interface PostgresOptions {
+  location: PostgresLocation;
+  masterKey: Secret;
+  masterKeyOld?: Secret | undefined;
+  clock: Clock;
+  random: Random;
+  mode: 'write' | 'read';
+}
+
+/** Opens connections to a location. Nothing is asked yet. @throws IDKIT_SETTING */
+export function connectionsTo({ url, password, applicationName }: PostgresLocation): Connections {
+  return new Connections({
+    address: parsePostgresUrl(url),
+    password,
+    applicationName: (applicationName ?? defaultName()).slice(0, 63),
+  });
+}
+
+/** Finds the server that takes writes, checks it, migrates, proves the key, finishes a rotation. See `openStore`. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
+  const { clock, random, mode } = options;
+  const keyring = openKeyring(options.masterKey, options.masterKeyOld);
+  const connections = connectionsTo(options.location);
+  try {
+    connections.size = await connections.use(async (client) => {
+      await checkServer(client, connections.place);
+      const version = await readSchemaVersion(client, connections.place);
+      if (version > 0) await readKeyState(client, keyring);
+      if (mode === 'write') {
+        const state = await migrate(client, connections.place, keyring, random);
+        if (state === 'rotating') await resealAll(client, keyring, random);
+      } else if (version < MIGRATIONS.length) throw unprepared(connections.place, version);
+      return readPoolSize(client);
+    }, PATIENCE_MS);
+    const feed = mode === 'write' ? await ChangeFeed.open(connections, uuid(random)) : undefined;
+    return new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
+  } catch (error) {
+    await connections.close();
+    throw mapFault(error, connections.place);
+  }
+}
+
+function unprepared(place: string, version: number): IdkitError {
+  return version === 0
+    ? new IdkitError('IDKIT_NOT_FOUND', `the database at ${place} is empty`)
+    : new IdkitError(
+        'IDKIT_VERSION',
+        `the database at ${place} has schema ${version}, older than this idkit's ${MIGRATIONS.length}`,
+        { hints: ['start the service once: idkit serve'] },
+      );
+}
+
+function defaultName(): string {
+  return `idkit ${hostname()} ${process.pid}`;
+}

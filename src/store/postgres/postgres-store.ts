@@ -1,0 +1,187 @@
+import type { Clock } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { ConfigurationCache } from '../configuration-cache.ts';
+import type { FamilyInSession, RotationResult, StoreFigures } from '../contract.ts';
+import type { Sealing } from '../records/configuration.ts';
+import { configurationSource } from '../records/configuration-source.ts';
+import { toFigures } from '../records/figures.ts';
+import { toUser } from '../records/read-rows.ts';
+import { type FamilyInSessionRow, readFamilyInSession } from '../records/sessions.ts';
+import type { Arguments, Row } from '../rows.ts';
+import { SqlStore } from '../sql-store.ts';
+import type { Steps } from '../verbs/steps.ts';
+import { stepsOf, TOGETHER } from '../verbs/steps-of.ts';
+import type { Verb, Verbs } from '../verbs/verbs.ts';
+import type { Batches } from './batches.ts';
+import type { ChangeFeed } from './change-feed.ts';
+import type { Connections } from './connections.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import { openPointReads } from './point-reads.ts';
+import { readAgain } from './read-again.ts';
+import { openRotations } from './rotations.ts';
+import { prepared, withoutNul } from './run-query.ts';
+import { advance, runSteps, type TransactionOptions } from './transactions.ts';
+
+/** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
+const CHANGE_MS = 600_000;
+/** Records that one transaction of a sweep removes at most, so that it stands in nobody's way for long. */
+const SWEEP = 200;
+
+/** What the store works with. */
+export interface PostgresParts {
+  connections: Connections;
+  sealing: Sealing;
+  clock: Clock;
+  /** Absent in a store opened for reading. */
+  feed: ChangeFeed | undefined;
+}
+
+/** The store on Postgres. A write is answered after its commit; what is read comes from the server that is written to. */
+export class PostgresStore extends SqlStore {
+  protected readonly dialect = 'postgres';
+  protected readonly sealing: Sealing;
+  protected readonly clock: Clock;
+  protected readonly cache: ConfigurationCache;
+  readonly #connections: Connections;
+  readonly #feed: ChangeFeed | undefined;
+  readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
+  readonly #families: Batches<string, Row | undefined>;
+  readonly #users: Batches<string, Row | undefined>;
+  readonly #running = new Set<Promise<unknown>>();
+  #closing: Promise<void> | undefined;
+
+  constructor({ connections, sealing, clock, feed }: PostgresParts) {
+    super();
+    this.#connections = connections;
+    this.sealing = sealing;
+    this.clock = clock;
+    this.#feed = feed;
+    this.#rotations = openRotations(connections);
+    this.#families = openPointReads(connections, 'family.findAll');
+    this.#users = openPointReads(connections, 'user.findAll');
+    const source = configurationSource(sealing.keyring, {
+      one: (steps) => this.#read((client) => advance(client, steps())),
+      snapshot: (steps) => this.#track(this.#snapshot(steps)),
+    });
+    this.cache = new ConfigurationCache({
+      ...source,
+      user: async (realmId, id) => {
+        const row = await this.#track(this.#users.call(withoutNul(id)));
+        return row?.['realm_id'] === realmId ? toUser(row) : undefined;
+      },
+    });
+    feed?.subscribe({
+      changed: (touched) => this.cache.forget(touched),
+      missed: () => this.cache.forgetAll(),
+    });
+  }
+
+  override async findFamily(id: string): Promise<FamilyInSession | undefined> {
+    this.checkOpen();
+    const row = await this.#track(this.#families.call(withoutNul(id)));
+    return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
+  }
+
+  override async sweep(now: number, limit: number): Promise<{ removed: number }> {
+    let removed = 0;
+    while (removed < limit) {
+      const part = Math.min(SWEEP, limit - removed);
+      const swept = await this.write('sweep', { now, limit: part });
+      removed += swept.removed;
+      if (swept.removed < part) break;
+    }
+    await this.#feed?.sweep();
+    return { removed };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled(this.#running);
+    await this.#feed?.close();
+    await this.#connections.close();
+  }
+
+  async figures(): Promise<StoreFigures> {
+    const [counts] = await this.long('figures', {});
+    const { rows } = await this.#read((client) =>
+      client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
+    );
+    return toFigures(counts!, { schemaVersion: MIGRATIONS.length, databaseBytes: rows[0]!.bytes });
+  }
+
+  protected checkOpen(): void {
+    if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
+  }
+
+  protected async get(query: string, values: Arguments): Promise<Row | undefined> {
+    return (await this.all(query, values))[0];
+  }
+
+  protected async all(query: string, values: Arguments): Promise<Row[]> {
+    return (await this.#read((client) => client.query<Row>(prepared(query, values)))).rows;
+  }
+
+  protected long(query: string, values: Arguments): Promise<Row[]> {
+    return this.all(query, values);
+  }
+
+  protected async search(query: {
+    compile(): { sql: string; parameters: readonly unknown[] };
+  }): Promise<Row[]> {
+    const { sql, parameters } = query.compile();
+    const values = parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value));
+    return (await this.#read((client) => client.query<Row>({ text: sql, values }))).rows;
+  }
+
+  protected async write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    this.checkOpen();
+    if (this.#feed === undefined)
+      throw new IdkitError('IDKIT_FAILED', 'the database is open for reading only');
+    const written: Promise<unknown> =
+      verb === 'rotate'
+        ? this.#rotations.call(input as Verbs['rotate']['in'])
+        : runSteps(this.#connections, () => stepsOf(verb, input), this.#optionsOf(verb));
+    return (await this.#track(written)) as Verbs[V]['out'];
+  }
+
+  #optionsOf(verb: Verb): TransactionOptions {
+    if (verb === 'apply')
+      return {
+        isolation: 'serializable',
+        statementMilliseconds: CHANGE_MS,
+        finish: (client, value) => this.#feed!.announce(client, value as Verbs['apply']['out']),
+      };
+    if (verb === 'sweep') return { isolation: 'serializable', statementMilliseconds: CHANGE_MS };
+    if (verb === 'appendEvents') return { isolation: 'read committed' };
+    return { isolation: TOGETHER.has(verb) ? 'serializable' : 'alone' };
+  }
+
+  async #snapshot<T>(steps: () => Steps<T>): Promise<T> {
+    this.checkOpen();
+    return readAgain(this.#connections, async (client) => {
+      client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY').catch(() => {});
+      try {
+        return await advance(client, steps());
+      } finally {
+        await client.query('COMMIT');
+      }
+    });
+  }
+
+  async #read<T>(work: Parameters<typeof readAgain<T>>[1]): Promise<T> {
+    this.checkOpen();
+    return this.#track(readAgain(this.#connections, work));
+  }
+
+  /** Closing waits for it. */
+  #track<T>(promise: Promise<T>): Promise<T> {
+    this.#running.add(promise);
+    const done = () => this.#running.delete(promise);
+    promise.then(done, done);
+    return promise;
+  }
+}

@@ -1,0 +1,42 @@
+import type { PoolClient } from 'pg';
+import type { Random } from '../../core/index.ts';
+import type { Keyring } from '../sealing/keyring.ts';
+import { beginReseal, endReseal, resealPage, SEALED_TABLES } from '../sealing/reseal.ts';
+import { advance } from './transactions.ts';
+
+/**
+ * Seals every record with the keyring's current key, each page in its own transaction. A record that somebody writes
+ * meanwhile is theirs: it is sealed with the key that they have.
+ */
+export async function resealAll(
+  client: PoolClient,
+  keyring: Keyring,
+  random: Random,
+): Promise<{ records: number }> {
+  await advance(client, beginReseal(keyring, random));
+  let records = 0;
+  for (const table of SEALED_TABLES) {
+    let last: string | undefined = '';
+    while (last !== undefined) {
+      const page: { records: number; last: string | undefined } = await inTransaction(client, () =>
+        advance(client, resealPage(table, last!, keyring, random)),
+      );
+      records += page.records;
+      last = page.last;
+    }
+  }
+  await advance(client, endReseal(keyring));
+  return { records };
+}
+
+async function inTransaction<T>(client: PoolClient, work: () => Promise<T>): Promise<T> {
+  await client.query('BEGIN');
+  try {
+    const value = await work();
+    await client.query('COMMIT');
+    return value;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+import type { Client } from 'pg';
+import { IdkitError, type Random } from '../../core/index.ts';
+import type { Keyring } from '../sealing/keyring.ts';
+import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+
+/** Oldest server whose SQL is enough. */
+const OLDEST_SERVER = 13;
+
+type Queryable = Pick<Client, 'query'>;
+
+/** What stands in the way of using a server or database at all. @throws IDKIT_VERSION */
+export async function checkServer(client: Queryable, place: string): Promise<void> {
+  const { rows } = await client.query<{ version: number; encoding: string }>(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
+  );
+  const { version, encoding } = rows[0]!;
+  if (version < OLDEST_SERVER * 10_000)
+    throw new IdkitError(
+      'IDKIT_VERSION',
+      `the server of ${place} is Postgres ${Math.floor(version / 10_000)}, and idkit needs ${OLDEST_SERVER} or newer`,
+    );
+  if (encoding !== 'UTF8')
+    throw new IdkitError('IDKIT_VERSION', `the database at ${place} has the encoding ${encoding}, not UTF8`, {
+      hints: ['make it with: createdb --encoding UTF8 --template template0 NAME'],
+    });
+}
+
+/**
+ * The version of idkit's schema; 0 where the database is empty.
+ *
+ * @throws IDKIT_VERSION for a schema of another program or of a newer idkit
+ */
+export async function readSchemaVersion(client: Queryable, place: string): Promise<number> {
+  const { rows } = await client.query<{ own: boolean; others: boolean }>(
+    `SELECT to_regclass('idkit_schema') IS NOT NULL AS own,
+       EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS others`,
+  );
+  const { own, others } = rows[0]!;
+  if (!own && others)
+    throw new IdkitError('IDKIT_VERSION', `the database at ${place} holds the tables of another program`, {
+      hints: ['give idkit a database of its own: createdb NAME'],
+    });
+  if (!own) return 0;
+  const version = Number((await client.query('SELECT version FROM idkit_schema')).rows[0]?.version);
+  if (version > MIGRATIONS.length)
+    throw new IdkitError(
+      'IDKIT_VERSION',
+      `the database at ${place} has schema ${version}, newer than this idkit's ${MIGRATIONS.length}`,
+      { hints: ['use the idkit that wrote it, or a newer one'] },
+    );
+  return version;
+}
+
+/** Whether the keys at hand open the database. @throws IDKIT_MASTER_KEY_WRONG */
+export async function readKeyState(client: Queryable, keyring: Keyring): Promise<MasterKeyState> {
+  const { rows } = await client.query<{ name: string; value: string }>('SELECT name, value FROM meta');
+  return checkProofs(
+    rows.map(({ name, value }) => [name, value] as const),
+    keyring,
+  );
+}
+
+/**
+ * Migrations that the database lacks and the proof of the key, all in one transaction. Replicas that start at once
+ * wait for each other; those that come later find everything done.
+ *
+ * @throws as `readSchemaVersion` and `readKeyState`
+ */
+export async function migrate(
+  client: Queryable,
+  place: string,
+  keyring: Keyring,
+  random: Random,
+): Promise<MasterKeyState> {
+  await client.query('BEGIN');
+  try {
+    await client.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`);
+    await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...ADVISORY.migrations]);
+    const version = await readSchemaVersion(client, place);
+    for (const migration of MIGRATIONS.slice(version)) await client.query(migration);
+    if (version < MIGRATIONS.length)
+      await client.query('UPDATE idkit_schema SET version = $1', [MIGRATIONS.length]);
+    const state = await readKeyState(client, keyring);
+    if (state === 'fresh') {
+      const proof = proofRow(keyring, random);
+      await client.query('INSERT INTO meta (name, value) VALUES ($1, $2)', [proof.name, proof.value]);
+    }
+    await client.query('COMMIT');
+    return state;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    throw error;
+  }
+}
+
+/** Advisory locks of this program: its class (`idkt`) and what is locked. */
+export const ADVISORY = {
+  migrations: [0x69646b74, 1],
+  service: [0x69646b74, 2],
+  sweep: [0x69646b74, 3],
+} as const;

@@ -1,0 +1,27 @@
+import { type Kysely, sql } from 'kysely';
+import type { Tables } from '../schema.ts';
+import { type Compilable, slot } from './define.ts';
+import { selectFamilies } from './sessions.ts';
+import { selectUsers } from './users.ts';
+
+/** Queries over many calls at once: for a database that is a round trip away. */
+export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> {
+  return {
+    'family.findAll': selectFamilies(db).where(sql<boolean>`token_family.id = any(${slot('ids')}::text[])`),
+    'user.findAll': selectUsers(db, 'postgres').where(sql<boolean>`account.id = any(${slot('ids')}::text[])`),
+    /** What 'family.rotate' and 'family.renew' do, of many families. */
+    'family.rotateAll': {
+      compile: () =>
+        sql`
+update token_family set
+  parent_hash = case when call.single_use then call.presented else parent_hash end,
+  parent_uses = case when call.single_use then 1 else parent_uses end,
+  current_hash = call.next,
+  last_refresh_at = greatest(last_refresh_at, call.now)
+from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[], ${slot('now')}::bigint[], ${slot('single_use')}::bool[])
+  as call (id, presented, next, now, single_use)
+where token_family.id = call.id collate "C" and (not call.single_use or token_family.current_hash = call.presented)
+returning token_family.id`.compile(db),
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import type { Random } from '../../core/index.ts';
+import { all, run, type Steps } from '../verbs/steps.ts';
+import type { Keyring } from './keyring.ts';
+import { proofName, proofRow } from './proofs.ts';
+import { seal, sealedWith, unseal } from './seal.ts';
+
+/** Tables with sealed records. */
+export const SEALED_TABLES = ['realm', 'client', 'component', 'credential'] as const;
+export type SealedTable = (typeof SEALED_TABLES)[number];
+
+/** One page of a table; `last` is where the next one begins, undefined at the end. */
+export interface ResealedPage {
+  records: number;
+  last: string | undefined;
+}
+
+/** Proves the new key beside the old one. Comes first, so that a run that is cut off is known as unfinished. */
+export function* beginReseal(keyring: Keyring, random: Random): Steps<void> {
+  yield* run('meta.add', proofRow(keyring, random));
+}
+
+/** Seals the records of one page with the current key, where another one sealed them. One transaction. */
+export function* resealPage(
+  table: SealedTable,
+  after: string,
+  keyring: Keyring,
+  random: Random,
+): Steps<ResealedPage> {
+  const rows = yield* all(`${table}.sealedAfter`, { after });
+  let records = 0;
+  for (const row of rows) {
+    const id = String(row['id']);
+    const sealed = row['sealed'] as Uint8Array;
+    if (sealedWith(sealed) === keyring.current.id) continue;
+    const identity = `${table}:${id}`;
+    const next = seal(unseal(sealed, identity, keyring), identity, keyring, random);
+    records += yield* run(`${table}.reseal`, { id, sealed: next, previous: sealed });
+  }
+  const last = rows.at(-1)?.['id'];
+  return { records, last: last === undefined ? undefined : String(last) };
+}
+
+/** From now on the current key alone is needed. */
+export function* endReseal(keyring: Keyring): Steps<void> {
+  yield* run('meta.deleteOthers', { pattern: `${proofName('')}%`, name: proofName(keyring.current.id) });
+}

@@ -1,0 +1,34 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Random } from '../../core/index.ts';
+import type { Keyring } from '../sealing/keyring.ts';
+import { beginReseal, endReseal, type ResealedPage, resealPage, SEALED_TABLES } from '../sealing/reseal.ts';
+import { drive } from '../verbs/steps.ts';
+import { COMPILED_QUERIES } from './compiled-queries.ts';
+import { Statements } from './statements.ts';
+
+/**
+ * Seals every record with the keyring's current key. Killed at any point it is simply run again: until the end
+ * both keys are proved by `meta`, so that each is accepted, and records already done are left alone.
+ */
+export function resealAll(database: DatabaseSync, keyring: Keyring, random: Random): { records: number } {
+  const sql = new Statements(database, COMPILED_QUERIES);
+  drive(sql, beginReseal(keyring, random));
+  let records = 0;
+  for (const table of SEALED_TABLES) {
+    let last: string | undefined = '';
+    while (last !== undefined) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const page: ResealedPage = drive(sql, resealPage(table, last, keyring, random));
+        database.exec('COMMIT');
+        records += page.records;
+        last = page.last;
+      } catch (error) {
+        if (database.isTransaction) database.exec('ROLLBACK');
+        throw error;
+      }
+    }
+  }
+  drive(sql, endReseal(keyring));
+  return { records };
+}

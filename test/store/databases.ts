@@ -1,0 +1,59 @@
+import type { TestContext } from 'node:test';
+import { Client } from 'pg';
+import type { Clock } from '../../src/core/index.ts';
+import { Secret } from '../../src/core/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { openStore, type StoreOptions } from '../../src/store/open.ts';
+import { newMasterKey } from './files.ts';
+import type { PostgresServer } from './postgres-server.ts';
+
+/** The master key of every database of a test file. */
+export const masterKey = newMasterKey();
+
+let made = 0;
+
+/** A new, empty database on a server; `url` is without its password. */
+export async function makeDatabase(server: PostgresServer): Promise<{ name: string; url: string }> {
+  const name = `idkit_${++made}`;
+  await runSql(server, `CREATE DATABASE ${name}`);
+  return { name, url: `postgres://${server.user}@127.0.0.1:${server.port}/${name}` };
+}
+
+/** Runs statements as the superuser; the rows of the last one. */
+export async function runSql(
+  server: PostgresServer,
+  sql: string,
+  database = 'postgres',
+): Promise<Record<string, unknown>[]> {
+  const client = new Client({
+    host: '127.0.0.1',
+    port: server.port,
+    user: server.user,
+    password: server.password,
+    database,
+    ssl: false,
+  });
+  await client.connect();
+  try {
+    const result = await client.query(sql);
+    return Array.isArray(result) ? (result.at(-1) as { rows: Record<string, unknown>[] }).rows : result.rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Opens a store on a database; it is closed with the test. */
+export async function openOn(
+  t: TestContext,
+  server: PostgresServer,
+  url: string,
+  options: { clock?: Clock } & Partial<StoreOptions> = {},
+): Promise<Store> {
+  const store = await openStore({
+    postgres: { url, password: new Secret(server.password) },
+    masterKey,
+    ...options,
+  });
+  t.after(() => store.close());
+  return store;
+}
