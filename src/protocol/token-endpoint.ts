@@ -1,6 +1,6 @@
 import { seconds } from '../core/index.ts';
 import type { Answer } from './answer.ts';
-import { resolveScopes } from './claims/index.ts';
+import { type GrantedScopes, resolveScopes } from './claims/index.ts';
 import { checkNotBearerOnly } from './client-authentication.ts';
 import { withClient } from './client-gate.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
@@ -62,11 +62,24 @@ async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenRespo
     throw new Refusal('invalid-scope', { description, detail: description });
   }
 
-  // 6. Prove.
-  const proof = await grant.prove(request, scopes.granted);
-
-  // 7. Issue.
-  const response = await issueTokens(request, proof);
+  const response = await proveAndIssue(grant, request, scopes.granted);
   request.event.succeeded();
   return response;
+}
+
+async function proveAndIssue(
+  grant: Grant,
+  request: GrantRequest,
+  granted: GrantedScopes,
+): Promise<TokenResponse> {
+  try {
+    // 6. Prove.
+    const proof = await grant.prove(request, granted);
+
+    // 7. Issue.
+    return await issueTokens(request, proof);
+  } catch (error) {
+    await grant.abandon?.(request);
+    throw error;
+  }
 }

@@ -10,8 +10,8 @@ import type {
 export type TakenCode =
   | { outcome: 'taken'; code: AuthorizationCode }
   /**
-   * It was taken before; the client was taken out of the session in the same transaction, and what the first exchange
-   * has not stored yet will never be. The code is without what the request asked for.
+   * It was taken before; the client was taken out of the session in the same transaction. The code is without what the
+   * request asked for.
    */
   | { outcome: 'used'; code: AuthorizationCode }
   /** No such code: never issued, not taken in time, or so old that its mark is gone. */
@@ -22,9 +22,9 @@ export type TakenCode =
  *
  * - Of any number of parallel `finishLogin` calls for one authentication session, exactly one is answered
  *   `finished`; its user session and code are there when it is.
- * - Of any number of parallel `takeCode` calls for one code, exactly one is answered `taken`.
- * - A code that is presented a second time ends what the first one got, as all that its client has in the session,
- *   also where the first exchange has not stored its family yet: `startFamily` then answers `revoked`.
+ * - Of any number of parallel `takeCode` and `startFamily` calls for one code, exactly one has it: it is answered
+ *   `taken` or `started`.
+ * - A code that is presented a second time ends what the first one got, as all that its client has in the session.
  * - Whatever ends all sessions of a user ends logins half done and codes not exchanged yet too.
  * - Codes and browser cookies are stored as hashes only.
  */
@@ -54,17 +54,20 @@ export interface LoginStore {
     code?: AuthorizationCode;
   }): Promise<'finished' | 'gone'>;
 
-  /** Takes a code by the hash of its text; its mark stays for an hour after its end. */
+  /** Looks at a code by the hash of its text. Undefined: it was presented before, has ended or never was. */
+  findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined>;
+  /** Takes a code without anything for it, as a failed exchange does; its mark stays for an hour after its end. */
   takeCode(hash: Buffer, now: number): Promise<TakenCode>;
   /**
-   * One transaction: stores the family of a code that was taken, with the offline session where it needs one.
-   * `revoked`: the code was presented again meanwhile. `gone`: the user session has ended.
+   * One transaction: takes the code, where there is one, and stores the family that it stands for, with the offline
+   * session where it needs one. `used`: as `takeCode` answers it. `gone`: no such code, or the user session or client
+   * is gone.
    */
   startFamily(
-    codeHash: Buffer | undefined,
+    code: { hash: Buffer; now: number } | undefined,
     family: TokenFamily,
     offlineSession?: UserSession,
-  ): Promise<'started' | 'revoked' | 'gone'>;
+  ): Promise<'started' | 'used' | 'gone'>;
 
   /** Notes of the client's newest family in the session, of those begun by second `startedBy`; empty without one. */
   findClientNotes(

@@ -107,6 +107,10 @@ export interface AuthenticationSessionRow {
   doc: string;
 }
 
+/** States of an authorization code. */
+export const UNUSED = 0;
+export const TAKEN = 1;
+
 export interface CodeRow {
   hash: Uint8Array;
   realm_id: string;
@@ -116,7 +120,7 @@ export interface CodeRow {
   family_id: string;
   issued_at: number;
   expires_at: number;
-  /** 0: never presented; 1: taken; 2: presented again, so that its family must not live. */
+  /** `UNUSED` or more: `TAKEN`; an older version wrote 2 where it was presented again. */
   state: number;
   /** The rest of the request; empty once the code was taken. */
   doc: string;

@@ -1,5 +1,11 @@
 import { seconds } from '../core/index.ts';
-import type { AuthenticationSession, Consent, TokenFamily, UserSession } from '../model/index.ts';
+import type {
+  AuthenticationSession,
+  AuthorizationCode,
+  Consent,
+  TokenFamily,
+  UserSession,
+} from '../model/index.ts';
 import type { LoginStore, TakenCode } from './login-contract.ts';
 import {
   authenticationRow,
@@ -10,7 +16,7 @@ import {
   readConsent,
 } from './records/login.ts';
 import { familyRow, sessionRow } from './records/sessions.ts';
-import type { AuthenticationSessionRow, ConsentRow } from './schema.ts';
+import { type AuthenticationSessionRow, type CodeRow, type ConsentRow, UNUSED } from './schema.ts';
 import { SqlBase } from './sql-base.ts';
 import { detachedName } from './verbs/detached-name.ts';
 
@@ -41,6 +47,13 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
     });
   }
 
+  async findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined> {
+    const row = (await this.get('code.find', { hash })) as CodeRow | undefined;
+    return row === undefined || row.state !== UNUSED || row.expires_at <= now
+      ? undefined
+      : readCode(row, hash);
+  }
+
   async takeCode(hash: Buffer, now: number): Promise<TakenCode> {
     const taken = await this.write('takeCode', { hash: hash.toString('latin1'), now });
     if (taken.outcome === 'gone') return taken;
@@ -48,12 +61,12 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
   }
 
   startFamily(
-    codeHash: Buffer | undefined,
+    code: { hash: Buffer; now: number } | undefined,
     family: TokenFamily,
     offlineSession?: UserSession,
-  ): Promise<'started' | 'revoked' | 'gone'> {
+  ): Promise<'started' | 'used' | 'gone'> {
     return this.write('startFamily', {
-      code_hash: codeHash?.toString('latin1'),
+      code: code && { hash: code.hash.toString('latin1'), now: code.now },
       family: { ...familyRow(family) },
       offline_session: offlineSession && { ...sessionRow(offlineSession) },
     });

@@ -148,7 +148,7 @@ export abstract class SqlStore extends SqlLogin implements Store {
   }
 
   async findSession(id: string, offline: boolean): Promise<UserSession | undefined> {
-    const row = await this.get('session.find', { id, offline: Number(offline) });
+    const row = await this.get('session.find', { id, offline: Number(offline), now: this.now() });
     return row === undefined ? undefined : readSession(row as unknown as UsedSessionRow);
   }
 

@@ -168,16 +168,49 @@ export function loginRules(rule: Rule): void {
   );
 
   rule(
-    '"Of any number of parallel takeCode calls for one code, exactly one is answered taken"',
+    '"Of any number of parallel takeCode and startFamily calls for one code, exactly one has it"',
+    async (store) => {
+      await begin(store);
+      for (let round = 0; round < 20; round++) {
+        const text = `code ${round}`;
+        await loggedIn(store, aCode({ hash: hash(text), familyId: `family ${round}` }));
+        const code = { hash: hash(text), now: START + 1 };
+        const start = (number: number) =>
+          store.startFamily(code, aFamily({ id: `family ${round} ${number}`, clientUuid: 'client-1' }));
+        const answers = await many(20, async (number) =>
+          number % 2 === round % 2
+            ? await start(number)
+            : (await store.takeCode(hash(text), START + 1)).outcome,
+        );
+        assert.equal(counted(answers, 'started') + counted(answers, 'taken'), 1);
+        assert.equal(counted(answers, 'used'), 19);
+        // Whoever came second ended what the first one got.
+        assert.equal(await store.hasFamily('session-1', false, 'client-1'), false);
+      }
+    },
+  );
+
+  rule('one takes the code, and the others learn that it was used', async (store) => {
+    await begin(store);
+    await loggedIn(store);
+    const answers = await many(200, () => store.takeCode(hash('code'), START + 1));
+    const outcomes = answers.map(({ outcome }) => outcome);
+    assert.equal(counted(outcomes, 'taken'), 1);
+    assert.equal(counted(outcomes, 'used'), 199);
+    const taken = answers.find(({ outcome }) => outcome === 'taken');
+    assert.deepEqual(taken, { outcome: 'taken', code: aCode({}) });
+  });
+
+  rule(
+    'looking at a code does not take it, and one that was taken or has ended is not found',
     async (store) => {
       await begin(store);
       await loggedIn(store);
-      const answers = await many(200, () => store.takeCode(hash('code'), START + 1));
-      const outcomes = answers.map(({ outcome }) => outcome);
-      assert.equal(counted(outcomes, 'taken'), 1);
-      assert.equal(counted(outcomes, 'used'), 199);
-      const taken = answers.find(({ outcome }) => outcome === 'taken');
-      assert.deepEqual(taken, { outcome: 'taken', code: aCode({}) });
+      assert.deepEqual(await store.findCode(hash('code'), START + 59), aCode({}));
+      assert.equal(await store.findCode(hash('code'), START + 60), undefined);
+      assert.equal(await store.findCode(hash('another'), START), undefined);
+      assert.equal((await store.takeCode(hash('code'), START + 59)).outcome, 'taken');
+      assert.equal(await store.findCode(hash('code'), START), undefined);
     },
   );
 
@@ -194,9 +227,9 @@ export function loginRules(rule: Rule): void {
     async (store) => {
       await begin(store);
       await loggedIn(store);
-      assert.equal((await store.takeCode(hash('code'), START)).outcome, 'taken');
       const offline = aSession({ offline: true });
-      assert.equal(await store.startFamily(hash('code'), aFamily({})), 'started');
+      const code = { hash: hash('code'), now: START };
+      assert.equal(await store.startFamily(code, aFamily({})), 'started');
       const others = [aFamily({ id: 'tab' }), aFamily({ id: 'other', clientUuid: 'client-2' })];
       for (const family of others) assert.equal(await store.startFamily(undefined, family), 'started');
       const kept = aFamily({ id: 'kept', offline: true });
@@ -216,38 +249,19 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule(
-    '"also where the first exchange has not stored its family yet: startFamily then answers revoked"',
-    async (store) => {
-      await begin(store);
-      for (let round = 0; round < 50; round++) {
-        const code = hash(`code ${round}`);
-        await loggedIn(store, aCode({ hash: code, familyId: `family ${round}` }));
-        const first = await store.takeCode(code, START);
-        assert.equal(first.outcome, 'taken');
-        const family = aFamily({ id: `family ${round}` });
-        const race = [() => store.startFamily(code, family), () => store.takeCode(code, START)];
-        const answers = await Promise.all((round % 2 === 0 ? race : race.reverse()).map((call) => call()));
-        assert.deepEqual(answers.filter((answer) => answer === 'started').length, round % 2 === 0 ? 1 : 0);
-        assert.equal(await store.findFamily(`family ${round}`), undefined);
-        assert.equal(await store.startFamily(code, family), 'revoked');
-      }
-    },
-  );
-
   rule('no family starts in a session that has ended, nor for a client that was removed', async (store) => {
     await begin(store);
     await loggedIn(store);
-    await store.takeCode(hash('code'), START);
+    const code = (text: string) => ({ hash: hash(text), now: START });
     await store.endSession('session-1', false);
-    assert.equal(await store.startFamily(hash('code'), aFamily({})), 'gone');
+    assert.equal(await store.startFamily(code('code'), aFamily({})), 'gone');
     const offline = aSession({ offline: true });
-    assert.equal(await store.startFamily(hash('code'), aFamily({ offline: true }), offline), 'gone');
+    assert.equal(await store.startFamily(undefined, aFamily({ offline: true }), offline), 'gone');
     assert.equal(await store.findSession('session-1', true), undefined);
     await loggedIn(store, aCode({ hash: hash('other') }));
-    await store.takeCode(hash('other'), START);
+    assert.equal(await store.startFamily({ hash: hash('other'), now: START + 60 }, aFamily({})), 'gone');
     await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
-    assert.equal(await store.startFamily(hash('other'), aFamily({})), 'gone');
+    assert.equal(await store.startFamily(code('other'), aFamily({})), 'gone');
     assert.equal(await store.startFamily(undefined, aFamily({})), 'gone');
   });
 

@@ -5,9 +5,10 @@ import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
 import { begin, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
-  rule('keeps the last use of a session over all its families, also of removed ones', async (store) => {
+  rule('keeps the last use of a session over all its families, also of removed ones', async (store, set) => {
     await begin(store);
     await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
+    set(START + 500);
     await store.rotateRefreshToken(rotation({ familyId: 'family-2', now: START + 500 }));
     assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
     assert.equal((await store.findFamily('family-1'))!.session.lastAccessAt, START + 500);

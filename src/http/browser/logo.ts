@@ -1,4 +1,5 @@
-import { readFile, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answerNotFound } from '../not-found.ts';
 import type { Route } from '../route.ts';
@@ -17,12 +18,15 @@ export interface Logo {
   version: string;
 }
 
-/** The logo of a realm; undefined where there is none. A new file shows at the next page. */
-export async function findLogo(directory: string | undefined, realm: string): Promise<Logo | undefined> {
+/**
+ * The logo of a realm; undefined where there is none. A new file shows at the next page. Looked for at once: two looks
+ * at a local directory cost less than one hop to another thread.
+ */
+export function findLogo(directory: string | undefined, realm: string): Logo | undefined {
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;
   for (const { extension, contentType } of KINDS) {
     const file = join(directory, `${realm}.${extension}`);
-    const found = await statFile(file);
+    const found = statFile(file);
     if (found === undefined) continue;
     const version = `${Math.floor(found.mtimeMs).toString(36)}-${found.size.toString(36)}`;
     return { file, contentType, version };
@@ -35,10 +39,10 @@ export function logoUrl(realm: string, logo: Logo): string {
   return `/resources/logos/${encodeURIComponent(realm)}?v=${logo.version}`;
 }
 
-async function statFile(file: string) {
+function statFile(file: string) {
   try {
-    const found = await stat(file);
-    return found.isFile() ? found : undefined;
+    const found = statSync(file, { throwIfNoEntry: false });
+    return found?.isFile() ? found : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return undefined;
@@ -53,7 +57,7 @@ export const logoRoute: Route = {
   handle: async (services, request, reply) => {
     const { realm } = request.params as { realm: string };
     const { v } = request.query as { v?: string };
-    const logo = await findLogo(services.logoDirectory, realm);
+    const logo = findLogo(services.logoDirectory, realm);
     if (logo === undefined) return answerNotFound(services, request, reply);
     return reply
       .header('content-type', logo.contentType)

@@ -8,6 +8,14 @@ import { findLogo, logoUrl } from './logo.ts';
 /** Nothing of a login is kept by a browser or a proxy (facts §12). */
 const NO_STORE = 'no-store, must-revalidate, max-age=0';
 
+let pagesLoading: Promise<typeof import('../pages/index.ts')> | undefined;
+
+/** Loaded at the first page; an `import()` at each one is not free. */
+function loadPages(): Promise<typeof import('../pages/index.ts')> {
+  pagesLoading ??= import('../pages/index.ts');
+  return pagesLoading;
+}
+
 /** Sends what the rules answered: a page, a redirect, a form that posts itself or nothing, with its cookies. */
 export async function sendBrowserAnswer(
   services: Services,
@@ -31,7 +39,7 @@ export async function sendBrowserAnswer(
     case 'nothing':
       return reply.code(answer.status).send();
     case 'form-post': {
-      const pages = await import('../pages/index.ts');
+      const pages = await loadPages();
       // The rules let no such URI through; this is the last door.
       if (pages.safeLink(answer.to) === undefined) throw new Error('a form would post to a script');
       const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';
@@ -39,13 +47,11 @@ export async function sendBrowserAnswer(
       return sendPage(reply, 200, page);
     }
     case 'page': {
-      const [pages, logo] = await Promise.all([
-        import('../pages/index.ts'),
-        findLogo(services.logoDirectory, realm),
-      ]);
+      const { renderPage } = await loadPages();
+      const logo = findLogo(services.logoDirectory, realm);
       const basePath = basePathOf(baseUrl);
       const place = { basePath, ...(logo === undefined ? {} : { logo: basePath + logoUrl(realm, logo) }) };
-      return sendPage(reply, answer.status, pages.renderPage(answer.frame, answer.page, place));
+      return sendPage(reply, answer.status, renderPage(answer.frame, answer.page, place));
     }
   }
 }

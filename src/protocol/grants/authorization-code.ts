@@ -23,12 +23,14 @@ export const authorizationCodeGrant: Grant = {
 
   async prove(grantRequest) {
     const { ctx, configuration, client, request, event, now } = grantRequest;
-    const code = await take(grantRequest, request.form.get('code')!);
-    const [session, user, consent, kept] = await Promise.all([
+    const code = await ctx.store.findCode(hashCode(request.form.get('code')!), now);
+    if (code === undefined || code.realmId !== configuration.realm.id) throw notValid();
+    event.sessionId = code.sessionId;
+    event.details['code_id'] = code.sessionId;
+    const [session, user, consent] = await Promise.all([
       ctx.store.findSession(code.sessionId, false),
       ctx.store.findUser(configuration.realm.id, code.userId),
       ctx.store.findConsent(code.userId, client.id),
-      ctx.store.findSession(code.sessionId, true),
     ]);
     if (session === undefined || session.userId !== code.userId) throw notValid();
     if (!isSessionAlive(configuration, session, now))
@@ -45,23 +47,18 @@ export const authorizationCodeGrant: Grant = {
     checkVerifier(code, request.form.get('code_verifier'));
     const granted = grantScopes(grantRequest, code);
     if (missingConsent(client, granted.scopes, consent).length > 0) throw new Refusal('consent-withdrawn');
-    return startFamily(grantRequest, code, granted, session, kept, user);
+    const offline = granted.scopes.some((scope) => scope.name === 'offline_access');
+    const kept = offline ? await ctx.store.findSession(code.sessionId, true) : undefined;
+    return startFamily(grantRequest, code, granted, { session, kept, offline }, user);
+  },
+
+  async abandon({ ctx, request, event, now }) {
+    const taken = await ctx.store.takeCode(hashCode(request.form.get('code')!), now);
+    if (taken.outcome === 'gone') return;
+    event.sessionId = taken.code.sessionId;
+    event.details['code_id'] = taken.code.sessionId;
   },
 };
-
-/** @throws Refusal `code-refused` for a code that is not there, has ended or was used before */
-async function take(
-  { ctx, configuration, event, now }: GrantRequest,
-  text: string,
-): Promise<AuthorizationCode> {
-  const taken = await ctx.store.takeCode(hashCode(text), now);
-  if (taken.outcome === 'gone') throw notValid();
-  const { code } = taken;
-  event.sessionId = code.sessionId;
-  event.details['code_id'] = code.sessionId;
-  if (taken.outcome === 'used' || code.realmId !== configuration.realm.id) throw notValid();
-  return code;
-}
 
 /** The scopes of the authorization request that the client still has. */
 function grantScopes({ configuration, client }: GrantRequest, { scope }: AuthorizationCode): GrantedScopes {
@@ -79,11 +76,9 @@ function startFamily(
   { ctx, configuration, client, request, now }: GrantRequest,
   code: AuthorizationCode,
   granted: GrantedScopes,
-  session: UserSession,
-  kept: UserSession | undefined,
+  { session, kept, offline }: { session: UserSession; kept: UserSession | undefined; offline: boolean },
   user: Proof['user'],
 ): Proof {
-  const offline = granted.scopes.some((scope) => scope.name === 'offline_access');
   const begun = { ...session, offline: true, startedAt: now, ipAddress: request.remoteAddress };
   const offlineSession = offline ? { ...(kept ?? begun), lastAccessAt: now } : undefined;
   const notes = { ...code.notes, ...(code.claims === undefined ? {} : { claims: code.claims }) };
@@ -104,7 +99,11 @@ function startFamily(
     record: { session: offlineSession ?? { ...session, lastAccessAt: now }, family },
     notes: { ...session.notes, ...notes, ...(code.nonce === undefined ? {} : { nonce: code.nonce }) },
     commit: async (currentHash) => {
-      const outcome = await ctx.store.startFamily(code.hash, { ...family, currentHash }, offlineSession);
+      const outcome = await ctx.store.startFamily(
+        { hash: code.hash, now },
+        { ...family, currentHash },
+        offlineSession,
+      );
       if (outcome !== 'started') throw notValid();
     },
   };

@@ -56,4 +56,6 @@ export interface Grant {
    * @throws Refusal
    */
   prove(request: GrantRequest, granted: GrantedScopes): Promise<Proof>;
+  /** Runs where `prove` or the issuing ended in an error: what was presented is used up all the same. */
+  abandon?(request: GrantRequest): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Tables } from '../schema.ts';
+import { TAKEN, type Tables, UNUSED } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
 /** What belongs to the row itself and does not change between steps of a login comes first. */
@@ -63,16 +63,16 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
           .where('expires_at', '<=', slot('now'))
           .limit(slot('limit')),
       ),
-    'code.insert': db.insertInto('authorization_code').values({ ...slots(CODE), state: 0 }),
+    'code.insert': db.insertInto('authorization_code').values({ ...slots(CODE), state: UNUSED }),
     'code.find': db.selectFrom('authorization_code').selectAll().where('hash', '=', slot('hash')),
-    'code.mark': db
+    'code.take': db
       .updateTable('authorization_code')
-      .set({ state: slot('state'), doc: '{"notes":{}}' })
+      .set({ state: TAKEN, doc: '{"notes":{}}' })
       .where('hash', '=', slot('hash')),
     'code.deleteUnused': db
       .deleteFrom('authorization_code')
       .where('user_id', '=', slot('user_id'))
-      .where('state', '=', 0),
+      .where('state', '=', UNUSED),
     'code.sweep': db
       .deleteFrom('authorization_code')
       .where('hash', 'in', (eb) =>

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
@@ -30,6 +30,14 @@ const SESSION = [
   'doc',
 ] as const;
 
+function lastRefresh(eb: ExpressionBuilder<Tables, 'user_session'>) {
+  return eb
+    .selectFrom('token_family')
+    .select((inner) => inner.fn.max('last_refresh_at').as('at'))
+    .whereRef('token_family.session_id', '=', 'user_session.id')
+    .whereRef('token_family.offline', '=', 'user_session.offline');
+}
+
 export function sessionQueries(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -42,14 +50,7 @@ export function sessionQueries(
   const sessions = db
     .selectFrom('user_session')
     .selectAll('user_session')
-    .select((eb) =>
-      eb
-        .selectFrom('token_family')
-        .select((inner) => inner.fn.max('last_refresh_at').as('at'))
-        .whereRef('token_family.session_id', '=', 'user_session.id')
-        .whereRef('token_family.offline', '=', 'user_session.offline')
-        .as('last_refresh_at'),
-    );
+    .select((eb) => lastRefresh(eb).as('last_refresh_at'));
   const listed = sessions
     .innerJoin('account', 'account.id', 'user_session.user_id')
     .select('account.username')
@@ -66,7 +67,13 @@ export function sessionQueries(
       .insertInto('user_session')
       .values(slots(SESSION))
       .onConflict((conflict) => conflict.doNothing()),
-    'session.find': sessions
+    // One used in this very second is not asked for a later use: a session may have very many families.
+    'session.find': db
+      .selectFrom('user_session')
+      .selectAll('user_session')
+      .select((eb) =>
+        lastRefresh(eb).where('user_session.last_access_at', '<', slot('now')).as('last_refresh_at'),
+      )
       .where('user_session.id', '=', slot('id'))
       .where('user_session.offline', '=', slot('offline')),
     'session.ofUser': listed

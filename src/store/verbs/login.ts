@@ -1,14 +1,9 @@
 import type { Row } from '../rows.ts';
-import type { CodeRow } from '../schema.ts';
+import { type CodeRow, UNUSED } from '../schema.ts';
 import { detachedName } from './detached-name.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, run, type Steps } from './steps.ts';
 import type { Verbs } from './verbs.ts';
-
-/** States of a code (`CodeRow.state`). */
-const UNUSED = 0;
-const TAKEN = 1;
-const REVOKED = 2;
 
 /** Seconds for which a family that was taken away is known as detached. */
 const DETACHED_FOR = 86_400;
@@ -63,7 +58,7 @@ function provedAt(doc: unknown): number {
   return Number(notes?.['auth_time'] ?? 0);
 }
 
-/** The first caller has it; a second one ends what the first got, also what it has not stored yet. */
+/** The first caller has it; a second one ends what the first got. */
 export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
   const hash = Buffer.from(text, 'latin1');
   const found = yield* get('code.find', { hash });
@@ -71,25 +66,23 @@ export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<V
   const { hash: _, ...row } = found as unknown as CodeRow;
   if (row.state === UNUSED) {
     if (row.expires_at <= now) return { outcome: 'gone' };
-    yield* run('code.mark', { hash, state: TAKEN });
+    yield* run('code.take', { hash });
     return { outcome: 'taken', row };
   }
-  yield* run('code.mark', { hash, state: REVOKED });
   const place = { client_uuid: row.client_uuid, session_id: row.session_id };
   yield* detach(yield* all('family.ofClientInSession', place), now);
   return { outcome: 'used', row };
 }
 
-/** The family that a code was exchanged for, with its offline session; see `LoginStore`. */
+/** Exchanges a code for its family, with its offline session; see `LoginStore`. */
 export function* startFamily({
-  code_hash,
+  code,
   family,
   offline_session,
-}: Verbs['startFamily']['in']): Steps<'started' | 'revoked' | 'gone'> {
-  if (code_hash !== undefined) {
-    const code = yield* get('code.find', { hash: Buffer.from(code_hash, 'latin1') });
-    if (code === undefined) return 'gone';
-    if (code['state'] === REVOKED) return 'revoked';
+}: Verbs['startFamily']['in']): Steps<'started' | 'used' | 'gone'> {
+  if (code !== undefined) {
+    const { outcome } = yield* takeCode(code);
+    if (outcome !== 'taken') return outcome;
   } else if ((yield* get('client.byId', { id: family['client_uuid'] })) === undefined) return 'gone';
   if ((yield* get('session.row', { id: family['session_id'], offline: 0 })) === undefined) return 'gone';
   if (offline_session !== undefined && (yield* run('session.insert', offline_session)) === 0)

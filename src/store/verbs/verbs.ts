@@ -71,8 +71,12 @@ export interface Verbs {
     out: { outcome: 'taken' | 'used'; row: Omit<CodeRow, 'hash'> } | { outcome: 'gone' };
   };
   startFamily: {
-    in: { code_hash: string | undefined; family: Arguments; offline_session: Arguments | undefined };
-    out: 'started' | 'revoked' | 'gone';
+    in: {
+      code: { hash: string; now: number } | undefined;
+      family: Arguments;
+      offline_session: Arguments | undefined;
+    };
+    out: 'started' | 'used' | 'gone';
   };
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
