@@ -8,6 +8,8 @@ import { examples } from './commands/examples.ts';
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Runner) => void>>> = {
   init: async () => (await import('./commands/init.ts')).addInit,
   serve: async () => (await import('./commands/serve.ts')).addServe,
+  up: async () => (await import('./commands/parts.ts')).addUp,
+  down: async () => (await import('./commands/parts.ts')).addDown,
   backup: async () => (await import('./commands/backup.ts')).addBackup,
   verify: async () => (await import('./commands/verify.ts')).addVerify,
   restore: async () => (await import('./commands/restore.ts')).addRestore,
@@ -22,11 +24,10 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Ru
   config: async () => (await import('./commands/config.ts')).addConfig,
   completion: async () => (await import('./commands/completion.ts')).addCompletion,
   help: async () => (await import('./commands/help.ts')).addHelp,
-  'not-yet': async () => (await import('./commands/not-yet.ts')).addNotYet,
 };
 
 /** Commands that show all the others. */
-const NEEDS_ALL = ['help', 'completion', 'not-yet'];
+const NEEDS_ALL = ['help', 'completion'];
 
 /**
  * The command line of contract §3. Command modules hold only flags; what does the work is imported when a command

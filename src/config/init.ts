@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Random, Secret, systemRandom } from '../core/index.ts';
+import { renderPlatformFiles } from './compose/files.ts';
 import { renderEnvValue } from './env-file.ts';
 import { GENERATED_MARK } from './env-write.ts';
 import { checkMasterKey, generateMasterKey } from './master-key.ts';
@@ -21,8 +22,9 @@ export interface InitResult {
 
 /**
  * Writes a platform directory (contract §1): `idkit.yaml`, `.env` (0600), `config/`, `import/`, `data/` and the
- * backup root (0700). Files only, nothing is started; no file is ever overwritten. Values that `env` gives are
- * written into `.env` as they are, the others are generated.
+ * backup root (0700); for containers `compose.yaml`, the proxy's configuration and an application too. Files only,
+ * nothing is started; no file is ever overwritten. Values that `env` gives are written into `.env` as they are, the
+ * others are generated.
  *
  * @throws IDKIT_MASTER_KEY_INVALID before anything is written; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE
  */
@@ -31,13 +33,16 @@ export function initPlatform(
   options: {
     runtime?: 'embedded' | 'compose';
     service?: 'idkit' | 'keycloak';
+    /** The reverse proxy of a container platform. */
+    proxy?: 'caddy' | 'nginx';
     env?: NodeJS.ProcessEnv;
     random?: Random;
   } = {},
 ): InitResult {
   const random = options.random ?? systemRandom;
+  const { runtime = 'embedded', service = 'idkit', proxy = 'caddy' } = options;
   const paths = platformPaths(dir);
-  const secrets = chooseSecrets(options.env ?? process.env, random);
+  const secrets = chooseSecrets(options.env ?? process.env, random, runtime);
   const created: string[] = [];
   const kept: string[] = [];
   const note = (path: string, outcome: 'created' | 'kept'): void => {
@@ -48,15 +53,25 @@ export function initPlatform(
   for (const path of [paths.config, paths.import, paths.data, join(dir, 'backups')]) {
     createDirectory(path, path === paths.config ? 0o755 : 0o700);
   }
-  const yaml = renderDefaultYaml(options.runtime ?? 'embedded', options.service ?? 'idkit');
+  const platform = runtime === 'compose' ? renderPlatformFiles({ service, proxy }) : undefined;
+  const yaml = renderDefaultYaml(runtime, service, platform?.settings);
   // The secrets come first: a directory with idkit.yaml counts as made.
   const env = createFile(paths.env, secrets.text, 0o600);
   note(paths.env, env);
+  for (const [name, text] of platform?.files ?? []) {
+    const file = join(dir, name);
+    createDirectory(dirname(file), 0o755);
+    note(file, createFile(file, text, 0o644));
+  }
   note(paths.yaml, createFile(paths.yaml, yaml, 0o644));
   return { paths, created, kept, generated: env === 'created' ? secrets.generated : [] };
 }
 
-function chooseSecrets(env: NodeJS.ProcessEnv, random: Random): { text: string; generated: string[] } {
+function chooseSecrets(
+  env: NodeJS.ProcessEnv,
+  random: Random,
+  runtime: 'embedded' | 'compose',
+): { text: string; generated: string[] } {
   const generated: string[] = [];
   const lines = [
     '# The secrets of this platform. Mode 0600; idkit refuses it when others can read it.',
@@ -70,6 +85,8 @@ function chooseSecrets(env: NodeJS.ProcessEnv, random: Random): { text: string; 
     ['IDKIT_MASTER_KEY', () => generateMasterKey(random).reveal()],
     ['IDKIT_SMOKE_CLIENT_SECRET', () => random.bytes(24).toString('base64url')],
   ];
+  if (runtime === 'compose')
+    rows.push(['IDKIT_DATABASE_PASSWORD', () => random.bytes(24).toString('base64url')]);
   for (const [key, generate] of rows) {
     const value = env[key];
     if (!value && key !== 'IDKIT_ADMIN_USERNAME') {
@@ -78,8 +95,15 @@ function chooseSecrets(env: NodeJS.ProcessEnv, random: Random): { text: string; 
     }
     lines.push(`${key}=${renderEnvValue(value || generate())}`);
   }
+  if (runtime === 'compose') lines.push(...COMPOSE_VARIABLES);
   return { text: `${lines.join('\n')}\n`, generated };
 }
+
+const COMPOSE_VARIABLES = [
+  '# Variables of compose.yaml, where the defaults there do not fit:',
+  '# DATABASE_IMAGE= SERVICE_IMAGE= PROXY_IMAGE= APPLICATION_IMAGE=',
+  '# SITE= HTTPS_PORT= SERVICE_PORT= APPLICATION_PORT=   (and the same in idkit.yaml: baseUrl, applications)',
+];
 
 function createDirectory(path: string, mode: number): void {
   if (existsSync(path)) return;

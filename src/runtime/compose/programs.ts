@@ -12,7 +12,7 @@ const MARK = 'IDKIT_RUN';
 
 /** Kills what carries the mark `$1`; a shell and grep are in every image of Postgres. */
 const KILL_MARKED =
-  'for e in /proc/[0-9]*/environ; do grep -qs "$1" "$e" && p=${e#/proc/} && kill -9 "${p%/environ}"; done; true';
+  'for d in /proc/[0-9]*; do grep -qs "$1" "$d/environ" && kill -9 "$(basename "$d")"; done; true';
 
 /** Seconds of one question to the container. */
 const PATIENCE = 60;

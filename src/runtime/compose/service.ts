@@ -1,7 +1,6 @@
 import { ownVersion, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { ServiceHalf } from '../contract.ts';
-import type { PartRole } from '../parts.ts';
 import { lastLine } from './call.ts';
 import { type Container, listContainers } from './containers.ts';
 import { type Definition, nameOf, readDefinition, roleOf } from './definition.ts';

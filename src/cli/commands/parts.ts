@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { PartsResult } from '../../procedures/index.ts';
+import type { CommandContext, Outcome, Runner } from '../command.ts';
+import { renderTable } from '../output/render-table.ts';
+import { examples } from './examples.ts';
+import { given } from './flag-values.ts';
+
+/** `idkit up` */
+export function addUp(program: Command, run: Runner): void {
+  program
+    .command('up')
+    .description('start the containers in order, waiting for each: database, service, proxy, applications')
+    .addHelpText('after', examples([['idkit up', 'after idkit init --runtime compose']]))
+    .action(
+      run(async (context) => {
+        const settings = await loadContainerPlatform(context, 'up');
+        const { up } = await import('../../procedures/index.ts');
+        return render(await up(settings, context.procedure));
+      }),
+    );
+}
+
+/** `idkit down` */
+export function addDown(program: Command, run: Runner): void {
+  program
+    .command('down')
+    .description('stop the containers in the opposite order and remove them; the data stays')
+    .addHelpText('after', examples([['idkit down', 'idkit up brings everything back']]))
+    .action(
+      run(async (context) => {
+        const settings = await loadContainerPlatform(context, 'down');
+        const { down } = await import('../../procedures/index.ts');
+        return render(await down(settings, context.procedure));
+      }),
+    );
+}
+
+/** @throws IDKIT_USAGE on the embedded platform (contract §3) */
+async function loadContainerPlatform(context: CommandContext, command: 'up' | 'down'): Promise<Settings> {
+  const settings = await context.loadSettings();
+  if (settings.runtime === 'compose') return settings;
+  throw new IdkitError(
+    'IDKIT_USAGE',
+    `${command} is for a container platform, and ${settings.dir} is an embedded one`,
+    {
+      hints: [
+        command === 'up'
+          ? 'idkit serve runs the service here'
+          : 'Ctrl-C or SIGTERM stops idkit serve, which runs the service here',
+        'idkit init --runtime compose writes a container platform',
+      ],
+    },
+  );
+}
+
+function render(result: PartsResult): Outcome {
+  const { findings, failure, ...data } = result;
+  const rows = result.parts.map(({ name, state, health, image }) => [name, state, health, image]);
+  const text = [
+    ...(rows.length === 0 ? ['nothing ran'] : [renderTable(['PART', 'STATE', 'HEALTH', 'IMAGE'], rows)]),
+    ...(result.baseUrl === undefined ? [] : [result.baseUrl]),
+  ];
+  return { data, text: text.join('\n'), findings, ...given('failure', failure) };
+}

@@ -1,0 +1,178 @@
+/** What a container platform is made of. */
+export interface ComposeChoice {
+  service: 'idkit' | 'keycloak';
+  proxy: 'caddy' | 'nginx';
+  /** The version of idkit, which names its image. */
+  version: string;
+}
+
+/** The base URL of a new container platform. */
+export const COMPOSE_BASE_URL = 'https://localhost:8443';
+
+/** The text of compose.yaml, with every choice explained where it stands. Without secrets. */
+export function renderCompose({ service, proxy, version }: ComposeChoice): string {
+  return [
+    HEAD,
+    database(service),
+    service === 'idkit' ? idkit(version) : KEYCLOAK,
+    proxy === 'caddy' ? caddy(service) : nginx(service),
+    application(service),
+    `volumes:\n  database:\n${proxy === 'caddy' ? '  caddy-data:\n  caddy-config:\n' : ''}`,
+  ].join('\n');
+}
+
+const HEAD = `# The containers of this platform. "idkit up" starts them one after another: database, service, proxy, applications.
+#
+# No secret stands here. A variable without a value is filled from .env by idkit when it runs docker or podman. By hand:
+#   set -a; . ./.env; POSTGRES_PASSWORD=$IDKIT_DATABASE_PASSWORD; set +a; docker compose up -d
+# Images and ports are variables with a default; lines such as HTTPS_PORT=443 in .env change them.
+# "idkit down" removes the containers and keeps the volumes, which hold the data.
+services:`;
+
+const HARDENED = `    security_opt:
+      - no-new-privileges:true`;
+
+function database(name: string): string {
+  return `  database:
+    image: \${DATABASE_IMAGE:-docker.io/library/postgres:17}
+    restart: unless-stopped
+    environment:
+      POSTGRES_USER: ${name}
+      POSTGRES_DB: ${name}
+      # IDKIT_DATABASE_PASSWORD of .env. It counts when the volume is new; restore sets it on a database that is there.
+      POSTGRES_PASSWORD:
+    volumes:
+      - database:/var/lib/postgresql/data
+    # No port is published: the service reaches it inside, and idkit runs psql and pg_dump in this container.
+    # Postgres ends its work before it stops.
+    stop_grace_period: 60s
+${HARDENED}
+`;
+}
+
+function idkit(version: string): string {
+  return `  idkit:
+    # Made from idkit's Containerfile (README, "In containers").
+    image: \${SERVICE_IMAGE:-localhost/idkit:${version}}
+    restart: unless-stopped
+    command: ["serve", "--host", "0.0.0.0", "--port", "8080"]
+    environment:
+      IDKIT_DATABASE_URL: postgres://idkit@database/idkit
+      IDKIT_DATABASE_PASSWORD:
+      IDKIT_MASTER_KEY:
+      IDKIT_MASTER_KEY_OLD:
+      IDKIT_ADMIN_USERNAME:
+      IDKIT_ADMIN_PASSWORD:
+      IDKIT_SMOKE_CLIENT_SECRET:
+    volumes:
+      - ./idkit.yaml:/platform/idkit.yaml:ro
+      # Realm files that are imported at the start; the container's user 10001 must be able to read them.
+      # - ./import:/platform/import:ro
+    # For this machine alone: idkit's own commands reach the service here. People come through the proxy.
+    ports:
+      - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"
+    # The service writes to its database and nowhere else.
+    read_only: true
+    tmpfs:
+      - /platform/data:mode=1777
+      - /tmp:mode=1777
+    cap_drop:
+      - ALL
+${HARDENED}
+    stop_grace_period: 30s
+`;
+}
+
+const KEYCLOAK = `  keycloak:
+    image: \${SERVICE_IMAGE:-quay.io/keycloak/keycloak:26.7}
+    restart: unless-stopped
+    command: ["start"]
+    environment:
+      KC_DB: postgres
+      KC_DB_URL: jdbc:postgresql://database/keycloak
+      KC_DB_USERNAME: keycloak
+      KC_DB_PASSWORD:
+      # The public address; the proxy ends TLS.
+      KC_HOSTNAME: \${IDKIT_BASE_URL:-${COMPOSE_BASE_URL}}
+      KC_HOSTNAME_BACKCHANNEL_DYNAMIC: "false"
+      KC_HTTP_ENABLED: "true"
+      KC_PROXY_HEADERS: xforwarded
+      KC_HEALTH_ENABLED: "true"
+      KC_METRICS_ENABLED: "true"
+      KC_BOOTSTRAP_ADMIN_USERNAME: \${IDKIT_ADMIN_USERNAME:-admin}
+      KC_BOOTSTRAP_ADMIN_PASSWORD:
+    # For this machine alone: idkit's own commands reach the service, and its health on 9000, here.
+    ports:
+      - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"
+      - "127.0.0.1:\${MANAGEMENT_PORT:-9000}:9000"
+    # Keycloak writes its build below /opt/keycloak when it starts, so its root is not read-only.
+    cap_drop:
+      - ALL
+${HARDENED}
+    stop_grace_period: 60s
+`;
+
+function caddy(service: string): string {
+  return `  caddy:
+    image: \${PROXY_IMAGE:-docker.io/library/caddy:2}
+    restart: unless-stopped
+    environment:
+      # The host name of the platform. For a public one Caddy fetches a certificate; for localhost it makes its own.
+      SITE: \${SITE:-localhost}
+      SERVICE: ${service}:8080
+    volumes:
+      - ./config/Caddyfile:/etc/caddy/Caddyfile:ro
+      - caddy-data:/data
+      - caddy-config:/config
+    # A public host name needs HTTPS_PORT=443 and, for its certificate, port 80 as well: - "80:80"
+    ports:
+      - "\${HTTPS_PORT:-8443}:443"
+    read_only: true
+    cap_drop:
+      - ALL
+    cap_add:
+      - NET_BIND_SERVICE
+${HARDENED}
+`;
+}
+
+function nginx(service: string): string {
+  return `  nginx:
+    # Reads its certificate and key from tls/cert.pem and tls/key.pem, which are no part of a backup. For a trial:
+    #   mkdir -p tls && openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj /CN=localhost \\
+    #     -addext subjectAltName=DNS:localhost -keyout tls/key.pem -out tls/cert.pem
+    image: \${PROXY_IMAGE:-docker.io/library/nginx:1}
+    restart: unless-stopped
+    volumes:
+      - ./config/nginx.conf:/etc/nginx/nginx.conf:ro
+      - ./tls:/etc/nginx/tls:ro
+    ports:
+      - "\${HTTPS_PORT:-8443}:8443"
+    # Leads to ${service}, see config/nginx.conf.
+    read_only: true
+    tmpfs:
+      - /tmp:mode=1777
+${HARDENED}
+`;
+}
+
+function application(service: string): string {
+  return `  # An application: its health is /health, and /api answers whoever shows a valid access token. Put yours here.
+  hello:
+    image: \${APPLICATION_IMAGE:-docker.io/library/node:24-bookworm-slim}
+    restart: unless-stopped
+    command: ["node", "/application/server.mjs"]
+    environment:
+      ISSUER: \${IDKIT_BASE_URL:-${COMPOSE_BASE_URL}}/realms/master
+      KEYS: http://${service}:8080/realms/master/protocol/openid-connect/certs
+    volumes:
+      - ./config/application:/application:ro
+    ports:
+      - "127.0.0.1:\${APPLICATION_PORT:-8081}:3000"
+    user: "10001:10001"
+    read_only: true
+    cap_drop:
+      - ALL
+${HARDENED}
+`;
+}

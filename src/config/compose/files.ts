@@ -1,0 +1,40 @@
+import { ownVersion } from '../own-version.ts';
+import { APPLICATION } from './application.ts';
+import { COMPOSE_BASE_URL, renderCompose } from './definition.ts';
+import { CADDYFILE, renderNginx } from './proxies.ts';
+
+/** The files of a new container platform beside `.env`, and what its idkit.yaml sets. */
+export interface PlatformFiles {
+  /** Text by path in the platform directory. */
+  files: ReadonlyMap<string, string>;
+  /** Values as YAML by the setting's dotted name. */
+  settings: Readonly<Record<string, string>>;
+}
+
+/** Addresses that containers may have: proxies in these networks are believed. */
+const PRIVATE_NETWORKS = '[10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16]';
+
+const APPLICATIONS =
+  '[{ name: hello, health: "http://127.0.0.1:8081/health", protected: "http://127.0.0.1:8081/api" }]';
+
+/** Everything that `idkit init --runtime compose` writes, as text. */
+export function renderPlatformFiles(choice: {
+  service: 'idkit' | 'keycloak';
+  proxy: 'caddy' | 'nginx';
+}): PlatformFiles {
+  const { service, proxy } = choice;
+  return {
+    files: new Map([
+      ['compose.yaml', renderCompose({ service, proxy, version: ownVersion() })],
+      proxy === 'caddy' ? ['config/Caddyfile', CADDYFILE] : ['config/nginx.conf', renderNginx(service)],
+      ['config/application/server.mjs', APPLICATION],
+    ]),
+    settings: {
+      baseUrl: COMPOSE_BASE_URL,
+      database: `postgres://${service}@database/${service}`,
+      trustedProxies: PRIVATE_NETWORKS,
+      applications: APPLICATIONS,
+      ...(proxy === 'caddy' ? {} : { 'compose.proxy': proxy }),
+    },
+  };
+}

@@ -1,0 +1,30 @@
+import type { Settings } from '../../config/index.ts';
+import type { ServiceHalf } from '../contract.ts';
+import type { PostgresPrograms } from '../postgres/programs.ts';
+import { nameOf } from './definition.ts';
+import { type Engine, findEngine } from './engine.ts';
+import { openContainerPrograms } from './programs.ts';
+import { openComposeService } from './service.ts';
+
+/** A platform in containers: its service and parts, and how to reach its database. */
+export interface ComposePlatform {
+  service: ServiceHalf;
+  programs: PostgresPrograms;
+}
+
+/**
+ * Opens a platform in containers. The engine is asked for at the first need.
+ *
+ * @throws IDKIT_SETTING where the database's address names no service of compose.yaml
+ */
+export function openCompose(settings: Settings): ComposePlatform {
+  let engine: Promise<Engine> | undefined;
+  const engineOf = () => {
+    engine ??= findEngine(settings.compose.engine);
+    return engine;
+  };
+  return {
+    service: openComposeService(settings, engineOf),
+    programs: openContainerPrograms(nameOf(settings, 'database'), settings.compose.project, engineOf),
+  };
+}
