@@ -1035,8 +1035,11 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "session.find": {
-  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"last_refresh_at\" from \"user_session\" where \"user_session\".\"id\" = $1 and \"user_session\".\"offline\" = $2",
+  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\" and \"user_session\".\"last_access_at\" < $1) as \"last_refresh_at\" from \"user_session\" where \"user_session\".\"id\" = $2 and \"user_session\".\"offline\" = $3",
   "bind": [
+   {
+    "slot": "now"
+   },
    {
     "slot": "id"
    },
@@ -1543,11 +1546,11 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
- "code.mark": {
+ "code.take": {
   "sql": "update \"authorization_code\" set \"state\" = $1, \"doc\" = $2 where \"hash\" = $3",
   "bind": [
    {
-    "slot": "state"
+    "value": 1
    },
    {
     "value": "{\"notes\":{}}"
