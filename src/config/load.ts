@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { IdkitError, Secret } from '../core/index.ts';
 import { checkEnvKeys, type EnvValues, parseEnvContent, readEnvFile } from './env-file.ts';
+import { findKeycloakNames } from './keycloak-names.ts';
 import { platformPaths, resolvePlatformDirectory } from './paths.ts';
 import { PLAIN_VALUES } from './plain-values.ts';
 import type { Application, SettingSource, Settings } from './settings.ts';
@@ -61,6 +62,11 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
     const found = findGiven(row, options.flags ?? {}, env, envFile, yaml, yamlName);
     if (found !== undefined) given.set(row.name, found);
   }
+  if (given.get('service')?.value === 'keycloak')
+    for (const { setting, variable, value, source } of findKeycloakNames(env, envFile)) {
+      const place = source === '.env' ? `.env: ${variable}` : variable;
+      if (!given.has(setting)) given.set(setting, { value, source, place });
+    }
   const values = await checkValues(given);
   const sources: Record<string, SettingSource> = {};
   for (const row of settingDocs()) sources[row.name] = given.get(row.name)?.source ?? 'default';

@@ -200,14 +200,14 @@ const TABLE = [
     default: null,
     expected: 'a command, or null',
     reason: 'only the operator knows it',
-    doc: 'the command by which restore starts Keycloak',
+    doc: 'the command by which restore starts Keycloak, without a shell: words parted at blanks, with quotes and backslashes; it may return at once or stay in the foreground',
   },
   {
     name: 'keycloak.stop',
     default: null,
     expected: 'a command, or null',
     reason: 'only the operator knows it',
-    doc: 'the command by which restore stops Keycloak',
+    doc: 'the command by which restore stops Keycloak; read as keycloak.start is',
   },
   {
     name: 'limits.bodyBytes',
@@ -230,7 +230,7 @@ const TABLE = [
     default: 'admin',
     expected: 'a user name',
     reason: "Keycloak's custom",
-    doc: "the machine's own administrator in realm master; the first serve makes it",
+    doc: "the machine's own administrator in realm master; the first serve makes it; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME",
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',
@@ -240,7 +240,7 @@ const TABLE = [
     default: undefined,
     expected: 'a password',
     reason: 'init generates one',
-    doc: "the administrator's password; never resets an existing one",
+    doc: "the administrator's password; never resets an existing one; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD",
   },
   {
     name: 'IDKIT_MASTER_KEY',
@@ -270,7 +270,7 @@ const TABLE = [
     default: undefined,
     expected: 'a password',
     reason: 'SQLite needs none',
-    doc: 'the Postgres password; also IDKIT_DATABASE_PASSWORD_FILE',
+    doc: 'the Postgres password; also IDKIT_DATABASE_PASSWORD_FILE, and with Keycloak KC_DB_PASSWORD',
   },
   {
     name: 'IDKIT_SMOKE_CLIENT_SECRET',
