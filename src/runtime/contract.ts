@@ -96,7 +96,7 @@ export interface DatabaseHalf {
    * the server must have for it, and the master key. Loads nothing.
    * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
    */
-  checkDump(dump: DumpReport): Promise<void>;
+  checkDump(dump: DumpReport, options?: SwapOptions): Promise<void>;
   /**
    * Loads SQL text into a side database; the live one is untouched, unless `inPlace`.
    * @param options.masterKey undefined where the service seals nothing itself

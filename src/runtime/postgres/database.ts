@@ -1,0 +1,175 @@
+import type { DumpReport } from '../../backupset/index.ts';
+import type { PostgresAddress } from '../../config/index.ts';
+import { IdkitError, type Random, type Secret, systemRandom } from '../../core/index.ts';
+import type { DatabaseHalf, SideDatabase, SwapOptions } from '../contract.ts';
+import { checkDumpFits } from './check-dump.ts';
+import { checkConstraints, checkSeals } from './check-loaded.ts';
+import type { PostgresContext } from './context.ts';
+import { dumpPostgres } from './dump.ts';
+import { queryBeside } from './existing.ts';
+import { checkServerFits } from './fit.ts';
+import { emptyLive } from './in-place.ts';
+import { loadGuarded } from './load.ts';
+import { swapNames } from './names.ts';
+import type { PostgresPrograms } from './programs.ts';
+import { openPsql } from './psql.ts';
+import { readServer } from './server.ts';
+import { readServiceFacts, SERVICE_SCHEMAS } from './service-facts.ts';
+import { createSide } from './side.ts';
+import { discard, setPassword, sideBytes, swapBack, swapIn } from './swap.ts';
+import { findTraits } from './traits.ts';
+
+/** Seconds that pg_dump waits for a table that another session has locked. */
+const LOCK_WAIT_SECONDS = 30;
+/** Seconds without a byte after which a dump is given up. */
+const STALL_SECONDS = 300;
+/** Bytes of a dump in which idkit's own comments lie. */
+const HEAD_BYTES = 64 * 1024;
+/** Seconds that counting the users of a large database may take. */
+const COUNT_SECONDS = 600;
+/** Seconds to wait for a server that is just starting, where the old state depends on it. */
+const PATIENCE = 15;
+
+/** What the database half of a platform on Postgres is made from. */
+export interface PostgresDatabaseOptions {
+  address: PostgresAddress;
+  /** For people and for journals: the address as the settings have it, which holds no password. */
+  location: string;
+  /** The role's password as it is to be; undefined where libpq finds one by itself. */
+  password: Secret | undefined;
+  /** Tried where the server refuses `password`: what it may have been before, or after. */
+  otherPasswords?: readonly Secret[];
+  programs: PostgresPrograms;
+  service: 'idkit' | 'keycloak';
+  masterKey: Secret | undefined;
+  masterKeyOld: Secret | undefined;
+  random?: Random;
+  lockWaitSeconds?: number;
+  stallSeconds?: number;
+}
+
+/** What needs the store itself, and cannot be done through psql. */
+export type StoreWork = 'readSnapshot' | 'listUnenforced' | 'recoverAdministrator' | 'changeMasterKey';
+
+/** The part of `DatabaseHalf` that goes through psql and pg_dump alone. */
+export type PostgresDatabase = Omit<DatabaseHalf, StoreWork>;
+
+/** A database on a Postgres server: idkit's own or Keycloak's. Opens nothing yet. */
+export function openPostgresDatabase(options: PostgresDatabaseOptions): PostgresDatabase {
+  const context = openContext(options);
+  const { psql, database } = context;
+  const names = (id: string) => swapNames(database, id);
+  const targetOf = (id: string, swap: SwapOptions | undefined) =>
+    swap?.inPlace === true ? database : names(id).side;
+  const readCounts = async (name: string): Promise<SideDatabase> => {
+    const schema = SERVICE_SCHEMAS[options.service];
+    const facts = await readServiceFacts(schema, (sql) => psql.query(name, sql, { seconds: COUNT_SECONDS }));
+    return { ...facts, location: name };
+  };
+  /** Asks the server anything first, so that it is known which password it takes. */
+  const passwordToSet = async (): Promise<Secret | undefined> => {
+    await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
+    return psql.password?.reveal() === options.password?.reveal() ? undefined : options.password;
+  };
+  let promised: DumpReport | undefined;
+
+  return {
+    describeDatabase: () => ({ database: 'postgres', databaseLocation: options.location }),
+    dumpDatabase: (write, dumpOptions) => dumpPostgres(context, write, dumpOptions),
+
+    async checkDump(dump, swap) {
+      checkDumpFits(options, dump);
+      promised = dump;
+      await checkServerFits(context, dump, swap);
+    },
+    async loadDatabase(sql, { id, signal, onProgress, inPlace }) {
+      const { head, whole } = await peek(sql);
+      const source = findTraits(head);
+      if (promised !== undefined) await checkServerFits(context, promised, { inPlace: inPlace === true });
+      if (inPlace !== true) await discard(context, names(id), { old: false });
+      const make = inPlace === true ? emptyLive : createSide;
+      const notes = await make(context, names(id), source);
+      const target = targetOf(id, { inPlace: inPlace === true });
+      await loadGuarded(context, target, whole, {
+        id,
+        signal,
+        ...(onProgress === undefined ? {} : { onProgress }),
+      });
+      return { ...(await readCounts(target)), ...(notes.length === 0 ? {} : { notes }) };
+    },
+    async checkLoaded(id, masterKey, swap) {
+      const target = targetOf(id, swap);
+      await checkConstraints(context, target);
+      const counts = await readCounts(target);
+      const owner = { ...options, masterKey: masterKey ?? options.masterKey };
+      await checkSeals(context, target, owner, counts.schemaVersion);
+      return counts;
+    },
+    async swapDatabase(id, swap) {
+      const password = await passwordToSet();
+      if (swap?.inPlace === true) await setPassword(context, password);
+      else await swapIn(context, names(id), id, password);
+      psql.preferPassword(options.password);
+    },
+    async unswapDatabase(id) {
+      await swapBack(context, names(id), id, await passwordToSet());
+      psql.preferPassword(options.password);
+    },
+    sideBytes: (id) => sideBytes(context, names(id)),
+    discardDatabase: (id, what) => discard(context, names(id), what),
+    async databaseRoom() {
+      const { dataDirectory, startedAt } = await readServer(context);
+      const freeBytes =
+        dataDirectory === undefined
+          ? undefined
+          : await options.programs.freeBytes(dataDirectory, { startedAt });
+      return { place: psql.location, here: false, freeBytes };
+    },
+  };
+}
+
+function openContext(options: PostgresDatabaseOptions): PostgresContext {
+  const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
+  const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);
+  const psql = openPsql({ address, passwords, programs, random });
+  const context: PostgresContext = {
+    psql,
+    programs,
+    database: address.database,
+    service,
+    random,
+    lockWaitSeconds: options.lockWaitSeconds ?? LOCK_WAIT_SECONDS,
+    stallSeconds: options.stallSeconds ?? STALL_SECONDS,
+    async endBackends(applicationName) {
+      try {
+        await psql.terminate(address.database, applicationName);
+      } catch (error) {
+        // A server that does not answer runs nothing for us, or ends it when it finds the client gone.
+        if (!(error instanceof IdkitError)) throw error;
+      }
+    },
+  };
+  return context;
+}
+
+/** The beginning of a dump's text, and the whole of it still to be read. */
+async function peek(
+  sql: AsyncIterable<Uint8Array>,
+): Promise<{ head: string; whole: AsyncIterable<Uint8Array> }> {
+  const iterator = sql[Symbol.asyncIterator]();
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let over = false;
+  while (bytes < HEAD_BYTES && !over) {
+    const { done, value } = await iterator.next();
+    over = done === true;
+    if (value === undefined) break;
+    chunks.push(value);
+    bytes += value.length;
+  }
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    yield* chunks;
+    if (!over) yield* { [Symbol.asyncIterator]: () => iterator };
+  }
+  return { head: Buffer.concat(chunks).toString('utf8', 0, HEAD_BYTES), whole: whole() };
+}

@@ -1,0 +1,80 @@
+import { type ErrorCode, IdkitError } from '../../core/index.ts';
+import type { ProgramEnd, ProgramName } from './programs.ts';
+
+interface Known {
+  pattern: RegExp;
+  code: ErrorCode;
+  hints?: readonly string[];
+}
+
+/** What servers and libpq say (in C locale; server messages by SQLSTATE where psql shows it), and what it is. */
+const KNOWN: readonly Known[] = [
+  {
+    pattern:
+      /\b(28P01|28000)\b|password authentication failed|no password supplied|role "[^"]*" does not exist|no pg_hba\.conf entry|authentication failed for user/i,
+    code: 'IDKIT_CREDENTIALS',
+    hints: [
+      'the password comes from IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE or libpq’s password file',
+    ],
+  },
+  {
+    pattern: /\b53100\b|No space left on device|could not extend file|could not write (to )?file/i,
+    code: 'IDKIT_NO_SPACE',
+    hints: ['make room on the disk of the database server'],
+  },
+  {
+    pattern: /\b53300\b|too many (clients|connections)|remaining connection slots/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['the server has no connection left: end some, or raise max_connections'],
+  },
+  {
+    pattern: /\b55P03\b|lock timeout/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity tell which'],
+  },
+  {
+    pattern: /aborting because of server version mismatch|server version mismatch/i,
+    code: 'IDKIT_VERSION',
+    hints: ['install a client of the server’s version or newer'],
+  },
+  {
+    pattern: /\b42501\b|permission denied|must be (owner|superuser|a superuser)/i,
+    code: 'IDKIT_CREDENTIALS',
+  },
+  {
+    pattern:
+      /\b(08\d{3}|57P0[1-5])\b|could not connect|connection to server|Connection refused|Connection timed out|timeout expired|could not translate host name|server closed the connection|terminating connection|the database system is|connection to .* lost|not currently accepting connections|SSL|certificate/i,
+    code: 'IDKIT_UNREACHABLE',
+  },
+];
+
+/** The server is on its way up or down, and will answer soon. */
+export const SOON =
+  /the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
+
+/** Lines of a report that tell the operator nothing. */
+const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
+
+/**
+ * What a program that failed said, as the operator's error: the whole of what the server answered (its LINE, CONTEXT,
+ * DETAIL and HINT), never more than twelve lines.
+ */
+export function explainEnd(
+  program: ProgramName,
+  end: ProgramEnd,
+  at: { database: string; location: string },
+): IdkitError {
+  const said = end.stderr
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '' && !NOISE.test(line.trim()))
+    .slice(0, 12)
+    .join('\n');
+  const known = KNOWN.find(({ pattern }) => pattern.test(said));
+  const how = end.fault === undefined ? `ended with code ${end.code ?? 'none'}` : `ended by ${end.fault}`;
+  return new IdkitError(
+    known?.code ?? 'IDKIT_FAILED',
+    `the database ${at.database} of ${at.location}: ${program} ${said === '' ? how : `says: ${said}`}`,
+    { hints: known?.hints ?? [] },
+  );
+}

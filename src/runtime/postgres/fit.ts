@@ -1,0 +1,78 @@
+import type { DumpReport } from '../../backupset/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { SwapOptions } from '../contract.ts';
+import type { PostgresContext } from './context.ts';
+import { queryBeside } from './existing.ts';
+import { identifier, literal } from './quote.ts';
+import { readServer } from './server.ts';
+
+/**
+ * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
+ * act for, extensions, the right to make databases. Everything that is missing is told at once.
+ *
+ * @throws IDKIT_VERSION
+ */
+export async function checkServerFits(
+  context: PostgresContext,
+  dump: DumpReport,
+  options: SwapOptions = {},
+): Promise<void> {
+  const { psql } = context;
+  const server = await readServer(context);
+  const { serverVersion, roles = [], extensions = [] } = dump.postgres ?? {};
+  const faults: string[] = [];
+  const hints: string[] = [];
+  const sourceMajor = Number.parseInt(serverVersion ?? '0', 10);
+  if (sourceMajor > server.major) {
+    faults.push(`the dump is of Postgres ${serverVersion}, and the server is ${server.versionText}`);
+    hints.push(`restore it into Postgres ${sourceMajor} or newer`);
+  }
+  if (!server.createsDatabases && options.inPlace !== true) {
+    faults.push(
+      `the role ${server.role} may not create a database, which the restore loads beside the live one`,
+    );
+    hints.push(
+      `as a superuser: ALTER ROLE ${identifier(server.role)} CREATEDB`,
+      'or --in-place --confirm NAME, which empties the live database first',
+    );
+  }
+  const known = await readKnown(context, roles, extensions);
+  const missing = roles.filter((role) => !known.roles.has(role));
+  if (missing.length > 0) {
+    faults.push(`the dump names roles that the server does not have: ${missing.join(', ')}`);
+    for (const role of missing) hints.push(`CREATE ROLE ${identifier(role)} NOLOGIN`);
+  }
+  const foreign = roles.filter((role) => known.roles.get(role) === false);
+  if (foreign.length > 0) {
+    faults.push(`the role ${server.role} may not give objects to ${foreign.join(', ')}`);
+    for (const role of foreign) hints.push(`GRANT ${identifier(role)} TO ${identifier(server.role)}`);
+  }
+  const absent = extensions.filter((extension) => !known.extensions.has(extension));
+  if (absent.length > 0) {
+    faults.push(`the server has no extension ${absent.join(', ')}`);
+    hints.push('install it on the server: Debian’s packages postgresql-contrib, postgresql-NN-NAME');
+  }
+  if (faults.length > 0)
+    throw new IdkitError('IDKIT_VERSION', `the database at ${psql.location}: ${faults.join('; ')}`, {
+      hints,
+    });
+}
+
+async function readKnown(
+  context: PostgresContext,
+  roles: readonly string[],
+  extensions: readonly string[],
+): Promise<{ roles: ReadonlyMap<string, boolean>; extensions: ReadonlySet<string> }> {
+  const list = (names: readonly string[]) => (names.length === 0 ? 'NULL' : names.map(literal).join(', '));
+  const rows = await queryBeside(
+    context,
+    `SELECT json_build_object('role', rolname, 'may', pg_has_role(oid, 'MEMBER')) FROM pg_roles WHERE rolname IN (${list(roles)});
+     SELECT json_build_object('extension', name) FROM pg_available_extensions WHERE name IN (${list(extensions)});`,
+  );
+  return {
+    roles: new Map(
+      rows.flatMap((row) => ('role' in row ? [[String(row['role']), row['may'] === true]] : [])),
+    ),
+    extensions: new Set(rows.flatMap((row) => ('extension' in row ? [String(row['extension'])] : []))),
+  };
+}

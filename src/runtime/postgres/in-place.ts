@@ -1,0 +1,68 @@
+import type { PostgresContext } from './context.ts';
+import { findDatabases, queryBeside } from './existing.ts';
+import type { SwapNames } from './names.ts';
+import { identifier, literal } from './quote.ts';
+import { readServer } from './server.ts';
+import { createSide } from './side.ts';
+import { drop } from './swap.ts';
+import type { DatabaseTraits } from './traits.ts';
+
+/** Seconds that emptying may take. */
+const EMPTY_SECONDS = 600;
+
+/**
+ * Every object of a database that is neither the system's nor an extension's, for a role that may not drop the
+ * database itself. Schemas but `public` go as wholes; there each table, view, sequence, function and type.
+ */
+const EMPTY = `DO $$ DECLARE found record; BEGIN
+  FOR found IN SELECT nspname FROM pg_namespace
+      WHERE nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public') LOOP
+    EXECUTE format('DROP SCHEMA %I CASCADE', found.nspname);
+  END LOOP;
+  FOR found IN SELECT c.relname, c.relkind FROM pg_class c
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+      ORDER BY c.relkind = 'S' LOOP
+    EXECUTE format('DROP %s IF EXISTS public.%I CASCADE', CASE found.relkind WHEN 'v' THEN 'VIEW'
+      WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END, found.relname);
+  END LOOP;
+  FOR found IN SELECT p.oid::regprocedure AS name FROM pg_proc p
+      WHERE p.pronamespace = 'public'::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e') LOOP
+    EXECUTE format('DROP ROUTINE IF EXISTS %s CASCADE', found.name);
+  END LOOP;
+  FOR found IN SELECT t.oid::regtype AS name FROM pg_type t
+      WHERE t.typnamespace = 'public'::regnamespace AND t.typtype IN ('e', 'd', 'c', 'r') AND t.typelem = 0
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype IN ('e', 'i')) LOOP
+    EXECUTE format('DROP TYPE IF EXISTS %s CASCADE', found.name);
+  END LOOP; END $$;`;
+
+/**
+ * Empties the live database for want of room beside it: drops it and puts an empty one with all that it had of its
+ * own in its place, or, for a role that may not make databases, drops what is in it. Nothing leads back from here; cut
+ * off anywhere, it may be repeated.
+ *
+ * @returns what could not be given to the new one, for the operator
+ */
+export async function emptyLive(
+  context: PostgresContext,
+  names: SwapNames,
+  source: DatabaseTraits | undefined,
+): Promise<readonly string[]> {
+  const { live, side } = names;
+  const found = await findDatabases(context, [live, side]);
+  const server = await readServer(context);
+  if (found.has(live) && !server.createsDatabases) {
+    await queryBeside(
+      context,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${literal(live)} AND usename = current_user;`,
+    );
+    await context.psql.query(live, EMPTY, { seconds: EMPTY_SECONDS });
+    return [];
+  }
+  // The empty one first: with the old one goes what tells how it was made.
+  const notes = found.has(side) ? [] : await createSide(context, names, source);
+  if (found.has(live)) await drop(context, live);
+  await queryBeside(context, `ALTER DATABASE ${identifier(side)} RENAME TO ${identifier(live)};`);
+  return notes;
+}

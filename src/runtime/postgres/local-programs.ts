@@ -1,0 +1,175 @@
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readdir, readFile, realpath, statfs } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import type { FoundProgram, PostgresPrograms, ProgramEnd, ProgramName, RunningProgram } from './programs.ts';
+
+/** Where Debian keeps the programs of each version; those on its PATH only choose among them. */
+const DEBIAN = '/usr/lib/postgresql';
+const DEBIAN_CHOOSER = /\/pg_wrapper$/;
+/** The oldest server that idkit works with. */
+export const OLDEST_MAJOR = 13;
+const STDERR_BYTES = 64 * 1024;
+
+/** What the programs may see of this process's environment: libpq's files and the loader's paths, no secret of idkit's. */
+const INHERITED =
+  /^(PATH|HOME|TZ|LD_LIBRARY_PATH|KRB5\w*|PGPASSFILE|PGSERVICEFILE|PGSYSCONFDIR|PGSSL(ROOTCERT|CERT|KEY|CRL)|PGTZ)$/;
+
+interface Candidate {
+  file: string;
+  version: number;
+}
+
+/** The programs of this machine: every version that PATH or Debian's folders have. */
+export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): PostgresPrograms {
+  const known = new Map<ProgramName, Promise<readonly Candidate[]>>();
+  const listed = (program: ProgramName) => {
+    const candidates = known.get(program) ?? listCandidates(program, env);
+    known.set(program, candidates);
+    return candidates;
+  };
+  return {
+    async find(program, server) {
+      const chosen = choose(program, await listed(program), server);
+      return { version: chosen.version, start: (args, variables) => run(chosen.file, args, env, variables) };
+    },
+    freeBytes: async (directory, { startedAt }) =>
+      (await isOfServer(directory, startedAt)) ? freeOn(directory) : undefined,
+  };
+}
+
+/** `program` as `--version` tells it, as `server_version_num` counts: `psql (PostgreSQL) 15.18 (Debian …)` is 150018. */
+export function parseProgramVersion(text: string): number | undefined {
+  const [, major, minor = '0'] = /\(PostgreSQL\) (\d+)(?:\.(\d+))?/.exec(text) ?? [];
+  return major === undefined ? undefined : Number(major) * 10_000 + Number(minor);
+}
+
+/** The version of the server itself is best; a newer `pg_dump` may write what an older server does not read. */
+function choose(
+  program: ProgramName,
+  candidates: readonly Candidate[],
+  server: number | undefined,
+): Candidate {
+  const major = ({ version }: Candidate) => Math.floor(version / 10_000);
+  const newestFirst = candidates.toSorted((one, other) => other.version - one.version);
+  const fitting =
+    server === undefined
+      ? newestFirst[0]
+      : (newestFirst
+          .filter((one) => major(one) >= server)
+          .findLast((one, _, all) => major(one) === major(all.at(-1)!)) ??
+        (program === 'psql' ? newestFirst[0] : undefined));
+  if (fitting !== undefined) return fitting;
+  const wanted = server === undefined ? 'postgresql-client' : `postgresql-client-${server}`;
+  throw new IdkitError(
+    'IDKIT_VERSION',
+    newestFirst.length === 0
+      ? `the program ${program} is missing`
+      : `${program} ${showVersion(newestFirst[0]!.version)} is older than the server, which is of version ${server}`,
+    { hints: [`install it: apt-get install ${wanted}`] },
+  );
+}
+
+/** `15.18` of 150018. */
+export function showVersion(version: number): string {
+  return `${Math.floor(version / 10_000)}.${version % 10_000}`;
+}
+
+async function listCandidates(program: ProgramName, env: NodeJS.ProcessEnv): Promise<readonly Candidate[]> {
+  const directories = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir.startsWith('/'));
+  for (const version of await namesIn(DEBIAN)) directories.push(join(DEBIAN, version, 'bin'));
+  const candidates = new Map<string, Candidate>();
+  for (const dir of directories) {
+    const file = await findExecutable(join(dir, program));
+    if (file === undefined || candidates.has(file) || DEBIAN_CHOOSER.test(file)) continue;
+    const version = await askVersion(file);
+    if (version !== undefined && version >= OLDEST_MAJOR * 10_000) candidates.set(file, { file, version });
+  }
+  return [...candidates.values()];
+}
+
+async function findExecutable(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.X_OK);
+    return await realpath(path);
+  } catch {
+    // Not there, or not for this user: the next place is looked at.
+    return undefined;
+  }
+}
+
+async function askVersion(file: string): Promise<number | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(file, ['--version'], { timeout: 10_000 });
+    return parseProgramVersion(stdout);
+  } catch {
+    // What cannot even tell its version is no program to work with.
+    return undefined;
+  }
+}
+
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The directory is the data directory of the very server that started at that time, on this machine. */
+async function isOfServer(directory: string, startedAt: number): Promise<boolean> {
+  try {
+    const started = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[2];
+    return Math.abs(Number(started) - startedAt) <= 2;
+  } catch {
+    // Another machine's, or not for this user to see.
+    return false;
+  }
+}
+
+async function freeOn(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+function run(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  variables: Readonly<Record<string, string>>,
+): RunningProgram {
+  const inherited = Object.entries(env).filter(([name]) => INHERITED.test(name));
+  const child = spawn(file, args, {
+    env: { ...Object.fromEntries(inherited), LC_ALL: 'C', PGCLIENTENCODING: 'UTF8', ...variables },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
+    detached: true,
+  });
+  return watchChild(child);
+}
+
+/** A child process as the seam has it. */
+export function watchChild(
+  child: import('node:child_process').ChildProcessWithoutNullStreams,
+): RunningProgram {
+  let stderr = '';
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_BYTES);
+  });
+  // A program that ended takes no more input; `ended` tells why it did.
+  child.stdin.on('error', () => undefined);
+  child.stdout.on('error', () => undefined);
+  const ended = new Promise<ProgramEnd>((resolve) => {
+    child.on('error', (error) => resolve({ code: undefined, fault: error.message, stderr }));
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? undefined, ...(signal === null ? {} : { fault: signal }), stderr }),
+    );
+  });
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => child.kill('SIGKILL') };
+}
+
+export type { FoundProgram };

@@ -1,0 +1,58 @@
+import { keycloakSchemaNumber } from '../../backupset/index.ts';
+import type { RealmCount } from '../contract.ts';
+import type { JsonRow } from './psql.ts';
+
+/** What a database holds, read by one or two statements of one transaction. */
+export interface DatabaseFacts {
+  /** 0 where the service has made no table yet. */
+  schemaVersion: number;
+  realms: readonly RealmCount[];
+}
+
+/** How a service's tables are read. */
+export interface ServiceSchema {
+  /** A table that exists once the service has served. */
+  table: string;
+  /** Rows `{schema}` and `{realm, users}`; only where `table` exists. */
+  query: string;
+  readSchemaVersion(value: unknown): number;
+}
+
+const IDKIT: ServiceSchema = {
+  table: 'idkit_schema',
+  query: `SELECT json_build_object('schema', version) FROM idkit_schema;
+    SELECT json_build_object('realm', r.name, 'users', count(a.id)) FROM realm r
+      LEFT JOIN account a ON a.realm_id = r.id AND a.service_account_client IS NULL
+      GROUP BY r.id, r.name ORDER BY r.name COLLATE "C";`,
+  readSchemaVersion: Number,
+};
+
+/** Keycloak counts users without service accounts (facts §13). */
+const KEYCLOAK: ServiceSchema = {
+  table: 'migration_model',
+  query: `SELECT json_build_object('schema', version) FROM migration_model ORDER BY update_time DESC LIMIT 1;
+    SELECT json_build_object('realm', r.name, 'users', count(u.id)) FROM realm r
+      LEFT JOIN user_entity u ON u.realm_id = r.id AND u.service_account_client_link IS NULL
+      GROUP BY r.id, r.name ORDER BY r.name COLLATE "C";`,
+  readSchemaVersion: (version) => keycloakSchemaNumber(String(version)),
+};
+
+/** The schema of the service whose database it is. */
+export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
+
+/** Reads realms, users and schema version through `ask`, a psql that sees one moment. */
+export async function readServiceFacts(
+  { table, query, readSchemaVersion }: ServiceSchema,
+  ask: (sql: string) => Promise<readonly JsonRow[]>,
+): Promise<DatabaseFacts> {
+  const [found] = await ask(`SELECT json_build_object('there', to_regclass('${table}') IS NOT NULL);`);
+  if (found?.['there'] !== true) return { schemaVersion: 0, realms: [] };
+  const rows = await ask(query);
+  const schema = rows.find((row) => 'schema' in row)?.['schema'];
+  return {
+    schemaVersion: schema === undefined ? 0 : readSchemaVersion(schema),
+    realms: rows
+      .filter((row) => 'realm' in row)
+      .map((row) => ({ realm: String(row['realm']), users: Number(row['users']) })),
+  };
+}

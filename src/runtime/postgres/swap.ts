@@ -1,0 +1,204 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import type { PostgresContext } from './context.ts';
+import { type ExistingDatabase, findDatabases, queryBeside, RESTORED } from './existing.ts';
+import type { SwapNames } from './names.ts';
+import { identifier, literal } from './quote.ts';
+import { scramVerifier } from './scram.ts';
+
+/** Seconds in which everybody must be out of a database. */
+const CLEAR_SECONDS = 60;
+/** Milliseconds between two attempts. */
+const BETWEEN_ATTEMPTS = 200;
+/** Seconds to wait for a server that is just starting, where the old state depends on it. */
+const PATIENCE = 15;
+
+/**
+ * Puts the side database in the live one's place: connections refused and ended first, then both renames, and the
+ * role's password where it changes, in one transaction. A call that was cut off anywhere may be repeated; one after
+ * a finished swap does nothing.
+ */
+export async function swapIn(
+  context: PostgresContext,
+  names: SwapNames,
+  id: string,
+  password: Secret | undefined,
+): Promise<void> {
+  const found = await findDatabases(context, Object.values(names), { patience: PATIENCE });
+  const live = found.get(names.live);
+  if (!found.has(names.side)) {
+    if (found.has(names.old) || live?.restored === id) return;
+    throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${names.side} to put in place`);
+  }
+  if (live !== undefined && found.has(names.old))
+    throw new IdkitError('IDKIT_FAILED', `a database ${names.old} is in the way`);
+  await renameAlone(context, [names.live, names.side], found, [
+    ...(live === undefined
+      ? [comment(names.side, [`${RESTORED}${id}`, found.get(names.side)?.comment ?? []].flat().join('\n'))]
+      : [rename(names.live, names.old)]),
+    rename(names.side, names.live),
+    open(names.live),
+    ...passwordStatements(context, password),
+  ]);
+}
+
+/** Brings the old database back. Harmless where nothing was swapped; may be repeated. */
+export async function swapBack(
+  context: PostgresContext,
+  names: SwapNames,
+  id: string,
+  password: Secret | undefined,
+): Promise<void> {
+  const found = await findDatabases(context, Object.values(names), { patience: PATIENCE });
+  const live = found.get(names.live);
+  if (found.has(names.old)) {
+    await renameAlone(context, [names.live, names.old], found, [
+      ...(live === undefined ? [] : [rename(names.live, names.side)]),
+      rename(names.old, names.live),
+      open(names.live),
+      ...passwordStatements(context, password),
+    ]);
+  } else if (live?.restored === id) {
+    await renameAlone(context, [names.live], found, [
+      rename(names.live, names.side),
+      ...passwordStatements(context, password),
+    ]);
+  } else if (live?.allowsConnections === false) {
+    // Cut off after connections were refused, before the renames.
+    await queryBeside(context, open(names.live), { patience: PATIENCE });
+  }
+}
+
+/** Removes the side database and, with `old`, what a swap kept aside. May be repeated. */
+export async function discard(
+  context: PostgresContext,
+  names: SwapNames,
+  options: { old: boolean },
+): Promise<void> {
+  const found = await findDatabases(context, Object.values(names), { patience: PATIENCE });
+  if (found.has(names.side)) await drop(context, names.side);
+  if (!options.old) return;
+  if (found.has(names.old)) await drop(context, names.old);
+  const live = found.get(names.live);
+  if (live?.restored !== undefined) await queryBeside(context, comment(names.live, live.comment));
+}
+
+/** Bytes that `discard` without `old` frees. */
+export async function sideBytes(context: PostgresContext, names: SwapNames): Promise<number> {
+  const [row] = await queryBeside(
+    context,
+    `SELECT json_build_object('bytes', pg_database_size(oid)) FROM pg_database WHERE datname = ${literal(names.side)};`,
+  );
+  return Number(row?.['bytes'] ?? 0);
+}
+
+/** Drops a database with everybody in it. */
+export async function drop(context: PostgresContext, name: string): Promise<void> {
+  await clear(context, name);
+  await queryBeside(context, `DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE);`, {
+    seconds: CLEAR_SECONDS,
+    patience: PATIENCE,
+  });
+}
+
+/**
+ * Runs renames once nobody is connected to any of the databases. Connections are refused meanwhile, so that clients
+ * that come back at once change nothing; where the renames fail they are let in again.
+ */
+async function renameAlone(
+  context: PostgresContext,
+  names: readonly string[],
+  found: ReadonlyMap<string, ExistingDatabase>,
+  statements: readonly string[],
+): Promise<void> {
+  const there = names.filter((name) => found.has(name));
+  const until = performance.now() + CLEAR_SECONDS * 1000;
+  const renames = ['BEGIN;', "SET LOCAL synchronous_commit = 'on';", ...statements, 'COMMIT;'].join('\n');
+  try {
+    for (;;) {
+      for (const name of there) await clear(context, name);
+      try {
+        await queryBeside(context, renames, { patience: PATIENCE });
+        return;
+      } catch (error) {
+        // 55006: somebody had passed the door just before it was shut, and is not out yet.
+        const inUse = error instanceof IdkitError && /\b55006\b/.test(error.message);
+        if (!inUse) throw error;
+        if (performance.now() >= until) throw await stillThere(context, there, error);
+        await wait(BETWEEN_ATTEMPTS);
+      }
+    }
+  } catch (error) {
+    const [live] = names;
+    // Cut off in the answer: what came of it is asked for by whoever goes on or back.
+    if (live !== undefined && found.get(live)?.allowsConnections === true)
+      await queryBeside(context, open(live)).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Lets nobody in and sends everybody out whom this role may send out. */
+async function clear(context: PostgresContext, name: string): Promise<void> {
+  await queryBeside(
+    context,
+    `ALTER DATABASE ${identifier(name)} WITH ALLOW_CONNECTIONS false;
+     DO $$ DECLARE found record; BEGIN
+       FOR found IN SELECT pid FROM pg_stat_activity WHERE datname = ${literal(name)} LOOP
+         BEGIN PERFORM pg_terminate_backend(found.pid);
+         EXCEPTION WHEN insufficient_privilege THEN NULL; END;
+       END LOOP; END $$;`,
+    { patience: PATIENCE },
+  );
+}
+
+async function stillThere(
+  context: PostgresContext,
+  names: readonly string[],
+  cause: IdkitError,
+): Promise<IdkitError> {
+  const rows = await queryBeside(
+    context,
+    `SELECT json_build_object('user', usename, 'program', application_name, 'address', host(client_addr), 'pid', pid)
+       FROM pg_stat_activity WHERE datname IN (${names.map(literal).join(', ')});`,
+  );
+  const told = rows.map(
+    (row) =>
+      `${row['user']} (${row['program'] ?? ''}, process ${row['pid']}${row['address'] ? ` from ${row['address']}` : ''})`,
+  );
+  return new IdkitError(
+    'IDKIT_FAILED',
+    `the database ${names[0]} is still in use after ${CLEAR_SECONDS} s${told.length === 0 ? `: ${cause.message}` : ` by ${told.join(', ')}`}`,
+    {
+      cause,
+      hints: [
+        'end these connections; a role that is no superuser cannot end those of one (GRANT pg_signal_backend)',
+        'a prepared transaction keeps a database too: SELECT * FROM pg_prepared_xacts',
+      ],
+    },
+  );
+}
+
+function rename(from: string, to: string): string {
+  return `ALTER DATABASE ${identifier(from)} RENAME TO ${identifier(to)};`;
+}
+
+function comment(name: string, text: string | undefined): string {
+  return `COMMENT ON DATABASE ${identifier(name)} IS ${text === undefined ? 'NULL' : literal(text)};`;
+}
+
+function open(name: string): string {
+  return `ALTER DATABASE ${identifier(name)} WITH ALLOW_CONNECTIONS true;`;
+}
+
+/** Gives the role another password, by itself. */
+export async function setPassword(context: PostgresContext, password: Secret | undefined): Promise<void> {
+  const [statement] = passwordStatements(context, password);
+  if (statement !== undefined) await queryBeside(context, statement);
+}
+
+/** What the server is told is what it stores of the password, not the password. */
+function passwordStatements({ random }: PostgresContext, password: Secret | undefined): readonly string[] {
+  return password === undefined
+    ? []
+    : [`ALTER ROLE CURRENT_USER PASSWORD ${literal(scramVerifier(password, random))};`];
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { missingPostgres } from '../store/postgres-server.ts';
+import {
+  dumpOf,
+  inPieces,
+  inspect,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  never,
+  startKeycloakServer,
+} from './postgres-keycloak.ts';
+
+const skip = missingPostgres() ?? false;
+
+test('a dump is pg_dump’s, headed by what it leaves out, with counts of its own snapshot', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `ALTER DATABASE keycloak SET work_mem = '12MB'; ALTER DATABASE keycloak CONNECTION LIMIT 77;
+     COMMENT ON DATABASE keycloak IS 'it''s ours'`,
+  );
+  const { sql, summary, report } = await dumpOf(server.open());
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  assert.equal(summary.schemaVersion, 260_703);
+  assert.match(summary.version, /^\d+\.\d+$/);
+  assert.ok(summary.databaseBytes > 1_000_000);
+  assert.deepEqual(report.realms, KEYCLOAK_REALMS);
+  assert.equal(report.schemaVersion, summary.schemaVersion);
+  assert.deepEqual(report.postgres?.roles, ['keycloak']);
+  assert.match(sql.toString('utf8', 0, 4096), /^-- {3}ALTER DATABASE "keycloak" SET "work_mem" TO '12MB';$/m);
+  assert.deepEqual(server.clients(), []);
+});
+
+test('a dump that was loaded, checked and swapped in is what it held; the swap can be undone', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `CREATE ROLE reader NOLOGIN; ALTER DATABASE keycloak SET search_path = '$user', public, "Odd, one";
+     ALTER DATABASE keycloak SET work_mem = '12MB'; ALTER ROLE keycloak IN DATABASE keycloak SET statement_timeout = '7min';
+     REVOKE CONNECT ON DATABASE keycloak FROM PUBLIC; GRANT CONNECT ON DATABASE keycloak TO reader;
+     ALTER DATABASE keycloak CONNECTION LIMIT 77; COMMENT ON DATABASE keycloak IS 'it''s ours'`,
+  );
+  const traits = () =>
+    server.sql(
+      'postgres',
+      `SELECT (SELECT array_agg(a::text ORDER BY a::text) FROM unnest(datacl) a), datconnlimit, datdba::regrole, encoding, datcollate, datctype, shobj_description(d.oid, 'pg_database'),
+         (SELECT array_agg((setrole, setconfig) ORDER BY setrole) FROM pg_db_role_setting WHERE setdatabase = d.oid)
+       FROM pg_database d WHERE datname = 'keycloak'`,
+    );
+  const realms = () => server.sql('keycloak', "SELECT string_agg(name, ',' ORDER BY name) FROM realm");
+  const before = traits();
+  const database = server.open();
+  const { sql, report } = await dumpOf(database);
+  await database.checkDump(report);
+  server.sql('keycloak', `UPDATE realm SET name = 'later' WHERE name = 'acme'`);
+
+  const id = '20261121_120000-abcdef';
+  const side = await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
+  assert.deepEqual(side.realms, KEYCLOAK_REALMS);
+  assert.equal(side.notes, undefined);
+  assert.deepEqual((await database.checkLoaded(id, undefined)).realms, KEYCLOAK_REALMS);
+  assert.deepEqual(server.databases(), ['keycloak', `keycloak_restore_${id}`]);
+  assert.ok((await database.sideBytes(id)) > 1_000_000);
+
+  await database.swapDatabase(id);
+  await database.swapDatabase(id);
+  assert.equal(traits(), before);
+  assert.equal(realms(), 'acme,globex,initech,master');
+  assert.deepEqual(server.databases(), ['keycloak', `keycloak_pre_${id}`]);
+
+  await database.unswapDatabase(id);
+  await database.unswapDatabase(id);
+  assert.equal(traits(), before);
+  assert.equal(realms(), 'globex,initech,later,master');
+
+  await database.swapDatabase(id);
+  await database.discardDatabase(id, { old: true });
+  await database.discardDatabase(id, { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+  assert.equal(realms(), 'acme,globex,initech,master');
+  assert.deepEqual(server.clients(), []);
+});
+
+test('where there is no database, what the dump tells of its source is made; undone, there is none again', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `ALTER DATABASE keycloak SET work_mem = '12MB'; COMMENT ON DATABASE keycloak IS 'ours';
+     REVOKE CONNECT ON DATABASE keycloak FROM PUBLIC`,
+  );
+  const { sql, report } = await dumpOf(server.open());
+  server.sql('postgres', 'DROP DATABASE keycloak');
+  const database = server.open();
+  await database.checkDump(report);
+  const id = 'one';
+  await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
+  await database.swapDatabase(id);
+  await database.swapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak']);
+  const told = () =>
+    server.sql(
+      'postgres',
+      `SELECT datdba::regrole, shobj_description(d.oid, 'pg_database'), datacl IS NOT NULL,
+         (SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = d.oid)
+       FROM pg_database d WHERE datname = 'keycloak'`,
+    );
+  assert.equal(told(), 'keycloak|idkit restore one\nours|t|{work_mem=12MB}');
+  await database.unswapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak_restore_one']);
+  await database.swapDatabase(id);
+  await database.discardDatabase(id, { old: true });
+  assert.equal(told(), 'keycloak|ours|t|{work_mem=12MB}');
+  await database.unswapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
+});
+
+test('the set that ordinary tools made on Keycloak 26.7.3 loads, with every realm and user', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { empty: true });
+  const database = server.open();
+  await database.checkDump(inspect(KEYCLOAK_SQL));
+  const side = await database.loadDatabase(inPieces(KEYCLOAK_SQL), {
+    id: 'set',
+    masterKey: undefined,
+    signal: never,
+  });
+  assert.deepEqual(side.realms, KEYCLOAK_REALMS);
+  assert.equal(side.schemaVersion, 260_703);
+  await database.swapDatabase('set');
+  await database.discardDatabase('set', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
