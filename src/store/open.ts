@@ -11,6 +11,7 @@ import {
 } from '../core/index.ts';
 import type { Store } from './contract.ts';
 import type { PostgresLocation } from './postgres/open-postgres.ts';
+import type { PostgresLock } from './postgres/service-lock.ts';
 import { openKeyring } from './sealing/keyring.ts';
 import { checkMasterKeys } from './sealing/proofs.ts';
 import { mapFault } from './sqlite/faults.ts';
@@ -19,7 +20,9 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { prepareForWriting } from './sqlite/prepare-file.ts';
 import { resealAll } from './sqlite/reseal.ts';
 
+export { SERVICE_LOCK } from './postgres/advisory.ts';
 export type { PostgresLocation } from './postgres/open-postgres.ts';
+export type { PostgresLock } from './postgres/service-lock.ts';
 export { checkSqlite } from './sqlite/check.ts';
 export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
@@ -66,6 +69,22 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   if (file === undefined) throw new IdkitError('IDKIT_BUG', 'a store needs a file or a Postgres location');
   return openSqlite({ ...common, file, create: options.create ?? true });
+}
+
+/**
+ * Takes the lock of services of a database on a connection of its own: each serve holds it shared, by every one of its
+ * connections, and whoever changes the whole database holds it exclusively (contract §3, "Locks").
+ *
+ * @throws IDKIT_LOCKED that names the holders as `pg_stat_activity` does, IDKIT_UNREACHABLE, IDKIT_CREDENTIALS,
+ *   IDKIT_NOT_FOUND, IDKIT_SETTING
+ */
+export async function lockPostgres(
+  location: PostgresLocation,
+  mode: 'shared' | 'exclusive',
+): Promise<PostgresLock> {
+  const { connectionsTo } = await import('./postgres/open-postgres.ts');
+  const { holdLock } = await import('./postgres/service-lock.ts');
+  return holdLock(connectionsTo(location, { holdsLock: false }), mode);
 }
 
 /**

@@ -4,6 +4,7 @@ import { type PostgresHost, showPostgresAddress, showPostgresHost } from '../../
 import { IdkitError } from '../../core/index.ts';
 import { type ClientSettings, clientConfig, isWithoutTls, wantsTls } from './client-settings.ts';
 import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
+import { refuse, takeSql } from './service-lock.ts';
 
 /** Milliseconds for which a caller waits until a lost server is back; then it is told. */
 const PATIENCE_MS = 2_000;
@@ -24,12 +25,18 @@ interface Primary {
 const GREETING = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END`;
 
+export interface ConnectionsOptions {
+  /** Whether each connection holds the lock of services (`SERVICE_LOCK`), and is none where it cannot. */
+  holdsLock: boolean;
+}
+
 /**
  * The connections of one store: to the one of the hosts that takes writes, found again whenever it is lost. At most
  * `size` at once.
  */
 export class Connections {
   readonly #settings: ClientSettings;
+  readonly #holdsLock: boolean;
   /** The address without what is secret, for messages. */
   readonly place: string;
   #size = 1;
@@ -38,8 +45,9 @@ export class Connections {
   readonly #ending = new Set<Promise<void>>();
   #closed = false;
 
-  constructor(settings: ClientSettings) {
+  constructor(settings: ClientSettings, options: ConnectionsOptions) {
     this.#settings = settings;
+    this.#holdsLock = options.holdsLock;
     this.place = showPostgresAddress(settings.address);
   }
 
@@ -175,7 +183,7 @@ export class Connections {
     client.on('error', () => {});
     try {
       await client.connect();
-      await greet(client, host);
+      await this.#greet(client, host);
       return client;
     } catch (error) {
       client.end().catch(() => {});
@@ -188,11 +196,24 @@ export class Connections {
       ...(clientConfig(this.#settings, host, tls) as ClientConfig & { pipeline: boolean }),
       max: this.#size,
       idleTimeoutMillis: UNUSED_MS,
-      onConnect: (client) => greet(client, host),
+      onConnect: (client) => this.#greet(client, host),
     });
     // The pool drops it by itself; whoever needs one next makes a new one.
     pool.on('error', () => {});
     return pool;
+  }
+
+  /** Whether the server takes writes, and this service is let in. @throws IDKIT_LOCKED */
+  async #greet(client: { query: Client['query'] }, host: PostgresHost): Promise<void> {
+    const lock = this.#holdsLock ? takeSql('shared') : 'true';
+    const { rows } = await client.query<{ standby: boolean; admitted: boolean }>(
+      `${GREETING}, ${lock} AS admitted`,
+    );
+    if (rows[0]!.standby)
+      throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
+        code: '25006',
+      });
+    if (!rows[0]!.admitted) await refuse(client, this.place);
   }
 
   /** The next caller looks for the host that takes writes now. */
@@ -211,14 +232,6 @@ export class Connections {
     );
     this.#ending.add(ended);
   }
-}
-
-async function greet(client: { query: Client['query'] }, host: PostgresHost): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>(GREETING);
-  if (rows[0]!.standby)
-    throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
-      code: '25006',
-    });
 }
 
 /** All connections are in use for so long that the queue gives up. */

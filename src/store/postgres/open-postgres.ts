@@ -3,7 +3,7 @@ import { parsePostgresUrl } from '../../config/index.ts';
 import { type Clock, IdkitError, type Random, type Secret, uuid } from '../../core/index.ts';
 import { openKeyring } from '../sealing/keyring.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { Connections } from './connections.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
 import { mapFault } from './faults.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { readPoolSize } from './pool-size.ts';
@@ -22,6 +22,8 @@ export interface PostgresLocation {
   password?: Secret | undefined;
   /** What the server's administrator sees; default: `idkit HOST PID`. */
   applicationName?: string | undefined;
+  /** True where the caller holds the lock of services by itself (`lockPostgres`), or opens for reading. */
+  withoutLock?: boolean;
 }
 
 export interface PostgresOptions {
@@ -34,19 +36,20 @@ export interface PostgresOptions {
 }
 
 /** Opens connections to a location. Nothing is asked yet. @throws IDKIT_SETTING */
-export function connectionsTo({ url, password, applicationName }: PostgresLocation): Connections {
-  return new Connections({
-    address: parsePostgresUrl(url),
-    password,
-    applicationName: (applicationName ?? defaultName()).slice(0, 63),
-  });
+export function connectionsTo(
+  { url, password, applicationName }: PostgresLocation,
+  options: ConnectionsOptions,
+): Connections {
+  const name = (applicationName ?? defaultName()).slice(0, 63);
+  return new Connections({ address: parsePostgresUrl(url), password, applicationName: name }, options);
 }
 
 /** Finds the server that takes writes, checks it, migrates, proves the key, finishes a rotation. See `openStore`. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const { clock, random, mode } = options;
   const keyring = openKeyring(options.masterKey, options.masterKeyOld);
-  const connections = connectionsTo(options.location);
+  const holdsLock = mode === 'write' && options.location.withoutLock !== true;
+  const connections = connectionsTo(options.location, { holdsLock });
   try {
     connections.size = await connections.use(async (client) => {
       await checkServer(client, connections.place);

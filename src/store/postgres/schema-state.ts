@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 import { IdkitError, type Random } from '../../core/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
+import { ADVISORY } from './advisory.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 
 /** Oldest server whose SQL is enough. */
@@ -93,10 +94,3 @@ export async function migrate(
     throw error;
   }
 }
-
-/** Advisory locks of this program: its class (`idkt`) and what is locked. */
-export const ADVISORY = {
-  migrations: [0x69646b74, 1],
-  service: [0x69646b74, 2],
-  sweep: [0x69646b74, 3],
-} as const;

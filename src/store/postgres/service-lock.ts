@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { IdkitError } from '../../core/index.ts';
+import { SERVICE_LOCK } from './advisory.ts';
+import type { Connections } from './connections.ts';
+import { mapFault } from './faults.ts';
+
+/** Milliseconds in which connections that were just closed are gone from the server too. */
+const SETTLING_MS = 1_000;
+const BETWEEN_TRIES_MS = 50;
+
+/** A lock that lives as long as its connection. */
+export interface PostgresLock {
+  /** False once the connection was lost: somebody else may have the lock. */
+  isHeld(): boolean;
+  /** Idempotent. */
+  release(): Promise<void>;
+}
+
+/** One query that takes the lock where it is free: `admitted` tells whether. */
+export function takeSql(mode: 'shared' | 'exclusive'): string {
+  const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
+  return `${name}(${SERVICE_LOCK.join(', ')})`;
+}
+
+/** @throws IDKIT_LOCKED with the names of the holders */
+export async function refuse(client: { query: Client['query'] }, place: string): Promise<never> {
+  const { rows } = await client.query<{ name: string; pids: number }>(`
+    SELECT coalesce(nullif(application_name, ''), 'process ' || pid) AS name, count(*) AS pids
+    FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid = ${SERVICE_LOCK[0]} AND objid = ${SERVICE_LOCK[1]} AND objsubid = 2
+      AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+    GROUP BY 1 ORDER BY 1`);
+  const holders = rows.map(({ name }) => name);
+  const who = holders.length === 0 ? 'another process' : holders.join(' and by ');
+  throw new IdkitError('IDKIT_LOCKED', `the database at ${place} is held by ${who}`, {
+    hints: ['wait until it has ended, or end it, then try again'],
+  });
+}
+
+/** Takes the lock on a connection of its own, which ends the connections with it. See `lockPostgres`. */
+export async function holdLock(
+  connections: Connections,
+  mode: 'shared' | 'exclusive',
+): Promise<PostgresLock> {
+  const client = await connections.open();
+  let held = true;
+  client.on('end', () => {
+    held = false;
+  });
+  try {
+    const until = performance.now() + SETTLING_MS;
+    while (!(await isTaken(client, mode))) {
+      if (performance.now() > until) await refuse(client, connections.place);
+      await sleep(BETWEEN_TRIES_MS);
+    }
+  } catch (error) {
+    client.end().catch(() => {});
+    await connections.close();
+    throw mapFault(error, connections.place);
+  }
+  let released: Promise<void> | undefined;
+  return {
+    isHeld: () => held,
+    release: () => {
+      released ??= client.end().then(() => connections.close());
+      return released;
+    },
+  };
+}
+
+async function isTaken(client: Client, mode: 'shared' | 'exclusive'): Promise<boolean> {
+  const { rows } = await client.query<{ admitted: boolean }>(`SELECT ${takeSql(mode)} AS admitted`);
+  return rows[0]!.admitted;
+}
