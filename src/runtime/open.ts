@@ -62,7 +62,8 @@ export async function startService(settings: Settings, options: ServeOptions = {
         hints: ['start Keycloak as you do, or serve another platform directory'],
       },
     );
-  checkBuilt(settings);
+  if (settings.runtime === 'compose')
+    throw new IdkitError('IDKIT_NOT_YET', 'runtime: compose is not built in this version');
   const { startServer } = await import('./embedded/server.ts');
   return startServer(settings, options);
 }

@@ -91,14 +91,26 @@ export async function lockPostgres(
  * Seals every secret with `to` in small transactions. May be killed at any point and run again with the same keys;
  * until it is finished a store needs both. The caller holds the database's lock.
  *
+ * @param database a SQLite file or a Postgres database
  * @returns how many records this run sealed
- * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION
+ * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION; of Postgres also as `openStore`
  */
 export async function rotateMasterKey(
-  file: string,
+  database: string | PostgresLocation,
   from: Secret,
   to: Secret,
   random: Random = systemRandom,
+): Promise<{ records: number }> {
+  if (typeof database === 'string') return rotateInFile(database, from, to, random);
+  const { rotateMasterKeyIn } = await import('./postgres/open-postgres.ts');
+  return rotateMasterKeyIn(database, openKeyring(to, from), random);
+}
+
+async function rotateInFile(
+  file: string,
+  from: Secret,
+  to: Secret,
+  random: Random,
 ): Promise<{ records: number }> {
   if (!existsSync(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
   const keyring = openKeyring(to, from);

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
@@ -6,8 +7,8 @@ import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/i
 import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
 import type { SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
-import { openStore } from '../../store/open.ts';
-import { databaseFile, lockFile, makeDataDirectory } from './database-file.ts';
+import { openStore, type StoreOptions } from '../../store/open.ts';
+import { makeDataDirectory, serviceLockFile } from './database-file.ts';
 
 /** What to do at the end, last first. */
 export type Closers = (() => unknown)[];
@@ -29,12 +30,12 @@ export async function openServices(
   log: ServiceLog,
   closers: Closers,
 ): Promise<OpenedServices> {
-  const file = databaseFile(settings);
-  await makeDataDirectory(file);
-  const lock = await acquireLock(lockFile(file), { mode: 'exclusive', record: { command: 'serve' } });
+  const lockPath = serviceLockFile(settings);
+  await makeDataDirectory(lockPath);
+  const lock = await acquireLock(lockPath, { mode: 'exclusive', record: { command: 'serve' } });
   closers.push(() => lock.release());
   const [store, http, protocol, crypto] = await Promise.all([
-    openStore({ file, masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
+    openStore({ ...storePlace(settings), masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
       closers.push(() => opened.close());
       return opened;
     }),
@@ -60,6 +61,18 @@ export async function openServices(
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
   return { lock, services, figures: { health: http.openHealth(store), metrics, store } };
+}
+
+/** Where the store is; a Postgres database is told who is at work. */
+function storePlace({ database, databasePassword }: Settings): Pick<StoreOptions, 'file' | 'postgres'> {
+  if (database.kind === 'sqlite') return { file: database.file };
+  return {
+    postgres: {
+      url: database.url,
+      password: databasePassword,
+      applicationName: `idkit serve ${hostname()} ${process.pid}`,
+    },
+  };
 }
 
 /** Tells clients of sessions that end, by calls that may reach this machine only where the service lives on it. */

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { parsePostgresUrl } from '../../config/index.ts';
 import { type Clock, IdkitError, type Random, type Secret, uuid } from '../../core/index.ts';
-import { openKeyring } from '../sealing/keyring.ts';
+import { type Keyring, openKeyring } from '../sealing/keyring.ts';
 import { ChangeFeed } from './change-feed.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { mapFault } from './faults.ts';
@@ -66,6 +66,27 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   } catch (error) {
     await connections.close();
     throw mapFault(error, connections.place);
+  }
+}
+
+/** Seals every secret of a database with the keyring's current key. See `rotateMasterKey`. */
+export async function rotateMasterKeyIn(
+  location: PostgresLocation,
+  keyring: Keyring,
+  random: Random,
+): Promise<{ records: number }> {
+  const connections = connectionsTo(location, { holdsLock: false });
+  try {
+    return await connections.use(async (client) => {
+      await checkServer(client, connections.place);
+      if ((await readSchemaVersion(client, connections.place)) === 0) throw unprepared(connections.place, 0);
+      await migrate(client, connections.place, keyring, random);
+      return resealAll(client, keyring, random);
+    }, PATIENCE_MS);
+  } catch (error) {
+    throw mapFault(error, connections.place);
+  } finally {
+    await connections.close();
   }
 }
 
