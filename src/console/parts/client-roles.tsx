@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { path } from '../api/admin-api.ts';
 import type { Role } from '../api/representations.ts';
 import { useAct } from './act.tsx';
+import { AskingButton } from './asking-button.tsx';
 import { FormDialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { PagedTable } from './paged-table.tsx';
@@ -50,31 +51,18 @@ function CreateRole(props: { realm: string; id: string; onClose: () => void }) {
 
 function RemoveRole({ realm, role }: { realm: string; role: Role }) {
   const api = useApi();
-  const [asking, setAsking] = useState(false);
   const act = useAct({ done: `Role ${role.name} is gone`, failed: 'Not deleted' }, () =>
     api.send('DELETE', path`/${realm}/roles-by-id/${role.id}`),
   );
   return (
-    <>
-      <Button
-        variant="link"
-        isInline
-        isDanger
-        aria-label={`Delete ${role.name}`}
-        onClick={() => setAsking(true)}
-      >
-        Delete
-      </Button>
-      {asking ? (
-        <FormDialog
-          title={`Delete ${role.name}?`}
-          description="It is taken from everybody who has it."
-          submit="Delete"
-          danger
-          act={act}
-          onClose={() => setAsking(false)}
-        />
-      ) : null}
-    </>
+    <AskingButton
+      inline
+      label="Delete"
+      name={`Delete ${role.name}`}
+      title={`Delete ${role.name}?`}
+      description="It is taken from everybody who has it."
+      submit="Delete"
+      act={act}
+    />
   );
 }

@@ -2,7 +2,6 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { ClipboardCopy } from '@patternfly/react-core/dist/dynamic/components/ClipboardCopy';
 import { ActionGroup, Form, FormGroup } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
-import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
 import { TextArea } from '@patternfly/react-core/dist/dynamic/components/TextArea';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,53 +9,42 @@ import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { Client, User } from '../api/representations.ts';
 import { useAct } from '../parts/act.tsx';
+import { AskingButton } from '../parts/asking-button.tsx';
 import { ClientRoles } from '../parts/client-roles.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
-import { Screen } from '../parts/frame.tsx';
 import { Loaded } from '../parts/loading.tsx';
+import { RecordScreen } from '../parts/record-screen.tsx';
 import { RoleAssignments } from '../parts/role-assignments.tsx';
 import { useApi } from '../parts/session.tsx';
 
 /** One client: its settings, secret, roles and service account. */
 export function ClientScreen({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
-  const [tab, setTab] = useState<string | number>('settings');
   const client = useQuery({
     queryKey: ['clients', realm, id],
     queryFn: () => api.get<Client>(path`/${realm}/clients/${id}`),
   });
   return (
-    <Loaded of={client}>
-      {(found) => (
-        <Screen title={found.clientId} realm={realm}>
-          <Tabs
-            aria-label="Of this client"
-            activeKey={tab}
-            onSelect={(_event, key) => setTab(key)}
-            mountOnEnter
-            unmountOnExit
-          >
-            <Tab eventKey="settings" title={<TabTitleText>Settings</TabTitleText>}>
-              <Settings key={found.id} realm={realm} client={found} />
-            </Tab>
-            {found.publicClient === true || found.bearerOnly === true ? null : (
-              <Tab eventKey="secret" title={<TabTitleText>Secret</TabTitleText>}>
-                <Secret realm={realm} id={id} />
-              </Tab>
-            )}
-            <Tab eventKey="roles" title={<TabTitleText>Roles</TabTitleText>}>
-              <ClientRoles realm={realm} id={id} />
-            </Tab>
-            {found.serviceAccountsEnabled === true ? (
-              <Tab eventKey="account" title={<TabTitleText>Service account</TabTitleText>}>
-                <ServiceAccount realm={realm} id={id} />
-              </Tab>
-            ) : null}
-          </Tabs>
-        </Screen>
-      )}
-    </Loaded>
+    <RecordScreen
+      realm={realm}
+      of={client}
+      title={({ clientId }) => clientId}
+      label="Of this client"
+      tabs={(found) => [
+        {
+          name: 'settings',
+          title: 'Settings',
+          content: <Settings key={found.id} realm={realm} client={found} />,
+        },
+        ...(found.publicClient === true || found.bearerOnly === true
+          ? []
+          : [{ name: 'secret', title: 'Secret', content: <Secret realm={realm} id={id} /> }]),
+        { name: 'roles', title: 'Roles', content: <ClientRoles realm={realm} id={id} /> },
+        ...(found.serviceAccountsEnabled === true
+          ? [{ name: 'account', title: 'Service account', content: <ServiceAccount realm={realm} id={id} /> }]
+          : []),
+      ]}
+    />
   );
 }
 
@@ -69,7 +57,6 @@ const lines = (text: string): readonly string[] =>
 function Settings({ realm, client }: { realm: string; client: Client }) {
   const api = useApi();
   const [, goTo] = useLocation();
-  const [removing, setRemoving] = useState(false);
   const [enabled, setEnabled] = useState(client.enabled);
   const [name, setName] = useState(client.name ?? '');
   const [description, setDescription] = useState(client.description ?? '');
@@ -100,25 +87,18 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
     >
       <TextField label="Name" value={name} onChange={setName} help="Shown on the consent page" />
       <TextField label="Description" value={description} onChange={setDescription} />
-      <FormGroup label="Redirect URIs, one a line" fieldId="redirect-uris">
-        <TextArea
-          id="redirect-uris"
-          value={redirectUris}
-          onChange={(_event, value) => setRedirectUris(value)}
-          resizeOrientation="vertical"
-        />
-      </FormGroup>
-      <FormGroup
+      <LinesField
+        id="redirect-uris"
+        label="Redirect URIs, one a line"
+        value={redirectUris}
+        onChange={setRedirectUris}
+      />
+      <LinesField
+        id="web-origins"
         label="Web origins, one a line; + stands for those of the redirect URIs"
-        fieldId="web-origins"
-      >
-        <TextArea
-          id="web-origins"
-          value={webOrigins}
-          onChange={(_event, value) => setWebOrigins(value)}
-          resizeOrientation="vertical"
-        />
-      </FormGroup>
+        value={webOrigins}
+        onChange={setWebOrigins}
+      />
       <Switch
         id="enabled"
         label="Enabled"
@@ -129,27 +109,33 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
         <Button type="submit" isLoading={save.running}>
           Save
         </Button>
-        <Button variant="link" isDanger onClick={() => setRemoving(true)}>
-          Delete client
-        </Button>
-      </ActionGroup>
-      {removing ? (
-        <FormDialog
+        <AskingButton
+          label="Delete client"
           title={`Delete ${client.clientId}?`}
           description="The client, its roles and its part of every session go for good."
           submit="Delete"
-          danger
           act={remove}
-          onClose={() => setRemoving(false)}
         />
-      ) : null}
+      </ActionGroup>
     </Form>
+  );
+}
+
+function LinesField(props: { id: string; label: string; value: string; onChange: (value: string) => void }) {
+  return (
+    <FormGroup label={props.label} fieldId={props.id}>
+      <TextArea
+        id={props.id}
+        value={props.value}
+        onChange={(_event, value) => props.onChange(value)}
+        resizeOrientation="vertical"
+      />
+    </FormGroup>
   );
 }
 
 function Secret({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
-  const [asking, setAsking] = useState(false);
   const [shown, setShown] = useState(false);
   const secretPath = path`/${realm}/clients/${id}/client-secret`;
   const secret = useQuery({
@@ -180,19 +166,13 @@ function Secret({ realm, id }: { realm: string; id: string }) {
           Show the secret
         </Button>
       )}{' '}
-      <Button variant="link" isDanger onClick={() => setAsking(true)}>
-        New secret
-      </Button>
-      {asking ? (
-        <FormDialog
-          title="Make a new secret?"
-          description="The old one stops working at once. Every copy of the application needs the new one."
-          submit="Make a new secret"
-          danger
-          act={act}
-          onClose={() => setAsking(false)}
-        />
-      ) : null}
+      <AskingButton
+        label="New secret"
+        title="Make a new secret?"
+        description="The old one stops working at once. Every copy of the application needs the new one."
+        submit="Make a new secret"
+        act={act}
+      />
     </div>
   );
 }

@@ -2,17 +2,15 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { Checkbox } from '@patternfly/react-core/dist/dynamic/components/Checkbox';
 import { ActionGroup, Form } from '@patternfly/react-core/dist/dynamic/components/Form';
 import { Switch } from '@patternfly/react-core/dist/dynamic/components/Switch';
-import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
 import { useAct } from '../parts/act.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
+import { AskingButton } from '../parts/asking-button.tsx';
 import { TextField } from '../parts/field.tsx';
-import { Screen } from '../parts/frame.tsx';
-import { Loaded } from '../parts/loading.tsx';
+import { RecordScreen } from '../parts/record-screen.tsx';
 import { RoleAssignments } from '../parts/role-assignments.tsx';
 import { useApi } from '../parts/session.tsx';
 import { SessionTable } from '../parts/session-table.tsx';
@@ -20,38 +18,23 @@ import { SessionTable } from '../parts/session-table.tsx';
 /** One user: who they are, their password, roles and sessions. */
 export function UserScreen({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
-  const [tab, setTab] = useState<string | number>('details');
   const user = useQuery({
     queryKey: ['users', realm, id],
     queryFn: () => api.get<User>(path`/${realm}/users/${id}`),
   });
   return (
-    <Loaded of={user}>
-      {(found) => (
-        <Screen title={found.username} realm={realm}>
-          <Tabs
-            aria-label="Of this user"
-            activeKey={tab}
-            onSelect={(_event, key) => setTab(key)}
-            mountOnEnter
-            unmountOnExit
-          >
-            <Tab eventKey="details" title={<TabTitleText>Details</TabTitleText>}>
-              <Details key={found.id} realm={realm} user={found} />
-            </Tab>
-            <Tab eventKey="password" title={<TabTitleText>Password</TabTitleText>}>
-              <Password realm={realm} user={found} />
-            </Tab>
-            <Tab eventKey="roles" title={<TabTitleText>Roles</TabTitleText>}>
-              <RoleAssignments realm={realm} userId={id} />
-            </Tab>
-            <Tab eventKey="sessions" title={<TabTitleText>Sessions</TabTitleText>}>
-              <SessionTable realm={realm} user={found} />
-            </Tab>
-          </Tabs>
-        </Screen>
-      )}
-    </Loaded>
+    <RecordScreen
+      realm={realm}
+      of={user}
+      title={({ username }) => username}
+      label="Of this user"
+      tabs={(found) => [
+        { name: 'details', title: 'Details', content: <Details key={found.id} realm={realm} user={found} /> },
+        { name: 'password', title: 'Password', content: <Password realm={realm} user={found} /> },
+        { name: 'roles', title: 'Roles', content: <RoleAssignments realm={realm} userId={id} /> },
+        { name: 'sessions', title: 'Sessions', content: <SessionTable realm={realm} user={found} /> },
+      ]}
+    />
   );
 }
 
@@ -59,7 +42,6 @@ function Details({ realm, user }: { realm: string; user: User }) {
   const api = useApi();
   const [, goTo] = useLocation();
   const [changed, setChanged] = useState<Partial<User>>({});
-  const [removing, setRemoving] = useState(false);
   const shown = { ...user, ...changed };
   const save = useAct({ done: 'Saved', failed: 'Not saved' }, async () => {
     // The whole record goes back: what a change leaves out would be taken away (facts §7.2).
@@ -103,20 +85,14 @@ function Details({ realm, user }: { realm: string; user: User }) {
         <Button type="submit" isDisabled={Object.keys(changed).length === 0} isLoading={save.running}>
           Save
         </Button>
-        <Button variant="link" isDanger onClick={() => setRemoving(true)}>
-          Delete user
-        </Button>
-      </ActionGroup>
-      {removing ? (
-        <FormDialog
+        <AskingButton
+          label="Delete user"
           title={`Delete ${user.username}?`}
           description="The user, their credentials and sessions go for good."
           submit="Delete"
-          danger
           act={remove}
-          onClose={() => setRemoving(false)}
         />
-      ) : null}
+      </ActionGroup>
     </Form>
   );
 }
