@@ -289,7 +289,10 @@ export interface Store extends LoginStore {
   clearAdminEvents(realmId: string): Promise<void>;
 
   // Life of the database.
-  /** Removes at most `limit` expired sessions, families, logins, codes, claims, revocations and events; how many went. */
+  /**
+   * Removes at most `limit` expired sessions, families, logins, codes, claims, revocations and events; how many went.
+   * Of the stores of one database one does this, until it is closed or loses its connection; for the others nothing goes.
+   */
   sweep(now: number, limit: number): Promise<{ removed: number }>;
   figures(): Promise<StoreFigures>;
   /** Finishes running writes, checkpoints and closes. Idempotent. */

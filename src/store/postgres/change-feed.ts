@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
+import { ADVISORY } from './advisory.ts';
 import type { Connections } from './connections.ts';
 
 /** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
@@ -30,6 +31,8 @@ export class ChangeFeed {
   readonly #origin: string;
   #subscriber: ChangeSubscriber | undefined;
   #client: Client | undefined;
+  /** The connection whose session has the right to clean. */
+  #cleaner: Client | undefined;
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
 
@@ -73,6 +76,21 @@ export class ChangeFeed {
     ]);
   }
 
+  /**
+   * Whether this store is the one that cleans. The right goes with the connection: once it is lost, whoever asks first
+   * has it.
+   */
+  async claimCleaning(): Promise<boolean> {
+    const client = this.#client;
+    if (client === undefined) return false;
+    if (this.#cleaner === client) return true;
+    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS held', [
+      ...ADVISORY.sweep,
+    ]);
+    if (rows[0]!.held) this.#cleaner = client;
+    return rows[0]!.held;
+  }
+
   /** Removes rows that every store has seen. */
   async sweep(): Promise<void> {
     await this.#connections.use((client) =>
@@ -105,6 +123,7 @@ export class ChangeFeed {
         // The server is away. What it says to others meanwhile is made good by forgetting everything.
         client?.end().catch(() => {});
         client = undefined;
+        this.#client = undefined;
       }
     }
     await client?.end().catch(() => {});

@@ -15,6 +15,7 @@ import type { Verb, Verbs } from '../verbs/verbs.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Connections } from './connections.ts';
+import { mapFault } from './faults.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { openPointReads } from './point-reads.ts';
 import { readAgain } from './read-again.ts';
@@ -84,6 +85,7 @@ export class PostgresStore extends SqlStore {
 
   override async sweep(now: number, limit: number): Promise<{ removed: number }> {
     let removed = 0;
+    if (!(await this.#track(this.#cleans()))) return { removed };
     while (removed < limit) {
       const part = Math.min(SWEEP, limit - removed);
       const swept = await this.write('sweep', { now, limit: part });
@@ -92,6 +94,16 @@ export class PostgresStore extends SqlStore {
     }
     await this.#feed?.sweep();
     return { removed };
+  }
+
+  /** A store for reading is refused by the sweep itself. */
+  async #cleans(): Promise<boolean> {
+    this.checkOpen();
+    try {
+      return (await this.#feed?.claimCleaning()) ?? true;
+    } catch (error) {
+      throw mapFault(error, this.#connections.place);
+    }
   }
 
   close(): Promise<void> {

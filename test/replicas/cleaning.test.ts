@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aFamily, aSession, START } from '../conformance/records.ts';
+import { begin } from '../conformance/suite.ts';
+import { makeDatabase, openOn, runSql } from '../store/databases.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+
+const skip = missingPostgres();
+const LATE = START + 10 * 365 * 86_400;
+
+test('of the stores of one database one cleans; another takes over when it ends or is cut off (issue: replicas)', {
+  skip,
+}, async (t) => {
+  const server = await startPostgres(t);
+  const { name, url } = await makeDatabase(server);
+  const clock = { now: () => START * 1000 };
+  const [first, second, third] = [
+    await openOn(t, server, url, { clock }),
+    await openOn(t, server, url, { clock }),
+    await openOn(t, server, url, { clock }),
+  ];
+  await begin(first);
+  let sessions = 0;
+  const expire = async () => {
+    const id = `session-x${++sessions}`;
+    await first.startSession(aSession({ id }), aFamily({ id: `family-x${sessions}`, sessionId: id }));
+  };
+  await first.startSession(aSession({ id: 'other' }), aFamily({ id: 'family-other', sessionId: 'other' }));
+  assert.ok((await second.sweep(LATE, 1)).removed > 0);
+  assert.deepEqual(await third.sweep(LATE, 100), { removed: 0 });
+  assert.ok((await second.sweep(LATE, 100)).removed > 0, 'the same one goes on');
+
+  await expire();
+  await second.close();
+  assert.ok((await third.sweep(LATE, 100)).removed > 0, 'the next one asked takes over');
+
+  await expire();
+  await runSql(
+    server,
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND objid = 3 AND granted`,
+    name,
+  );
+  const fourth = await openOn(t, server, url, { clock });
+  for (let tries = 0; (await fourth.sweep(LATE, 100)).removed === 0; tries++) {
+    assert.ok(tries < 100, 'a connection that was cut gives the right to another');
+    await sleep(20);
+  }
+  assert.deepEqual(await third.sweep(LATE, 100), { removed: 0 });
+});
