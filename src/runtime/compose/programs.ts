@@ -65,7 +65,8 @@ async function isRunning({ engine, id }: { engine: Engine; id: string }): Promis
   return asked.code === 0 && asked.stdout.trim() === 'true';
 }
 
-async function findDatabase(
+/** The running container of the database. @throws IDKIT_UNREACHABLE that says what there is instead */
+export async function findDatabase(
   engine: Engine,
   service: string,
   project: string,

@@ -131,7 +131,7 @@ function composeFault(
     });
   }
   const absent = lines.find((line) =>
-    /pull access denied|manifest unknown|no such image|repository .*not found|unable to copy from source|initializing source/i.test(
+    /pull access denied|manifest unknown|no such image|not found|initializing source|\/v2\/|registry/i.test(
       line,
     ),
   );

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { CONTEXT, findRootfs, findServiceContext } from './images.ts';
+
+// Real engines with places of their own: a Docker daemon that the test starts and stops, and Podman with its own
+// storage. Images are made here, of Debian's packages and this checkout.
+
+const execute = promisify(execFile);
+const CONTAINERFILE = fileURLToPath(new URL('../../Containerfile', import.meta.url));
+
+export type EngineKind = 'docker' | 'podman';
+
+/** An engine with the images of a platform. */
+export interface TestEngine {
+  kind: EngineKind;
+  /** What idkit and the engine's program need in their environment. */
+  env: Record<string, string>;
+  /** Variables of compose.yaml that name the images, as lines of `.env`. */
+  images: string;
+  /** The engine's program; its standard output. */
+  call(args: readonly string[]): Promise<string>;
+}
+
+const NEEDED: Record<EngineKind, readonly string[]> = {
+  docker: ['docker', 'dockerd', 'docker-compose', 'runc', 'debootstrap'],
+  podman: ['podman', 'podman-compose', 'runc', 'conmon', 'debootstrap'],
+};
+
+/** Why containers cannot be run here, or undefined; a failure where everything must be there. */
+export function missingEngine(kind: EngineKind): string | undefined {
+  const absent = NEEDED[kind].filter(
+    (program) => spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status !== 0,
+  );
+  const why =
+    absent.length > 0
+      ? `needs ${absent.join(', ')}`
+      : process.getuid?.() === 0
+        ? undefined
+        : 'needs root, for debootstrap and a daemon';
+  if (why !== undefined) assert.notEqual(process.env['IDKIT_TEST_REQUIRE_ALL'], '1', why);
+  return why;
+}
+
+/** An engine with all images; it and all it made go when the test ends. */
+export async function startEngine(t: TestContext, kind: EngineKind): Promise<TestEngine> {
+  const dir = mkdtempSync(join(tmpdir(), `idkit-${kind}-`));
+  const env = kind === 'docker' ? await startDocker(t, dir) : preparePodman(t, dir);
+  const call: TestEngine['call'] = async (args) => {
+    const { stdout } = await execute(kind, [...args], {
+      env: { ...process.env, ...env },
+      maxBuffer: 1 << 26,
+    });
+    return stdout;
+  };
+  const engine: TestEngine = { kind, env, images: await makeImages(kind, call), call };
+  return engine;
+}
+
+/** A daemon of its own; what it holds is removed with it. */
+async function startDocker(t: TestContext, dir: string): Promise<Record<string, string>> {
+  const socket = join(dir, 'docker.sock');
+  const log = openSync(join(dir, 'log'), 'w');
+  const daemon = spawn(
+    'dockerd',
+    [
+      '--data-root',
+      join(dir, 'data'),
+      '--exec-root',
+      join(dir, 'exec'),
+      '-p',
+      join(dir, 'pid'),
+      '-H',
+      `unix://${socket}`,
+    ],
+    { stdio: ['ignore', log, log], detached: true },
+  );
+  const env = { DOCKER_HOST: `unix://${socket}`, DOCKER_BUILDKIT: '0' };
+  t.after(async () => {
+    const ids = spawnSync('docker', ['ps', '-aq'], { env: { ...process.env, ...env } }).stdout.toString();
+    if (ids.trim() !== '')
+      spawnSync('docker', ['rm', '-f', ...ids.trim().split('\n')], { env: { ...process.env, ...env } });
+    await endDaemon(daemon);
+    rmSync(dir, { recursive: true, force: true });
+  });
+  for (let tries = 0; tries < 200; tries++) {
+    if (spawnSync('docker', ['info'], { env: { ...process.env, ...env }, stdio: 'ignore' }).status === 0)
+      return env;
+    assert.equal(daemon.exitCode, null, `dockerd ended; its log is ${join(dir, 'log')}`);
+    await sleep(100);
+  }
+  assert.fail('dockerd did not answer within 20 s');
+}
+
+async function endDaemon(daemon: ChildProcess): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const ended = new Promise((resolve) => daemon.once('exit', resolve));
+  daemon.kill('SIGTERM');
+  await ended;
+}
+
+/** Files instead of a daemon; crun refuses hybrid cgroups, and a bare machine has no systemd to make cgroups. */
+function preparePodman(t: TestContext, dir: string): Record<string, string> {
+  mkdirSync(join(dir, 'networks'));
+  writeFileSync(
+    join(dir, 'containers.conf'),
+    `[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+[network]
+network_config_dir = "${join(dir, 'networks')}"
+[containers]
+default_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]
+`,
+  );
+  writeFileSync(
+    join(dir, 'storage.conf'),
+    `[storage]
+driver = "overlay"
+runroot = "${join(dir, 'run')}"
+graphroot = "${join(dir, 'data')}"
+`,
+  );
+  const env = {
+    CONTAINERS_CONF: join(dir, 'containers.conf'),
+    CONTAINERS_STORAGE_CONF: join(dir, 'storage.conf'),
+    // Nothing listens there, so that Podman is found where Docker is installed too.
+    DOCKER_HOST: `unix://${join(dir, 'docker.sock')}`,
+  };
+  t.after(() => {
+    for (const args of [
+      ['rm', '-af', '-t', '1'],
+      ['volume', 'rm', '-af'],
+      ['network', 'prune', '-f'],
+      ['rmi', '-af'],
+    ])
+      spawnSync('podman', args, { env: { ...process.env, ...env }, stdio: 'ignore' });
+    spawnSync('umount', [join(dir, 'data', 'overlay')], { stdio: 'ignore' });
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return env;
+}
+
+/** One base of Debian's packages, and on it what stands in for the public images, and idkit by its Containerfile. */
+async function makeImages(kind: EngineKind, call: TestEngine['call']): Promise<string> {
+  const base = 'localhost/idkit-test/base:1';
+  await call(['import', await findRootfs(), base]);
+  const build = async (name: string, file: string, context: string) => {
+    const tag = `localhost/${name}`;
+    const own = kind === 'podman' ? ['--isolation', 'chroot', '--format', 'docker'] : [];
+    await call(['build', '-q', ...own, '--build-arg', `BASE=${base}`, '-t', tag, '-f', file, context]);
+    return tag;
+  };
+  const own = (name: string) =>
+    build(`idkit-test/${name}:1`, join(CONTEXT, `${name}.Containerfile`), CONTEXT);
+  return [
+    `DATABASE_IMAGE=${await own('database')}`,
+    `PROXY_IMAGE=${await own('caddy')}`,
+    `NGINX_IMAGE=${await own('nginx')}`,
+    `SERVICE_IMAGE=${await build('idkit-test/idkit:1', CONTAINERFILE, await findServiceContext())}`,
+    `APPLICATION_IMAGE=${base}`,
+    '',
+  ].join('\n');
+}
+
+/** Everything of a project that is still there: containers and volumes. */
+export async function leftovers(engine: TestEngine, project: string): Promise<readonly string[]> {
+  const label = `label=com.docker.compose.project=${project}`;
+  const containers = await engine.call(['ps', '-aq', '--filter', label]);
+  const volumes = await engine.call(['volume', 'ls', '-q', '--filter', label]);
+  return `${containers}\n${volumes}`.split('\n').filter((line) => line !== '');
+}

@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+// What the images are made of, kept from one run to the next in IDKIT_TEST_CACHE (or a directory of its own below the
+// system's temporary one): a Debian with Postgres and the proxies, and this checkout as npm installs it.
+
+const execute = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The build context of the images that stand in for public ones. */
+export const CONTEXT = fileURLToPath(new URL('./images/', import.meta.url));
+
+const PACKAGES = ['postgresql-15', 'caddy', 'nginx-light', 'libatomic1', 'libstdc++6', 'ca-certificates'];
+
+/** What the package is built from. */
+const SOURCES = [
+  'bin',
+  'build',
+  'src',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'README.md',
+  'LICENSE',
+];
+
+function cache(): string {
+  const dir = process.env['IDKIT_TEST_CACHE'] ?? join(tmpdir(), 'idkit-test-cache');
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  return dir;
+}
+
+/** A Debian 12 with Postgres 15, Caddy, nginx and the Node.js that runs this test, as a tar file. */
+export function findRootfs(): Promise<string> {
+  const name = `debian-${hash([...PACKAGES, process.version, process.arch])}.tar`;
+  return findOrMake(name, async (draft) => {
+    const dir = mkdtempSync(join(cache(), 'rootfs-'));
+    try {
+      await execute(
+        'debootstrap',
+        ['--variant=minbase', `--include=${PACKAGES.join(',')}`, 'bookworm', dir],
+        {
+          maxBuffer: 1 << 26,
+        },
+      );
+      cpSync(process.execPath, join(dir, 'usr/local/bin/node'));
+      for (const path of ['var/cache/apt/archives', 'usr/share/doc', 'usr/share/man', 'usr/share/locale'])
+        rmSync(join(dir, path), { recursive: true, force: true });
+      await execute('tar', ['-C', dir, '-cf', draft, '.']);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  });
+}
+
+/** This checkout, packed and installed as README says: the build context of Containerfile. */
+export function findServiceContext(): Promise<string> {
+  const sources = SOURCES.flatMap((name) => listFiles(join(ROOT, name)));
+  const name = `service-${hash(sources.map((file) => `${file} ${hash([readFileSync(file)])}`))}`;
+  return findOrMake(name, async (draft) => {
+    // The checkout's own dist/ stays as it is: other tests may be reading it.
+    const copy = mkdtempSync(join(cache(), 'checkout-'));
+    try {
+      for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
+      symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+      await npm(['pack', '--pack-destination', copy], copy);
+      const tarball = readdirSync(copy).find((file) => file.endsWith('.tgz'));
+      mkdirSync(draft);
+      await npm(
+        ['install', '--prefix', draft, '--prefer-offline', '--no-audit', '--no-fund', join(copy, tarball!)],
+        draft,
+      );
+    } finally {
+      rmSync(copy, { recursive: true, force: true });
+    }
+    for (const other of readdirSync(cache()))
+      if (/^service-[0-9a-f]+$/.test(other) && other !== name)
+        rmSync(join(cache(), other), { recursive: true, force: true });
+  });
+}
+
+/** It appears under its name at once, when it is whole. */
+async function findOrMake(name: string, make: (draft: string) => Promise<void>): Promise<string> {
+  const path = join(cache(), name);
+  if (existsSync(path)) return path;
+  const draft = join(cache(), `.${name}-${process.pid}`);
+  rmSync(draft, { recursive: true, force: true });
+  await make(draft);
+  renameSync(draft, path);
+  return path;
+}
+
+/** npm with nothing of this project's environment in it. */
+async function npm(args: readonly string[], cwd: string): Promise<void> {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+  await execute('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });
+}
+
+function listFiles(path: string): readonly string[] {
+  if (!statSync(path).isDirectory()) return [path];
+  const entries = readdirSync(path, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+function hash(parts: readonly (string | Uint8Array)[]): string {
+  const sum = createHash('sha256');
+  for (const part of parts) sum.update(part).update('\0');
+  return sum.digest('hex').slice(0, 16);
+}
