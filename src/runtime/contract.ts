@@ -123,6 +123,11 @@ export interface DatabaseHalf {
   discardDatabase(id: string, options: { old: boolean }): Promise<void>;
   /** Where a side database will lie. */
   databaseRoom(): Promise<DatabaseRoom>;
+  /**
+   * The master key of the settings opens what is sealed in the live database; nothing is where nothing ever was.
+   * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
+   */
+  checkMasterKey(): Promise<void>;
   /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */
   recoverAdministrator(username: string): Promise<{ password: Secret }>;
   /** Seals every secret anew. @throws IDKIT_SERVICE_RUNNING */

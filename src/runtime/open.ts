@@ -1,18 +1,23 @@
 import type { Settings } from '../config/index.ts';
-import { IdkitError } from '../core/index.ts';
+import { IdkitError, type Secret } from '../core/index.ts';
 
 import type { DatabaseHalf, Runtime, ServiceHalf } from './contract.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
 import type { RunningService, ServeOptions } from './service.ts';
 
+/** What an opener knows beside the settings. */
+export interface OpenOptions {
+  /** Passwords of the database's role that may be in force instead of the settings' own: a restore changes it. */
+  databasePasswords?: readonly Secret[];
+}
+
 /**
  * The platform that the settings describe. Opens nothing yet.
  *
- * @throws IDKIT_NOT_YET for a platform that this version does not build
+ * @throws IDKIT_SETTING for settings that do not go together
  */
-export async function openRuntime(settings: Settings): Promise<Runtime> {
-  checkBuilt(settings);
-  return joinHalves(await openServiceHalf(settings), await openDatabase(settings));
+export async function openRuntime(settings: Settings, options: OpenOptions = {}): Promise<Runtime> {
+  return joinHalves(await openServiceHalf(settings), await openDatabaseHalf(settings, options));
 }
 
 /**
@@ -33,9 +38,31 @@ export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> 
   return openEmbeddedService(settings);
 }
 
-async function openDatabase(settings: Settings): Promise<DatabaseHalf> {
-  const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
-  return openSqliteDatabase(settings);
+async function openDatabaseHalf(
+  settings: Settings,
+  { databasePasswords: otherPasswords = [] }: OpenOptions,
+): Promise<DatabaseHalf> {
+  if (settings.database.kind === 'sqlite') {
+    const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
+    return openSqliteDatabase(settings);
+  }
+  const { openPostgresOf } = await import('./postgres/of-settings.ts');
+  if (settings.runtime === 'compose') {
+    const { openCompose } = await import('./compose/open.ts');
+    const { programs } = openCompose(settings);
+    return openPostgresOf(settings, { programs, reachable: false, otherPasswords });
+  }
+  const { openLocalPrograms } = await import('./postgres/local-programs.ts');
+  return openPostgresOf(settings, { programs: openLocalPrograms(), reachable: true, otherPasswords });
+}
+
+/** The same platform on the database that `describe().databaseLocation` named once. */
+export function withDatabase(settings: Settings, location: string): Settings {
+  const isAddress = /^postgres(ql)?:\/\//.test(location);
+  return {
+    ...settings,
+    database: isAddress ? { kind: 'postgres', url: location } : { kind: 'sqlite', file: location },
+  };
 }
 
 function joinHalves(service: ServiceHalf, database: DatabaseHalf): Runtime {
@@ -80,13 +107,6 @@ export async function newestSchemaVersion(): Promise<number> {
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const log = await import('./open-log.ts');
   return log.openLog(to, options);
-}
-
-function checkBuilt(settings: Settings): void {
-  if (settings.runtime === 'compose')
-    throw new IdkitError('IDKIT_NOT_YET', 'runtime: compose is not built in this version');
-  if (settings.database.kind === 'postgres')
-    throw new IdkitError('IDKIT_NOT_YET', 'a postgres:// database is not built in this version');
 }
 
 export type {

@@ -37,7 +37,7 @@ export function listSettingsFromElsewhere(settings: Settings): readonly string[]
  */
 export async function findMasterKeyFault(runtime: Runtime): Promise<string | undefined> {
   try {
-    await runtime.readSnapshot();
+    await runtime.checkMasterKey();
     return undefined;
   } catch (error) {
     if (isMasterKeyFault(error)) return error.message;

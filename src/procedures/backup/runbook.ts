@@ -119,11 +119,9 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
   return contents;
 }
 
-/** Looked at where a set is to be restored with the key some day; Keycloak has none of idkit's. */
-async function findKeyFault({ parts, settings, runtime }: BackupWork): Promise<string | undefined> {
-  if (settings.service === 'keycloak' || !(parts.includes('env') || parts.includes('realms')))
-    return undefined;
-  return findMasterKeyFault(runtime);
+/** Looked at where a set is to be restored with the key some day. */
+async function findKeyFault({ parts, runtime }: BackupWork): Promise<string | undefined> {
+  return parts.includes('env') || parts.includes('realms') ? findMasterKeyFault(runtime) : undefined;
 }
 
 function chooseParts(options: BackupOptions): readonly SetPart[] {

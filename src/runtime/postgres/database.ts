@@ -6,7 +6,7 @@ import { checkDumpFits } from './check-dump.ts';
 import { checkConstraints, checkSeals } from './check-loaded.ts';
 import type { PostgresContext } from './context.ts';
 import { dumpPostgres } from './dump.ts';
-import { queryBeside } from './existing.ts';
+import { findDatabases, queryBeside } from './existing.ts';
 import { checkServerFits } from './fit.ts';
 import { emptyLive } from './in-place.ts';
 import { loadGuarded } from './load.ts';
@@ -14,10 +14,11 @@ import { swapNames } from './names.ts';
 import type { PostgresPrograms } from './programs.ts';
 import { openPsql } from './psql.ts';
 import { readServer } from './server.ts';
-import { readServiceFacts, SERVICE_SCHEMAS } from './service-facts.ts';
+import { hasServiceTables, readServiceFacts, SERVICE_SCHEMAS } from './service-facts.ts';
 import { createSide } from './side.ts';
 import { discard, setPassword, sideBytes, swapBack, swapIn } from './swap.ts';
 import { findTraits } from './traits.ts';
+import { checkUnused } from './unused.ts';
 
 /** Seconds that pg_dump waits for a table that another session has locked. */
 const LOCK_WAIT_SECONDS = 30;
@@ -52,7 +53,12 @@ export interface PostgresDatabaseOptions {
 export type StoreWork = 'readSnapshot' | 'listUnenforced' | 'recoverAdministrator' | 'changeMasterKey';
 
 /** The part of `DatabaseHalf` that goes through psql and pg_dump alone. */
-export type PostgresDatabase = Omit<DatabaseHalf, StoreWork>;
+export interface PostgresDatabase extends Omit<DatabaseHalf, StoreWork> {
+  /** A service has made its tables there. */
+  hasTables(): Promise<boolean>;
+  /** No idkit service is at work on it, on whatever machine. @throws IDKIT_SERVICE_RUNNING */
+  checkUnused(): Promise<void>;
+}
 
 /** A database on a Postgres server: idkit's own or Keycloak's. Opens nothing yet. */
 export function openPostgresDatabase(options: PostgresDatabaseOptions): PostgresDatabase {
@@ -61,11 +67,12 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
   const names = (id: string) => swapNames(database, id);
   const targetOf = (id: string, swap: SwapOptions | undefined) =>
     swap?.inPlace === true ? database : names(id).side;
-  const readCounts = async (name: string): Promise<SideDatabase> => {
-    const schema = SERVICE_SCHEMAS[options.service];
-    const facts = await readServiceFacts(schema, (sql) => psql.query(name, sql, { seconds: COUNT_SECONDS }));
-    return { ...facts, location: name };
-  };
+  const schema = SERVICE_SCHEMAS[options.service];
+  const ask = (name: string) => (sql: string) => psql.query(name, sql, { seconds: COUNT_SECONDS });
+  const readCounts = async (name: string): Promise<SideDatabase> => ({
+    ...(await readServiceFacts(schema, ask(name))),
+    location: name,
+  });
   /** Asks the server anything first, so that it is known which password it takes. */
   const passwordToSet = async (): Promise<Secret | undefined> => {
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
@@ -107,6 +114,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     },
     async swapDatabase(id, swap) {
       const password = await passwordToSet();
+      await checkUnused(context);
       if (swap?.inPlace === true) await setPassword(context, password);
       else await swapIn(context, names(id), id, password);
       psql.preferPassword(options.password);
@@ -115,6 +123,17 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
       await swapBack(context, names(id), id, await passwordToSet());
       psql.preferPassword(options.password);
     },
+    async checkMasterKey() {
+      const { schemaVersion } = await readCounts(database);
+      if (schemaVersion > 0) await checkSeals(context, database, options, schemaVersion);
+    },
+    async hasTables() {
+      return (
+        (await findDatabases(context, [database])).has(database) &&
+        (await hasServiceTables(schema, ask(database)))
+      );
+    },
+    checkUnused: () => checkUnused(context),
     sideBytes: (id) => sideBytes(context, names(id)),
     discardDatabase: (id, what) => discard(context, names(id), what),
     async databaseRoom() {

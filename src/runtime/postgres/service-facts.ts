@@ -40,17 +40,22 @@ const KEYCLOAK: ServiceSchema = {
 /** The schema of the service whose database it is. */
 export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
 
-/** Reads realms, users and schema version through `ask`, a psql that sees one moment. */
-export async function readServiceFacts(
-  { table, query, readSchemaVersion }: ServiceSchema,
-  ask: (sql: string) => Promise<readonly JsonRow[]>,
-): Promise<DatabaseFacts> {
+/** Asks a psql, whose rows are JSON objects. */
+type Ask = (sql: string) => Promise<readonly JsonRow[]>;
+
+/** Whether the service has made its tables. */
+export async function hasServiceTables({ table }: ServiceSchema, ask: Ask): Promise<boolean> {
   const [found] = await ask(`SELECT json_build_object('there', to_regclass('${table}') IS NOT NULL);`);
-  if (found?.['there'] !== true) return { schemaVersion: 0, realms: [] };
-  const rows = await ask(query);
-  const schema = rows.find((row) => 'schema' in row)?.['schema'];
+  return found?.['there'] === true;
+}
+
+/** Reads realms, users and schema version; of one moment where `ask` sees one. */
+export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
+  if (!(await hasServiceTables(schema, ask))) return { schemaVersion: 0, realms: [] };
+  const rows = await ask(schema.query);
+  const version = rows.find((row) => 'schema' in row)?.['schema'];
   return {
-    schemaVersion: schema === undefined ? 0 : readSchemaVersion(schema),
+    schemaVersion: version === undefined ? 0 : schema.readSchemaVersion(version),
     realms: rows
       .filter((row) => 'realm' in row)
       .map((row) => ({ realm: String(row['realm']), users: Number(row['users']) })),

@@ -1,0 +1,76 @@
+import { parsePostgresUrl, type Settings } from '../../config/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import { lockPostgres, type PostgresLocation } from '../../store/open.ts';
+import type { DatabaseHalf } from '../contract.ts';
+import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
+import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import type { PostgresPrograms } from './programs.ts';
+
+/** How the database of a platform is reached. */
+export interface PostgresAccess {
+  programs: PostgresPrograms;
+  /** This process can connect to it by itself; false for one in a container, whose port is not published. */
+  reachable: boolean;
+  /** Tried where the server refuses the password of the settings: what it was before, or is to be. */
+  otherPasswords?: readonly Secret[];
+}
+
+/** A `postgres://` database as the settings of a platform name it. */
+export function openPostgresOf(settings: Settings, access: PostgresAccess): DatabaseHalf {
+  const { database } = settings;
+  if (database.kind !== 'postgres')
+    throw new IdkitError('IDKIT_BUG', 'a database of another kind was opened as Postgres');
+  const { service, databasePassword: password, masterKey, masterKeyOld } = settings;
+  const { programs, otherPasswords = [] } = access;
+  const address = parsePostgresUrl(database.url);
+  const common = { address, location: database.url, password, otherPasswords, programs };
+  const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld });
+  if (service === 'keycloak') return { ...postgres, ...withoutStore('the service is Keycloak') };
+  if (!access.reachable) return { ...postgres, ...withoutStore('the database is in a container') };
+  const location: PostgresLocation = { url: database.url, password, withoutLock: true };
+  return {
+    ...postgres,
+    ...openStoreWork(settings, placeOf(location, postgres)),
+    // Nobody stops these services for a restore: one that runs, on whatever machine, is told before anything is done.
+    async checkDump(dump, options) {
+      await postgres.checkUnused();
+      await postgres.checkDump(dump, options);
+    },
+  };
+}
+
+function placeOf(location: PostgresLocation, postgres: PostgresDatabase) {
+  return {
+    location,
+    exists: () => postgres.hasTables(),
+    async alone<T>(_command: string, work: () => Promise<T>): Promise<T> {
+      const lock = await lockPostgres(location, 'exclusive').catch((cause: unknown) => {
+        if (!(cause instanceof IdkitError) || cause.code !== 'IDKIT_LOCKED') throw cause;
+        throw new IdkitError('IDKIT_SERVICE_RUNNING', cause.message, {
+          cause,
+          hints: ['stop every idkit serve on this database, then try again'],
+        });
+      });
+      try {
+        return await work();
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+}
+
+/** What only idkit's own store can do, where it cannot be opened from here. */
+function withoutStore(why: string): StoreWork {
+  const refuse = async (): Promise<never> => {
+    throw new IdkitError('IDKIT_UNREACHABLE', `idkit's store cannot be opened from here: ${why}`, {
+      hints: ['start the service: what it knows is asked over its administrative API'],
+    });
+  };
+  return {
+    readSnapshot: refuse,
+    listUnenforced: async () => [],
+    recoverAdministrator: refuse,
+    changeMasterKey: refuse,
+  };
+}
