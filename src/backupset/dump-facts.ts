@@ -101,6 +101,12 @@ export function keycloakSchemaNumber(version: string): number {
   return major * 10_000 + minor * 100 + patch;
 }
 
+/** `26.7.3` of 260703; undefined of 0, where no version is known. */
+export function renderKeycloakVersion(schema: number): string | undefined {
+  if (schema === 0) return undefined;
+  return [Math.floor(schema / 10_000), Math.floor(schema / 100) % 100, schema % 100].join('.');
+}
+
 function reader(
   places: readonly number[],
   add: (values: readonly (string | null | undefined)[]) => void,

@@ -34,7 +34,7 @@ export {
   type VersionResult,
   type WorkOptions,
 } from './contract.ts';
-export { keycloakSchemaNumber } from './dump-facts.ts';
+export { keycloakSchemaNumber, renderKeycloakVersion } from './dump-facts.ts';
 export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
 export { decryptEnvironment, encryptEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';

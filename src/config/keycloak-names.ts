@@ -25,11 +25,12 @@ interface NamedByKeycloak {
  * them, needs no second set of names. idkit's own variables win.
  */
 export function findKeycloakNames(env: NodeJS.ProcessEnv, envFile: EnvValues): readonly NamedByKeycloak[] {
-  return NAMES.flatMap(({ setting, variable, unless }) => {
-    if (unless !== undefined && (env[unless] || envFile.get(unless))) return [];
-    const given = env[variable];
-    if (given) return [{ setting, variable, value: given, source: 'environment' as const }];
-    const kept = envFile.get(variable);
-    return kept ? [{ setting, variable, value: kept, source: '.env' as const }] : [];
-  });
+  const found: NamedByKeycloak[] = [];
+  for (const { setting, variable, unless } of NAMES) {
+    if (unless !== undefined && (env[unless] || envFile.get(unless))) continue;
+    const [given, kept] = [env[variable], envFile.get(variable)];
+    if (given) found.push({ setting, variable, value: given, source: 'environment' });
+    else if (kept) found.push({ setting, variable, value: kept, source: '.env' });
+  }
+  return found;
 }

@@ -6,6 +6,7 @@ import type { DumpSummary } from '../../runtime/index.ts';
 import { call } from '../smoke/call.ts';
 import { listenAddress } from '../smoke/service.ts';
 import type { BackupOptions } from './contract.ts';
+import { noteMissingParts } from './note-missing.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
 /** A realm as one of the two sources gave it. */
@@ -33,6 +34,7 @@ export async function fetchRealms(work: BackupWork, dump: DumpSummary | undefine
     );
   }
   noteChanges(work, dump, fetched);
+  if (work.settings.service === 'keycloak') noteMissingParts(chosen, work.options.reporter);
   const realms: (ManifestRealm & { file: string })[] = [];
   for (const { realm, representation } of chosen) {
     const file = realmFileName(realm);

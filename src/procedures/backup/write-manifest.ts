@@ -1,5 +1,12 @@
-import { type Manifest, renderManifest, SET_FILES, type SetPart } from '../../backupset/index.ts';
+import {
+  type Manifest,
+  renderKeycloakVersion,
+  renderManifest,
+  SET_FILES,
+  type SetPart,
+} from '../../backupset/index.ts';
 import { ownVersion } from '../../config/index.ts';
+import type { DumpSummary } from '../../runtime/index.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
 /** Writes the manifest and, as the last file of all, the checksums. */
@@ -12,7 +19,7 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
     idkitVersion: ownVersion(),
     startedAt: new Date(work.startedAt).toISOString(),
     parts: listParts(contents),
-    service: { kind: service, version: serviceVersion },
+    service: { kind: service, version: dumpedVersion(service, dump) ?? serviceVersion },
     ...(dump === undefined
       ? {}
       : {
@@ -31,6 +38,11 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
   await writer.putFile(SET_FILES.manifest, renderManifest(manifest));
   await writer.writeChecksums();
   return manifest;
+}
+
+/** Only its database tells which Keycloak it is: the version that last migrated it. */
+function dumpedVersion(service: 'idkit' | 'keycloak', dump: DumpSummary | undefined): string | undefined {
+  return service === 'keycloak' && dump !== undefined ? renderKeycloakVersion(dump.schemaVersion) : undefined;
 }
 
 function listParts(contents: BackupContents): readonly SetPart[] {

@@ -8,12 +8,14 @@ import type { StagedRestore } from './job.ts';
 export async function loadSide(staged: StagedRestore): Promise<SideDatabase> {
   const { job, next } = staged;
   const { signal } = job.options;
-  return next.runtime.loadDatabase(readDump(job.set, { signal }), {
+  const side = await next.runtime.loadDatabase(readDump(job.set, { signal }), {
     id: job.id,
     masterKey: masterKeyOf(staged),
     signal,
     onProgress: job.run.progress('load', 'bytes'),
   });
+  for (const note of side.notes ?? []) job.options.reporter.note(note);
+  return side;
 }
 
 /**
@@ -54,6 +56,7 @@ export function compareCounts(
   return differences;
 }
 
-function masterKeyOf(staged: StagedRestore): Secret {
-  return checkMasterKey(staged.next.settings.masterKey);
+/** Keycloak seals nothing with one. */
+function masterKeyOf({ next }: StagedRestore): Secret | undefined {
+  return next.settings.service === 'keycloak' ? undefined : checkMasterKey(next.settings.masterKey);
 }
