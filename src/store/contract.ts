@@ -199,7 +199,8 @@ export interface AdminEventQuery {
  *   exactly one is answered `rotated`.
  * - A refused rotation that finds reuse has ended the user session before it is answered.
  * - `claimOnce` answers true to exactly one caller per key until the claim expires.
- * - A read that starts after a write was answered sees that write.
+ * - A read that starts after a write was answered sees that write. Where several stores are open on one database, all
+ *   of this holds between them too, but that a change of configuration or users reaches another one within a second.
  * - Secrets, passwords and refresh tokens are never stored in the clear.
  * - `find…` answers undefined for what is absent, `list…` an empty array; neither throws for it.
  */

@@ -12,9 +12,12 @@ else {
     open: async (t) => {
       const { url } = await makeDatabase(server);
       let now = START;
-      const store = await openOn(t, server, url, { clock: { now: () => now * 1000 } });
+      const clock = { now: () => now * 1000 };
+      const store = await openOn(t, server, url, { clock });
+      const other = await openOn(t, server, url, { clock });
       return {
         store,
+        other,
         setSeconds: (seconds) => {
           now = seconds;
         },

@@ -8,6 +8,7 @@ storeConformance('sqlite', {
     const { store } = await newStore(t, { clock: { now: () => now * 1000 } });
     return {
       store,
+      other: store,
       setSeconds: (seconds) => {
         now = seconds;
       },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
 
-import { begin, type Rule, rotation } from './suite.ts';
+import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function guaranteesRules(rule: Rule): void {
   rule('"apply is atomic: all of the list is done, or nothing"', async (store) => {
@@ -24,12 +24,10 @@ export function guaranteesRules(rule: Rule): void {
 
   rule(
     '"Of any number of parallel rotateRefreshToken calls that present the same token with maxReuse 0, exactly one is answered rotated"',
-    async (store) => {
+    async (store, _, other) => {
       await begin(store);
-      const answers = await Promise.all(
-        Array.from({ length: 200 }, (_, i) =>
-          store.rotateRefreshToken(rotation({ nextHash: hash(`next ${i}`) })),
-        ),
+      const answers = await many(200, [store, other], (one, i) =>
+        one.rotateRefreshToken(rotation({ nextHash: hash(`next ${i}`) })),
       );
       const outcomes = answers.map(({ outcome }) => outcome);
       assert.equal(outcomes.filter((outcome) => outcome === 'rotated').length, 1);
@@ -87,8 +85,8 @@ export function guaranteesRules(rule: Rule): void {
 
   rule(
     '"claimOnce answers true to exactly one caller per key until the claim expires"',
-    async (store, set) => {
-      const claims = await Promise.all(Array.from({ length: 50 }, () => store.claimOnce('jti', START + 60)));
+    async (store, set, other) => {
+      const claims = await many(50, [store, other], (one) => one.claimOnce('jti', START + 60));
       assert.equal(claims.filter(Boolean).length, 1);
       set(START + 59);
       assert.equal(await store.claimOnce('jti', START + 120), false);

@@ -12,7 +12,7 @@ import {
   hash,
   START,
 } from './records.ts';
-import type { Rule } from './suite.ts';
+import { counted, many, type Rule } from './suite.ts';
 
 /** A realm with a user and two clients, and nobody logged in. */
 async function begin(store: Store): Promise<void> {
@@ -32,21 +32,15 @@ async function loggedIn(store: Store, code = aCode({})): Promise<void> {
   assert.equal(await store.finishLogin(login), 'finished');
 }
 
-const many = <T>(count: number, make: (i: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: count }, (_, i) => make(i)));
-
-const counted = (outcomes: readonly string[], outcome: string): number =>
-  outcomes.filter((one) => one === outcome).length;
-
 export function loginRules(rule: Rule): void {
-  rule('stores an authentication session only over the revision that was read', async (store) => {
+  rule('stores an authentication session only over the revision that was read', async (store, _, other) => {
     await begin(store);
     const first = anAuthenticationSession({});
-    const stored = await many(50, () => store.putAuthenticationSession(first));
+    const stored = await many(50, [store, other], (one) => one.putAuthenticationSession(first));
     assert.equal(counted(stored, 'stored'), 1);
     assert.deepEqual(await store.findAuthenticationSession('tab-1'), { ...first, revision: 1 });
-    const steps = await many(50, (i) =>
-      store.putAuthenticationSession({ ...first, revision: 1, formCode: `form ${i}`, userId: 'user-1' }),
+    const steps = await many(50, [store, other], (one, i) =>
+      one.putAuthenticationSession({ ...first, revision: 1, formCode: `form ${i}`, userId: 'user-1' }),
     );
     assert.equal(counted(steps, 'stored'), 1);
     assert.equal(counted(steps, 'changed'), 49);
@@ -93,11 +87,11 @@ export function loginRules(rule: Rule): void {
 
   rule(
     '"Of any number of parallel finishLogin calls for one authentication session, exactly one is answered finished; its user session and code are there when it is"',
-    async (store) => {
+    async (store, _, other) => {
       await begin(store);
       await store.putAuthenticationSession(anAuthenticationSession({}));
-      const outcomes = await many(100, async (i) => {
-        const outcome = await store.finishLogin({
+      const outcomes = await many(100, [store, other], async (one, i) => {
+        const outcome = await one.finishLogin({
           authenticationSession: { id: 'tab-1', revision: 1 },
           session: aSession({ id: `session ${i}` }),
           sessionMustExist: false,
@@ -169,18 +163,18 @@ export function loginRules(rule: Rule): void {
 
   rule(
     '"Of any number of parallel takeCode and startFamily calls for one code, exactly one has it"',
-    async (store) => {
+    async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 20; round++) {
         const text = `code ${round}`;
         await loggedIn(store, aCode({ hash: hash(text), familyId: `family ${round}` }));
         const code = { hash: hash(text), now: START + 1 };
-        const start = (number: number) =>
-          store.startFamily(code, aFamily({ id: `family ${round} ${number}`, clientUuid: 'client-1' }));
-        const answers = await many(20, async (number) =>
-          number % 2 === round % 2
-            ? await start(number)
-            : (await store.takeCode(hash(text), START + 1)).outcome,
+        const start = (one: Store, number: number) =>
+          one.startFamily(code, aFamily({ id: `family ${round} ${number}`, clientUuid: 'client-1' }));
+        const answers = await many(20, [store, other], async (one, number) =>
+          number % 4 < 2 === (round % 2 === 0)
+            ? await start(one, number)
+            : (await one.takeCode(hash(text), START + 1)).outcome,
         );
         assert.equal(counted(answers, 'started') + counted(answers, 'taken'), 1);
         assert.equal(counted(answers, 'used'), 19);
@@ -190,10 +184,10 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('one takes the code, and the others learn that it was used', async (store) => {
+  rule('one takes the code, and the others learn that it was used', async (store, _, other) => {
     await begin(store);
     await loggedIn(store);
-    const answers = await many(200, () => store.takeCode(hash('code'), START + 1));
+    const answers = await many(200, [store, other], (one) => one.takeCode(hash('code'), START + 1));
     const outcomes = answers.map(({ outcome }) => outcome);
     assert.equal(counted(outcomes, 'taken'), 1);
     assert.equal(counted(outcomes, 'used'), 199);

@@ -1,6 +1,7 @@
 import { configurationRules } from './store-configuration.ts';
 import { guaranteesRules } from './store-guarantees.ts';
 import { loginRules } from './store-login.ts';
+import { replicasRules } from './store-replicas.ts';
 import { sessionsRules } from './store-sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
@@ -11,4 +12,5 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   configurationRules(rule);
   sessionsRules(rule);
   loginRules(rule);
+  replicasRules(rule);
 }
