@@ -1,34 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Client, User } from '../../../src/model/index.ts';
-import { closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, realmWithLogin } from './browser.ts';
-import { addDevice, oneTimePassword } from './one-time-password.ts';
+import { clientAnswer, errorOf, messageOf } from './browser.ts';
+import { openLoginWorld } from './login-world.ts';
+import { oneTimePassword } from './one-time-password.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  ({ realm } = await realmWithLogin(world, 'acme'));
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const newBrowser = (where = realm) => new Browser(world, where);
-const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
-  where.user(`user-${++names}`, changes);
-const newClient = (changes: Parameters<RealmInWorld['client']>[1] = {}) =>
-  realm.client(`client-${++names}`, { redirectUris: [CALLBACK], standardFlowEnabled: true, ...changes });
-
-async function userWithOtp(): Promise<User> {
-  const user = await newUser();
-  await addDevice(realm, user);
-  return user;
-}
+const { newBrowser, newClient, newRealm, newUser, realm, userWithOtp, world } = await openLoginWorld();
 
 describe('what changes while a login waits', () => {
   it('a user who is disabled or deleted gets no further, at any step', async () => {
@@ -90,7 +67,7 @@ describe('what changes while a login waits', () => {
   });
 
   it('a realm that is off logs nobody in', async () => {
-    const { realm: own, user } = await realmWithLogin(world, `own-${++names}`);
+    const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();
     const { realm: stored } = (await world.store.findRealm(own.name))!;
@@ -100,7 +77,7 @@ describe('what changes while a login waits', () => {
   });
 
   it('a realm that asks for more than is enforced here lets nobody in by less (contract §5)', async () => {
-    const { realm: own, user } = await realmWithLogin(world, `own-${++names}`);
+    const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();
     const { realm: stored } = (await world.store.findRealm(own.name))!;

@@ -1,30 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { User } from '../../../src/model/index.ts';
 import type { BrowserAnswer } from '../../../src/protocol/index.ts';
-import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, CALLBACK, clientAnswer, errorOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+import { PASSWORD } from '../support/world.ts';
+import { CALLBACK, clientAnswer, errorOf, pageOf, redirectOf } from './browser.ts';
+import { isCode, openLoginWorld } from './login-world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let names = 0;
+const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLoginWorld();
 
-before(async () => {
-  world = await openWorld();
-  ({ realm } = await realmWithLogin(world, 'acme'));
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const newBrowser = (where = realm) => new Browser(world, where);
-const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
-  where.user(`user-${++names}`, changes);
-const newClient = (changes: Parameters<RealmInWorld['client']>[1] = {}) =>
-  realm.client(`client-${++names}`, { redirectUris: [CALLBACK], standardFlowEnabled: true, ...changes });
-
-const isCode = (answer: BrowserAnswer) => answer.show === 'redirect' && /[?&]code=/.test(answer.to);
 const stepOf = (answer: BrowserAnswer, path: string) => {
   const url = new URL(answer.show === 'redirect' ? answer.to : pageOf(answer, 'login').action);
   url.pathname = url.pathname.replace(/[^/]*$/, path);
@@ -132,8 +115,8 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
 
 describe('a form that was forged', () => {
   it('of another realm, of a client that did not ask, or for another step proves nobody', async () => {
-    const { realm: other, user } = await realmWithLogin(world, `own-${++names}`);
-    await newClient();
+    const { realm: other, user } = await newRealm();
+    const { clientId } = await newClient();
     const browser = newBrowser();
     const form = await browser.authorize();
     const abroad = newBrowser(other);
@@ -145,7 +128,7 @@ describe('a form that was forged', () => {
     const login = { username: user.username, password: PASSWORD };
     pageOf(await abroad.send('POST', foreign.href, login), 'expired');
     const taken = new URL(url);
-    taken.searchParams.set('client_id', `client-${names}`);
+    taken.searchParams.set('client_id', clientId);
     pageOf(await browser.send('POST', taken.href, { ...login, username: 'alice' }), 'expired');
     for (const path of ['required-action', 'consent']) {
       taken.href = url.href;

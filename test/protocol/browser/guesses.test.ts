@@ -1,43 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import type { User } from '../../../src/model/index.ts';
+import { describe, it } from 'node:test';
 import type { BrowserAnswer } from '../../../src/protocol/index.ts';
-import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, CALLBACK, clientAnswer, pageOf, realmWithLogin } from './browser.ts';
-import { addDevice, oneTimePassword } from './one-time-password.ts';
+import { PASSWORD } from '../support/world.ts';
+import { clientAnswer, pageOf } from './browser.ts';
+import { isCode, openLoginWorld } from './login-world.ts';
+import { oneTimePassword } from './one-time-password.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  ({ realm } = await realmWithLogin(world, 'acme'));
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const newBrowser = (where = realm) => new Browser(world, where);
-const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
-  where.user(`user-${++names}`, changes);
-const newClient = (changes: Parameters<RealmInWorld['client']>[1] = {}) =>
-  realm.client(`client-${++names}`, { redirectUris: [CALLBACK], standardFlowEnabled: true, ...changes });
-
-async function userWithOtp(): Promise<User> {
-  const user = await newUser();
-  await addDevice(realm, user);
-  return user;
-}
+const { newBrowser, newClient, newRealm, newUser, userWithOtp, world } = await openLoginWorld();
 
 /** A page or a redirect without what is new in each: names of tabs, codes of forms, data of the request. */
 function comparable(answer: BrowserAnswer): unknown {
   const text = JSON.stringify({ ...answer, cookies: answer.cookies.map(({ name }) => name) });
   return JSON.parse(text.replaceAll(/(tab_id|session_code|client_data)=[\w-]*/g, '$1='));
 }
-
-const isCode = (answer: BrowserAnswer) => answer.show === 'redirect' && /[?&]code=/.test(answer.to);
 
 describe('what a guess tells (issue 4, "Bad input")', () => {
   /** Hashes that a work costs, whatever for. */
@@ -63,7 +38,7 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
 
   it('is the same for a wrong password and for nobody, locked, disabled, without a password, of a service', async () => {
     const guarded = { bruteForceProtected: true, failureFactor: 1, quickLoginCheckMilliSeconds: 0 };
-    const { realm: own } = await realmWithLogin(world, `own-${++names}`, guarded);
+    const { realm: own } = await newRealm(guarded);
     await own.client('job', { serviceAccountsEnabled: true });
     const locked = await newUser({}, own);
     const first = newBrowser(own);
@@ -95,7 +70,7 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
   });
 
   it('of a silent request is nothing, whomever it names (prompt=none)', async () => {
-    const { user } = await realmWithLogin(world, `own-${++names}`);
+    const { user } = await newRealm();
     const off = await newUser({ enabled: false });
     const told = new Set<string>();
     for (const login_hint of [undefined, 'nobody', 'alice', 'alice@example.test', off.username, user.id])

@@ -1,29 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin } from './browser.ts';
+import { describe, it } from 'node:test';
+import { PASSWORD } from '../support/world.ts';
+import { Browser, CALLBACK, clientAnswer, errorOf, messageOf, pageOf } from './browser.ts';
+import { openLoginWorld } from './login-world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let names = 0;
+const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLoginWorld();
 
-before(async () => {
-  world = await openWorld();
-  ({ realm } = await realmWithLogin(world, 'acme'));
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const newBrowser = (where = realm) => new Browser(world, where);
-const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
-  where.user(`user-${++names}`, changes);
 const lastEvent = () => world.events.at(-1)!;
-
-async function ownRealm(settings: Parameters<World['realm']>[1]) {
-  return (await realmWithLogin(world, `own-${++names}`, settings)).realm;
-}
 
 describe('login with a password (facts §5.10)', () => {
   it('shows the form, then answers the client with code, state, session_state and iss', async () => {
@@ -95,7 +78,7 @@ describe('login with a password (facts §5.10)', () => {
   });
 
   it('answers a locked user as a wrong password, and the lock ends (facts §11)', async () => {
-    const own = await ownRealm({
+    const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 2,
       quickLoginCheckMilliSeconds: 0,
@@ -225,7 +208,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
 
   it('leads nowhere once the client has lost its redirect URI', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
-    const client = await realm.client(`client-${++names}`, usual);
+    const client = await newClient(usual);
     const browser = newBrowser();
     const form = await browser.authorize({ client_id: client.clientId });
     await realm.put({ do: 'put', client: { ...client, redirectUris: [`${CALLBACK}2`] } });
@@ -240,7 +223,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     ] as const) {
       const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
       const rootUrl = 'https://web.example.test';
-      const client = await realm.client(`client-${++names}`, { ...usual, rootUrl, baseUrl });
+      const client = await newClient({ ...usual, rootUrl, baseUrl });
       const form = await newBrowser().authorize({ client_id: client.clientId });
       assert.equal(pageOf(await newBrowser().logIn(form, 'alice'), 'error').backTo, backTo);
     }

@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
-import { closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
-import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
+import { describe, it } from 'node:test';
+import { clientAnswer, errorOf, messageOf, pageOf, redirectOf } from './browser.ts';
+import { openLoginWorld } from './login-world.ts';
 
-let world: World;
-let realm: RealmInWorld;
-let names = 0;
-
-before(async () => {
-  world = await openWorld();
-  ({ realm } = await realmWithLogin(world, 'acme'));
-});
-after(async () => {
-  await world.close();
-  await closePasswords();
-});
-
-const newBrowser = (where = realm) => new Browser(world, where);
-const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
-  where.user(`user-${++names}`, changes);
-
-async function ownRealm(settings: Parameters<World['realm']>[1]) {
-  return (await realmWithLogin(world, `own-${++names}`, settings)).realm;
-}
+const { newBrowser, newRealm, newUser, realm, world } = await openLoginWorld();
 
 describe('login with a second factor (facts §3.6, contract §5)', () => {
   const SEED = '12345678901234567890';
@@ -76,7 +57,7 @@ describe('login with a second factor (facts §3.6, contract §5)', () => {
   });
 
   it('counts wrong codes as wrong passwords, and a right password does not reset the count', async () => {
-    const own = await ownRealm({
+    const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 3,
       quickLoginCheckMilliSeconds: 0,
