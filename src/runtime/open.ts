@@ -49,8 +49,12 @@ async function openDatabaseHalf(
   const { openPostgresOf } = await import('./postgres/of-settings.ts');
   if (settings.runtime === 'compose') {
     const { openCompose } = await import('./compose/open.ts');
-    const { programs } = openCompose(settings);
-    return openPostgresOf(settings, { programs, reachable: false, otherPasswords });
+    const { programs, findDatabase } = openCompose(settings);
+    const database = openPostgresOf(settings, { programs, reachable: false, otherPasswords });
+    if (settings.service === 'keycloak') return database;
+    const { tunnelStoreWork } = await import('./compose/store-work.ts');
+    const open = (by: Settings) => openPostgresOf(by, { programs, reachable: true, otherPasswords });
+    return { ...database, ...tunnelStoreWork(settings, findDatabase, open) };
   }
   const { openLocalPrograms } = await import('./postgres/local-programs.ts');
   return openPostgresOf(settings, { programs: openLocalPrograms(), reachable: true, otherPasswords });
@@ -89,10 +93,26 @@ export async function startService(settings: Settings, options: ServeOptions = {
         hints: ['start Keycloak as you do, or serve another platform directory'],
       },
     );
-  if (settings.runtime === 'compose')
-    throw new IdkitError('IDKIT_NOT_YET', 'runtime: compose is not built in this version');
+  checkServedHere(settings);
   const { startServer } = await import('./embedded/server.ts');
   return startServer(settings, options);
+}
+
+/**
+ * The service of a container platform runs in its container, which names its database by the environment.
+ *
+ * @throws IDKIT_SETTING
+ */
+function checkServedHere({ runtime, sources }: Settings): void {
+  if (runtime === 'embedded' || sources['database'] === 'environment' || sources['database'] === 'flag')
+    return;
+  throw new IdkitError(
+    'IDKIT_SETTING',
+    'idkit.yaml says runtime: compose, and its service runs in a container',
+    {
+      hints: ['idkit up starts it', 'serve --database URL runs another one on a database of your choice'],
+    },
+  );
 }
 
 /** The newest schema of an embedded database, or of its dump, that this idkit reads. */

@@ -71,18 +71,18 @@ export function mask(text: string): string {
     .replace(/ {2,}/g, '  ');
 }
 
-interface Shell {
+export interface Shell {
   /** Both outputs of one command, in order. */
   run(command: string): Promise<string>;
   close(): void;
 }
 
 /** A bash that keeps its variables from one command to the next. */
-function openShell(dir: string): Shell {
+export function openShell(dir: string, env: Readonly<Record<string, string>> = {}): Shell {
   const own = Object.entries(process.env).filter(([name]) => !/^(IDKIT_|NODE_TEST|npm_)/.test(name));
   const child: ChildProcess = spawn('bash', ['--noprofile', '--norc'], {
     cwd: dir,
-    env: Object.fromEntries(own),
+    env: { ...Object.fromEntries(own), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let text = '';

@@ -32,7 +32,7 @@ export function addDown(program: Command, run: Runner): void {
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'down');
         const { down } = await import('../../procedures/index.ts');
-        return render(await down(settings, context.procedure));
+        return renderStopped(await down(settings, context.procedure));
       }),
     );
 }
@@ -55,11 +55,21 @@ async function loadContainerPlatform(context: CommandContext, command: 'up' | 'd
   );
 }
 
+function renderStopped({ findings, failure, parts, milliseconds }: PartsResult): Outcome {
+  const stopped = parts.map(({ name }) => name);
+  return {
+    data: { stopped, milliseconds },
+    text: stopped.length === 0 ? 'nothing ran' : `stopped ${stopped.join(', ')}`,
+    findings,
+    ...given('failure', failure),
+  };
+}
+
 function render(result: PartsResult): Outcome {
   const { findings, failure, ...data } = result;
-  const rows = result.parts.map(({ name, state, health, image }) => [name, state, health, image]);
+  const rows = result.parts.map(({ name, state, health }) => [name, state, health]);
   const text = [
-    ...(rows.length === 0 ? ['nothing ran'] : [renderTable(['PART', 'STATE', 'HEALTH', 'IMAGE'], rows)]),
+    renderTable(['PART', 'STATE', 'HEALTH'], rows),
     ...(result.baseUrl === undefined ? [] : [result.baseUrl]),
   ];
   return { data, text: text.join('\n'), findings, ...given('failure', failure) };

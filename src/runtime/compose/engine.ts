@@ -29,6 +29,12 @@ const PATIENCE = 20;
 
 const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman podman-compose';
 
+/** Variables that decide which engine a program reaches. */
+const SETTLED_BY = ['PATH', 'DOCKER_HOST', 'CONTAINERS_CONF'];
+
+/** Engines that answered, so that one command asks once. */
+const found = new Map<string, Engine>();
+
 /** Why an engine cannot be used. */
 interface Fault {
   kind: 'missing' | 'silent';
@@ -44,6 +50,13 @@ interface Fault {
  *   to this user
  */
 export async function findEngine(named: string | null): Promise<Engine> {
+  const key = [named ?? '', ...SETTLED_BY.map((name) => process.env[name] ?? '')].join('\0');
+  const known = found.get(key) ?? (await askEngines(named));
+  found.set(key, known);
+  return known;
+}
+
+async function askEngines(named: string | null): Promise<Engine> {
   const faults: Fault[] = [];
   for (const program of named === null ? ['docker', 'podman'] : [named]) {
     const kind = basename(program).startsWith('podman') ? 'podman' : 'docker';

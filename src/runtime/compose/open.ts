@@ -3,13 +3,15 @@ import type { ServiceHalf } from '../contract.ts';
 import type { PostgresPrograms } from '../postgres/programs.ts';
 import { nameOf } from './definition.ts';
 import { type Engine, findEngine } from './engine.ts';
-import { openContainerPrograms } from './programs.ts';
+import { findDatabase, openContainerPrograms } from './programs.ts';
 import { openComposeService } from './service.ts';
 
 /** A platform in containers: its service and parts, and how to reach its database. */
 export interface ComposePlatform {
   service: ServiceHalf;
   programs: PostgresPrograms;
+  /** The running container of the database. @throws IDKIT_UNREACHABLE */
+  findDatabase(): Promise<{ engine: Engine; id: string }>;
 }
 
 /**
@@ -23,8 +25,11 @@ export function openCompose(settings: Settings): ComposePlatform {
     engine ??= findEngine(settings.compose.engine);
     return engine;
   };
+  const name = nameOf(settings, 'database');
+  const { project } = settings.compose;
   return {
     service: openComposeService(settings, engineOf),
-    programs: openContainerPrograms(nameOf(settings, 'database'), settings.compose.project, engineOf),
+    programs: openContainerPrograms(name, project, engineOf),
+    findDatabase: async () => findDatabase(await engineOf(), name, project),
   };
 }
