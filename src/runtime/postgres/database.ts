@@ -56,6 +56,8 @@ export type StoreWork = 'readSnapshot' | 'listUnenforced' | 'recoverAdministrato
 export interface PostgresDatabase extends Omit<DatabaseHalf, StoreWork> {
   /** A service has made its tables there. */
   hasTables(): Promise<boolean>;
+  /** Of what is live, as a dump's `schemaVersion`; 0 without tables. @throws IDKIT_NOT_FOUND without a database */
+  readSchemaVersion(): Promise<number>;
   /** No idkit service is at work on it, on whatever machine. @throws IDKIT_SERVICE_RUNNING */
   checkUnused(): Promise<void>;
 }
@@ -133,6 +135,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
         (await hasServiceTables(schema, ask(database)))
       );
     },
+    readSchemaVersion: async () => (await readServiceFacts(schema, ask(database))).schemaVersion,
     checkUnused: () => checkUnused(context),
     sideBytes: (id) => sideBytes(context, names(id)),
     discardDatabase: (id, what) => discard(context, names(id), what),

@@ -3,6 +3,7 @@ import { IdkitError, type Secret } from '../../core/index.ts';
 import { lockPostgres, type PostgresLocation } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
+import { guardVersion } from '../keycloak/guard-version.ts';
 import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import type { PostgresPrograms } from './programs.ts';
 
@@ -25,7 +26,10 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   const address = parsePostgresUrl(database.url);
   const common = { address, location: database.url, password, otherPasswords, programs };
   const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld });
-  if (service === 'keycloak') return { ...postgres, ...withoutStore('the service is Keycloak') };
+  if (service === 'keycloak') {
+    const database = { ...postgres, ...withoutStore('the service is Keycloak') };
+    return guardVersion(database, () => postgres.readSchemaVersion());
+  }
   if (!access.reachable) return { ...postgres, ...withoutStore('the database is in a container') };
   const location: PostgresLocation = { url: database.url, password, withoutLock: true };
   return {
