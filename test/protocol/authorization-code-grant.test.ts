@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemRandom } from '../../src/core/index.ts';
+import { sha256 } from '../../src/crypto/index.ts';
 import type { Client, User } from '../../src/model/index.ts';
-import { hashCode } from '../../src/protocol/browser/code.ts';
 import { type Refusal, requestTokens, userInfo } from '../../src/protocol/index.ts';
 import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from './support/code.ts';
 import {
@@ -382,7 +382,7 @@ describe('a code used twice (RFC 6749 §4.1.2)', () => {
     // The ids of the tokens are made after the code was looked at and before it is taken.
     const random = {
       bytes: (length: number) => {
-        if (seconds.length === 0) seconds.push(world.store.takeCode(hashCode(code), START));
+        if (seconds.length === 0) seconds.push(world.store.takeCode(sha256(code), START));
         return systemRandom.bytes(length);
       },
     };

@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { randomId, uuid } from '../../core/index.ts';
+import { sha256 } from '../../crypto/index.ts';
 import type { AuthorizationCode, AuthorizationRequest, Realm } from '../../model/index.ts';
 import type { ProtocolContext } from '../context.ts';
 
@@ -22,14 +22,9 @@ export interface CodeSubject {
   now: number;
 }
 
-/** SHA-256 of a code; the only form in which one is stored. */
-export function hashCode(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
-}
-
 /**
  * A new authorization code: the text for the client, `<random>.<user session>.<client uuid>` (facts §3.3), and what
- * the store keeps of it. Nothing is stored yet.
+ * the store keeps of it, its SHA-256 alone. Nothing is stored yet.
  */
 export function newCode(
   ctx: Pick<ProtocolContext, 'random'>,
@@ -38,7 +33,7 @@ export function newCode(
   const text = `${randomId(ctx.random, CODE_BYTES)}.${sessionId}.${clientUuid}`;
   const { accessCodeLifespan } = realm.settings;
   const code: AuthorizationCode = {
-    hash: hashCode(text),
+    hash: sha256(text),
     realmId: realm.id,
     clientUuid,
     userId,

@@ -1,5 +1,5 @@
+import { sha256 } from '../../crypto/index.ts';
 import type { AuthorizationCode, UserSession } from '../../model/index.ts';
-import { hashCode } from '../browser/code.ts';
 import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { missingConsent } from '../consents.ts';
 import { keptScopes } from '../kept-scopes.ts';
@@ -23,7 +23,7 @@ export const authorizationCodeGrant: Grant = {
 
   async prove(grantRequest) {
     const { ctx, configuration, client, request, event, now } = grantRequest;
-    const code = await ctx.store.findCode(hashCode(request.form.get('code')!), now);
+    const code = await ctx.store.findCode(sha256(request.form.get('code')!), now);
     if (code === undefined || code.realmId !== configuration.realm.id) throw notValid();
     event.sessionId = code.sessionId;
     event.details['code_id'] = code.sessionId;
@@ -53,7 +53,7 @@ export const authorizationCodeGrant: Grant = {
   },
 
   async abandon({ ctx, request, event, now }) {
-    const taken = await ctx.store.takeCode(hashCode(request.form.get('code')!), now);
+    const taken = await ctx.store.takeCode(sha256(request.form.get('code')!), now);
     if (taken.outcome === 'gone') return;
     event.sessionId = taken.code.sessionId;
     event.details['code_id'] = taken.code.sessionId;
