@@ -1,6 +1,6 @@
+import { getUser } from './get-user.ts';
 import type { RealmCall } from './realm-call.ts';
 import type { Json } from './representations/json.ts';
-import { getUser } from './users.ts';
 
 /** What brute-force protection knows of a user (facts §7.2). */
 export async function showLoginFailures(call: RealmCall, userId: string): Promise<Json> {

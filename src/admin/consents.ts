@@ -1,8 +1,8 @@
 import { consentRepresentation } from './export/consent-representation.ts';
+import { getUser } from './get-user.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { notFound } from './refusal.ts';
 import type { Json } from './representations/json.ts';
-import { getUser } from './users.ts';
 
 /**
  * What a user agreed to, with the clients that have offline tokens of the user beside them (facts §7.2; Keycloak's

@@ -2,11 +2,11 @@ import { uuid } from '../core/index.ts';
 import { type Group, groupPath } from '../model/index.ts';
 import { byName } from './export/export-realm.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
+import { getUser } from './get-user.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badRequest, conflict, notFound } from './refusal.ts';
 import { defined, type Json, text } from './representations/json.ts';
 import { checkGroupGrants } from './roles.ts';
-import { getUser } from './users.ts';
 
 /** The group of a path. @throws AdminRefusal 404 */
 export function getGroup(

@@ -2,6 +2,7 @@
 // Owns: representations, import and export, what an administrator may do.
 // Must not know: HTTP, SQL.
 // Start at import/import-realm.ts (what a realm is made of), then realm-call.ts, rights.ts and users.ts.
+
 export { clearLoginFailures, showLoginFailures } from './attack-detection.ts';
 export { type BootstrapOptions, bootstrapMaster } from './bootstrap.ts';
 export * from './client-scopes.ts';
@@ -12,6 +13,7 @@ export type { AdminContext, Caller } from './context.ts';
 export * from './events.ts';
 export { exportRealm } from './export/export-realm.ts';
 export { identityProviders, realmRepresentation, roleRepresentation } from './export/realm-representation.ts';
+export { getUser } from './get-user.ts';
 export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
@@ -40,4 +42,4 @@ export { findRights, RIGHTS, type Right, type Rights } from './rights.ts';
 export * from './role-mappings.ts';
 export * from './roles.ts';
 export * from './sessions.ts';
-export { countUsers, createUser, deleteUser, getUser, listUsers, showUser, updateUser } from './users.ts';
+export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './users.ts';

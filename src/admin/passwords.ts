@@ -7,11 +7,11 @@ import {
   type User,
 } from '../model/index.ts';
 import { credentialRepresentation } from './export/user-representation.ts';
+import { getUser } from './get-user.ts';
 import { buildCredentials } from './import/build-user.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badInput, notFound } from './refusal.ts';
 import { type Json, text } from './representations/json.ts';
-import { getUser } from './users.ts';
 
 /** @throws AdminRefusal 400 with the first thing that the policy does not allow (facts §7.2, §11) */
 export function checkNewPassword(

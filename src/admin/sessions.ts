@@ -1,9 +1,9 @@
 import type { SessionWithClients } from '../store/index.ts';
 import { viewClient } from './clients.ts';
+import { getUser } from './get-user.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { notFound } from './refusal.ts';
 import type { Json } from './representations/json.ts';
-import { getUser } from './users.ts';
 
 async function represent(call: RealmCall, found: SessionWithClients): Promise<Json> {
   const { session, username, clientUuids } = found;

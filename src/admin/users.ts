@@ -2,22 +2,15 @@ import type { User } from '../model/index.ts';
 import { groupPath } from '../model/index.ts';
 import type { Conflict, UserQuery } from '../store/index.ts';
 import { briefUserRepresentation, userRepresentation } from './export/user-representation.ts';
+import { getUser } from './get-user.ts';
 import { buildCredentials, buildUser } from './import/build-user.ts';
 import { checkNewPassword } from './passwords.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
-import { type AdminRefusal, badRequest, conflict, notFound } from './refusal.ts';
+import { type AdminRefusal, badRequest, conflict } from './refusal.ts';
 import { RepresentationFault } from './representations/fault.ts';
 import { defined, type Json, objects, strings } from './representations/json.ts';
 import { checkGroupGrants } from './roles.ts';
 import { checkProfile } from './user-profile.ts';
-
-/** The user of a path. @throws AdminRefusal 404, or 403 for who may not even ask (facts §7.1) */
-export async function getUser(call: RealmCall, id: string): Promise<User> {
-  const user = await call.context.store.findUser(call.configuration.realm.id, id);
-  if (user !== undefined) return user;
-  call.rights.check('queryUsers');
-  throw notFound('User not found');
-}
 
 /** A user as its administrator sees it. */
 export async function showUser(call: RealmCall, id: string): Promise<Json> {
