@@ -3,8 +3,13 @@ import { createServer, type Socket } from 'node:net';
 import { IdkitError } from '../../core/index.ts';
 import type { Engine } from './engine.ts';
 
-/** Inside the container: one connection to the server, joined to standard input and output. Bash is in the image. */
-const JOIN = 'exec 3<>/dev/tcp/127.0.0.1/5432; cat <&3 & cat >&3; kill $! 2>/dev/null; true';
+/**
+ * Inside the container: one connection to the server, joined to standard input and output. Bash is in the image. It
+ * waits for both of its children: one that it left behind would become a child of process 1, which is Postgres itself,
+ * and Postgres takes any child that a signal ended for a crash of its own and starts all over.
+ */
+const JOIN =
+  'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
 
 /**
  * A port of this machine's loopback that leads to the database in its container, through the engine, while `work`
