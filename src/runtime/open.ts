@@ -50,11 +50,12 @@ async function openDatabaseHalf(
   if (settings.runtime === 'compose') {
     const { openCompose } = await import('./compose/open.ts');
     const { programs, findDatabase } = openCompose(settings);
-    const database = openPostgresOf(settings, { programs, reachable: false, otherPasswords });
-    if (settings.service === 'keycloak') return database;
+    const { tolerateStopped } = await import('./compose/stopped-database.ts');
     const { tunnelStoreWork } = await import('./compose/store-work.ts');
+    const database = openPostgresOf(settings, { programs, reachable: false, otherPasswords });
     const open = (by: Settings) => openPostgresOf(by, { programs, reachable: true, otherPasswords });
-    return { ...database, ...tunnelStoreWork(settings, findDatabase, open) };
+    const storeWork = settings.service === 'idkit' ? tunnelStoreWork(settings, findDatabase, open) : {};
+    return tolerateStopped({ ...database, ...storeWork }, findDatabase);
   }
   const { openLocalPrograms } = await import('./postgres/local-programs.ts');
   return openPostgresOf(settings, { programs: openLocalPrograms(), reachable: true, otherPasswords });
