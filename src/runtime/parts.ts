@@ -54,8 +54,12 @@ export interface PlatformParts {
   stopParts(role: PartRole, options: { signal: AbortSignal }): Promise<readonly PlatformPart[]>;
   /** Removes what `startParts` made beside parts and data: networks. */
   removeParts(options: { signal: AbortSignal }): Promise<void>;
-  /** Every part of the definition as it is now, in starting order. @throws IDKIT_VERSION, IDKIT_UNREACHABLE */
-  listParts(): Promise<readonly PlatformPart[]>;
+  /**
+   * Every part of the definition as it is now, in starting order; `definition` as in `StartOptions`.
+   *
+   * @throws IDKIT_SETTING without a definition, IDKIT_VERSION, IDKIT_UNREACHABLE
+   */
+  listParts(options?: Pick<StartOptions, 'definition'>): Promise<readonly PlatformPart[]>;
 }
 
 /** The parts of a platform that has none; `refusal` gives the fault where its service runs. */

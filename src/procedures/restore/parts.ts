@@ -28,7 +28,8 @@ export async function makeRoomForRestore(
     await putJournal(job.dataDir, journal);
     note(journal);
   };
-  const running = (await next.runtime.listParts()).filter(
+  const definition = stagingDirectory({ dir: job.settings.dir, id: journal.id });
+  const running = (await next.runtime.listParts({ definition })).filter(
     ({ role, state }) => STOPPED.includes(role) && state === 'running',
   );
   if (running.length > 0) await put({ ran: true });

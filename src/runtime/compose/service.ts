@@ -3,7 +3,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { ServiceHalf } from '../contract.ts';
 import { lastLine } from './call.ts';
 import { type Container, listContainers } from './containers.ts';
-import { type Definition, nameOf, readDefinition, roleOf } from './definition.ts';
+import { nameOf, readDefinition, roleOf } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { lookAt, managementUrl, serviceUrl } from './health.ts';
 import { type Project, partOf, startService } from './start.ts';
@@ -85,11 +85,11 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
       for (const id of listed.stdout.split('\n').filter((line) => line !== ''))
         await must(engine, ['network', 'rm', id], `the network ${id} cannot be removed`, signal);
     },
-    async listParts() {
-      const engine = await engineOf();
+    async listParts({ definition } = {}) {
+      const { engine, definition: read } = await open(definition);
       const containers = await listOwn();
       return Promise.all(
-        definedOrFound(settings, containers).map(async (service) => {
+        read.services.map(async (service) => {
           const container = containers.find((one) => one.service === service.name);
           const health =
             container === undefined
@@ -100,20 +100,6 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
       );
     },
   };
-}
-
-/** The services of the definition; where that is not in its place, those that containers were made for. */
-function definedOrFound(settings: Settings, containers: readonly Container[]): Definition['services'] {
-  try {
-    return readDefinition(settings).services;
-  } catch (error) {
-    if (!(error instanceof IdkitError) || settings.exists) throw error;
-    return containers.map(({ service, image }) => ({
-      name: service,
-      image,
-      role: roleOf(settings, service),
-    }));
-  }
 }
 
 async function must(
