@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
+import { makePlace } from '../journey/idkit.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { missingKeycloak, startKeycloak } from './keycloak-server.ts';
+import { makeOperatedPlatform, postTo } from './operated-platform.ts';
+
+const skip = missingPostgres() ?? missingKeycloak() ?? false;
+const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
+/** The service that made the set, as its tokens call it. */
+const ISSUER = '127.0.0.1:8080';
+/** Her failed logins are counted in memory, which no dump holds. */
+const LOCKED = 'mallory-locked';
+
+/** What the same server answered before the set was made. */
+interface Expected {
+  logins: {
+    realm: string;
+    client: string;
+    username: string;
+    password: string;
+    scope: string;
+    status: number;
+  }[];
+  clientCredentials: {
+    realm: string;
+    client: string;
+    secret: string;
+    status: number;
+    rawAccessToken?: string;
+  }[];
+  offlineToken: { realm: string; client: string; refreshToken: string };
+}
+
+describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip }, () => {
+  it('verifies, restores on a clean host, and serves as before: logins, clients, tokens (contract §3)', async (t) => {
+    const keycloak = await startKeycloak(t, await startPostgres(t), { started: false });
+    const platform = makeOperatedPlatform(t, keycloak);
+    const set = join(makePlace(t), '20261101_020000');
+    cpSync(join(EXPORTS, '20261101_020000'), set, { recursive: true });
+    const expected = JSON.parse(readFileSync(join(EXPORTS, 'expected.json'), 'utf8')) as Expected;
+    const secrets = clientSecrets('acme');
+    const ask = (realm: string, endpoint: string, form: Record<string, string>) =>
+      postTo(keycloak, realm, endpoint, form, ISSUER);
+
+    await t.test('verify: 0, with a note that no manifest is there', async () => {
+      const verified = await platform.idkit(['verify', set]);
+      assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+      assert.match(verified.stdout, /the set has no manifest\.json/);
+    });
+
+    await t.test('restore: 0, and every row of the checklist that applies is done', async () => {
+      const restored = await platform.idkit(['restore', '--from', set, '--yes']);
+      assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+      const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
+      assert.deepEqual(Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome])), {
+        containers: 'does not apply',
+        readiness: 'done',
+        proxy: 'does not apply',
+        discovery: 'done',
+        'console-login': 'done',
+        // The set's .env names no client for it.
+        'm2m-token': 'does not apply',
+        'protected-apis': 'does not apply',
+        'user-counts': 'done',
+      });
+    });
+
+    await t.test('users with every kind of hash log in with their passwords', async () => {
+      const logins = expected.logins.filter(({ username }) => username !== LOCKED);
+      assert.ok(logins.length > 10);
+      for (const { realm, client, username, password, scope, status } of logins) {
+        const secret = realm === 'acme' ? secrets.get(client) : undefined;
+        const answer = await ask(realm, 'token', {
+          grant_type: 'password',
+          client_id: client,
+          ...(secret === undefined ? {} : { client_secret: secret }),
+          username,
+          password,
+          scope,
+        });
+        assert.equal(answer.status, status, `${username}: ${JSON.stringify(answer.body)}`);
+      }
+    });
+
+    await t.test('clients get tokens by their secrets', async () => {
+      for (const { realm, client, secret, status } of expected.clientCredentials) {
+        const form = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
+        assert.equal((await ask(realm, 'token', form)).status, status, `${realm} ${client}`);
+      }
+    });
+
+    await t.test(
+      'an access token of before verifies against the published keys, and the offline token renews',
+      async () => {
+        const issued = expected.clientCredentials.find(({ rawAccessToken }) => rawAccessToken !== undefined)!;
+        const certs = `${keycloak.baseUrl}/realms/${issued.realm}/protocol/openid-connect/certs`;
+        const token = issued.rawAccessToken!;
+        // It has ended since; what must hold is the signature.
+        const currentDate = new Date(Number(decodeJwt(token).iat) * 1000);
+        const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(certs)), { currentDate });
+        assert.equal(payload['azp'], issued.client);
+        const { realm, client, refreshToken } = expected.offlineToken;
+        const form = { grant_type: 'refresh_token', client_id: client, refresh_token: refreshToken };
+        const renewed = await ask(realm, 'token', form);
+        assert.equal(renewed.status, 200, JSON.stringify(renewed.body));
+      },
+    );
+  });
+});
+
+/** Of the realm file that the same server exported, where secrets are in the clear. */
+function clientSecrets(realm: string): ReadonlyMap<string, string> {
+  const text = readFileSync(join(EXPORTS, `${realm}-realm.json`), 'utf8');
+  const { clients } = JSON.parse(text) as { clients: { clientId: string; secret?: string }[] };
+  return new Map(
+    clients.flatMap(({ clientId, secret }) => (secret === undefined ? [] : [[clientId, secret]])),
+  );
+}

@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Ended, makePlace, runIdkit } from '../journey/idkit.ts';
+import type { KeycloakServer } from './keycloak-server.ts';
+
+/** A platform directory whose service is a Keycloak that its operator runs. */
+export interface OperatedPlatform {
+  dir: string;
+  /** Runs idkit on it. */
+  idkit(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+}
+
+export const PASSPHRASE = 'backup-Passphrase-1';
+
+/** Writes `idkit.yaml` alone; `.env` too where lines for it are given. `commands: false`: idkit can start nothing. */
+export function makeOperatedPlatform(
+  t: TestContext,
+  keycloak: KeycloakServer,
+  options: { env?: readonly string[]; commands?: boolean; lines?: readonly string[] } = {},
+): OperatedPlatform {
+  const dir = makePlace(t);
+  const { commands = true, lines = [], env } = options;
+  const yaml = [
+    'service: keycloak',
+    `database: ${keycloak.databaseUrl}`,
+    `listen: { port: ${keycloak.port} }`,
+    'keycloak:',
+    `  managementUrl: ${keycloak.managementUrl}`,
+    ...(commands
+      ? [
+          `  start: ${JSON.stringify(keycloak.startCommand)}`,
+          `  stop: ${JSON.stringify(keycloak.stopCommand)}`,
+        ]
+      : []),
+    ...lines,
+    '',
+  ];
+  writeFileSync(join(dir, 'idkit.yaml'), yaml.join('\n'));
+  if (env !== undefined) writeFileSync(join(dir, '.env'), `${env.join('\n')}\n`, { mode: 0o600 });
+  return {
+    dir,
+    idkit: (argv, more = {}) =>
+      runIdkit([...argv, '--dir', dir, '--json'], {
+        cwd: dir,
+        env: { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
+      }),
+  };
+}
+
+/** What a token service answered. */
+export interface Answer {
+  status: number;
+  body: Record<string, unknown>;
+}
+
+/**
+ * Posts a form to an endpoint of a realm. `host` is what the request calls the service: Keycloak's tokens name it as
+ * their issuer, and it may have been another port when they were issued.
+ */
+export function postTo(
+  keycloak: KeycloakServer,
+  realm: string,
+  endpoint: string,
+  form: Record<string, string>,
+  host = `127.0.0.1:${keycloak.port}`,
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${keycloak.baseUrl}/realms/${realm}/protocol/openid-connect/${endpoint}`,
+      { method: 'POST', headers: { host, 'content-type': 'application/x-www-form-urlencoded' } },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.once('error', reject);
+        answer.once('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({ status: answer.statusCode ?? 0, body: text === '' ? {} : JSON.parse(text) });
+        });
+      },
+    );
+    sent.once('error', reject);
+    sent.end(new URLSearchParams(form).toString());
+  });
+}
