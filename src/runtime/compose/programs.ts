@@ -26,11 +26,11 @@ export function openContainerPrograms(
   project: string,
   engineOf: () => Promise<Engine>,
 ): PostgresPrograms {
-  let known: Promise<{ engine: Engine; id: string }> | undefined;
+  let known: { engine: Engine; id: string } | undefined;
   const database = async () => {
     // A container that was made anew meanwhile has another id.
-    if (known !== undefined && (await isRunning(await known))) return known;
-    known = findDatabase(await engineOf(), service, project);
+    if (known === undefined || !(await isRunning(known)))
+      known = await findDatabase(await engineOf(), service, project);
     return known;
   };
   return {
