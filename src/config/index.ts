@@ -10,7 +10,7 @@ export { type InitResult, initPlatform } from './init.ts';
 export { listenUrl } from './listen-url.ts';
 export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock.ts';
-export type { LockHolder } from './lock-record.ts';
+export { findHolders, type LockHolder } from './lock-record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';

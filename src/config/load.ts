@@ -94,6 +94,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
       managementPort: get('listen.managementPort'),
       tlsCert: path('listen.tlsCert'),
       tlsKey: path('listen.tlsKey'),
+      drainSeconds: get('listen.drainSeconds'),
     },
     database: readDatabase(get('database'), dir),
     trustedProxies: get('trustedProxies'),
@@ -208,9 +209,11 @@ function describeValue(row: SettingDoc, value: unknown): string {
   return `, not ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}`;
 }
 
+const NUMBER_OR_NULL: ReadonlySet<string> = new Set(['listen.managementPort', 'listen.drainSeconds']);
+
 /** Flags and variables are text; numbers among the settings are read from it. */
 function readTextValue(row: SettingDoc, text: string): unknown {
-  const isNumber = typeof row.default === 'number' || row.name === 'listen.managementPort';
+  const isNumber = typeof row.default === 'number' || NUMBER_OR_NULL.has(row.name);
   return isNumber && /^\d{1,10}$/.test(text) ? Number(text) : text;
 }
 

@@ -61,7 +61,8 @@ export function sharedRecordFile(path: string, owner: string): string {
  * no exclusive one.
  */
 export async function removeStaleRecords(path: string, mode: 'exclusive' | 'shared'): Promise<void> {
-  const stale = mode === 'exclusive' ? await listSharedRecords(path) : [recordFile(path)];
+  const shared = await listSharedRecords(path);
+  const stale = mode === 'exclusive' ? shared : [recordFile(path), ...(await filterDead(shared))];
   for (const file of stale) await rm(file, { force: true });
 }
 
@@ -71,6 +72,14 @@ async function listSharedRecords(path: string): Promise<readonly string[]> {
   return names
     .filter((name) => name.startsWith(start) && /^[0-9a-f-]{36}\.json$/.test(name.slice(start.length)))
     .map((name) => join(dirname(path), name));
+}
+
+async function filterDead(files: readonly string[]): Promise<readonly string[]> {
+  const holders = await Promise.all(files.map(readRecord));
+  return files.filter((_, index) => {
+    const holder = holders[index];
+    return holder !== undefined && !lives(holder);
+  });
 }
 
 /** The exclusive holder, else the shared ones that live. */

@@ -58,6 +58,7 @@ export const SETTING_SCHEMAS: Partial<Record<SettingName, z.ZodType>> = {
   'listen.managementPort': port.nullable(),
   'listen.tlsCert': text.nullable(),
   'listen.tlsKey': text.nullable(),
+  'listen.drainSeconds': z.number().min(0).max(300).nullable(),
   database,
   trustedProxies: z.array(proxy),
   'outbound.privateAddresses': z.array(proxy),

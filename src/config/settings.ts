@@ -28,6 +28,8 @@ export interface Settings {
     managementPort: number | null;
     tlsCert: string | null;
     tlsKey: string | null;
+    /** Null: 3 on Postgres, 0 on SQLite. */
+    drainSeconds: number | null;
   };
   database: { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
   /** Addresses or CIDR blocks. */

@@ -84,6 +84,14 @@ const TABLE = [
     doc: 'PEM file with the private key',
   },
   {
+    name: 'listen.drainSeconds',
+    default: null,
+    expected: 'a number of seconds from 0 to 300, or null',
+    reason:
+      'longer than a proxy needs to see that readiness is down; a single process has nobody to leave requests to',
+    doc: 'seconds that serve goes on answering after SIGTERM, with readiness down; null: 3 on Postgres, 0 on SQLite',
+  },
+  {
     name: 'database',
     env: 'IDKIT_DATABASE_URL',
     flag: '--database',

@@ -10,6 +10,7 @@ import { adminRoutes } from './admin/index.ts';
 import { answerClientError } from './client-error.ts';
 import { answerTransportFault, SERVER_FAULT, sendGlobalError, statusText } from './error-answers.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
+import type { Health } from './health.ts';
 import type { RequestHistogram, RouteTimes } from './metrics/request-histogram.ts';
 import { answerNotFound } from './not-found.ts';
 import { oidcRoutes } from './oidc/index.ts';
@@ -60,6 +61,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
     table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
   if (options.serviceRoutes) addServiceRoutes(table, options);
   addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
+  leaveConnections(app, options.health);
   addErrorHandler(app, options.log);
   const notFound = (request: FastifyRequest, reply: FastifyReply) => answerNotFound(services, request, reply);
   app.setNotFoundHandler(notFound);
@@ -87,6 +89,7 @@ export function buildManagementApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => {
     if (!answerTransportFault(error, request, reply)) answerBug(options.log, error, request, reply);
   });
+  leaveConnections(app, options.health);
   addEveryUrl(app, ['/*'], METHODS, MANAGEMENT_BODY_BYTES, notFound);
   return app;
 }
@@ -167,14 +170,7 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
     if (served !== null && declaredLength(request) !== 0)
       await checkBodyBeforeReading(served, services, request);
   });
-  let closing = false;
-  app.addHook('preClose', (done) => {
-    closing = true;
-    done();
-  });
   app.addHook('onSend', (request, reply, payload, done) => {
-    // A connection that was busy when the server closed would be kept for its next request.
-    if (closing) reply.header('connection', 'close');
     // JSON has no such parameter (RFC 8259 §11); the framework adds it.
     if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
       reply.header('content-type', 'application/json');
@@ -184,6 +180,14 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
   app.addHook('onResponse', (request, reply, done) => {
     const times = request.served === null ? notFound : request.served.times;
     times?.observe(reply.statusCode, reply.elapsedTime / 1000);
+    done();
+  });
+}
+
+/** A service that ends keeps no connection for another request, so that none is on its way when the listener closes. */
+function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isStopping'>): void {
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (health.isStopping()) reply.header('connection', 'close');
     done();
   });
 }

@@ -26,6 +26,8 @@ export interface Health {
   markStarted(): void;
   /** The service ends; `ready` is DOWN. */
   markStopping(): void;
+  /** Whether the service ends. */
+  isStopping(): boolean;
 }
 
 /** No record has these names, so reading and removing them changes nothing. */
@@ -70,6 +72,7 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
     markStopping: () => {
       stopping = true;
     },
+    isStopping: () => stopping,
   };
 }
 

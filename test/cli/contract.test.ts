@@ -100,7 +100,7 @@ const YAML = {
 };
 
 /** Keys that the contract leaves free and idkit adds. */
-const OWN_YAML = { outbound: { privateAddresses: [] } };
+const OWN_YAML = { outbound: { privateAddresses: [] }, listen: { ...YAML.listen, drainSeconds: null } };
 
 const program = await buildProgram(() => async () => {});
 
@@ -204,7 +204,7 @@ test('the environment variables are those of the contract (contract §2)', () =>
   assert.deepEqual([...variables].sort(), [...VARIABLES].sort());
 });
 
-test('the keys and defaults of idkit.yaml are those of the contract, and one of its own (contract §1)', () => {
+test('the keys and defaults of idkit.yaml are those of the contract, and two of its own (contract §1)', () => {
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {

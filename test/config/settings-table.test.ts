@@ -20,6 +20,7 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   'listen.managementPort': { right: '9000', wrong: ['65536', 'yes'] },
   'listen.tlsCert': { right: 'cert.pem', wrong: ['""', '5', '[a]'] },
   'listen.tlsKey': { right: 'key.pem', wrong: ['""', 'false'] },
+  'listen.drainSeconds': { right: '2.5', wrong: ['-1', '301', 'long'] },
   database: {
     right: 'postgres://idkit@db/idkit',
     wrong: ['mysql://x', 'idkit.db', '"sqlite:"', '"postgres://idkit:pw@db/idkit"', '1'],

@@ -6,6 +6,7 @@ import { checkMasterKey, platformPaths, type Settings } from '../../config/index
 import { IdkitError, systemClock } from '../../core/index.ts';
 import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
+import { drain } from './drain.ts';
 import type { ImportedRealms } from './import-realms.ts';
 import { type HeldPort, holdPort, listen } from './listen.ts';
 import { type Closers, makeMaster, openServices } from './services.ts';
@@ -13,6 +14,8 @@ import { startSweeper } from './sweeper.ts';
 
 /** Seconds that running requests get at the end (issue: serve). */
 const GRACE_SECONDS = 10;
+/** Seconds that requests are still taken with readiness down, where settings do not tell: longer than a proxy needs to see it. */
+const DRAIN_SECONDS = 3;
 
 /**
  * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
@@ -55,11 +58,17 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     tls,
     serviceRoutes: managementPort === null,
   };
-  const grace = (options.graceSeconds ?? GRACE_SECONDS) * 1000;
+  const apps: FastifyInstance[] = [];
+  closers.push(() =>
+    drain(apps, {
+      drain: figures.health.isStopping() ? drainSeconds(settings) * 1000 : 0,
+      grace: (options.graceSeconds ?? GRACE_SECONDS) * 1000,
+    }),
+  );
   const https = tls !== undefined;
   const { buildApp, buildManagementApp } = await import('../../http/index.ts');
   const publicApp = buildApp(services, app);
-  closers.push(() => closeApp(publicApp, grace));
+  apps.push(publicApp);
   const address = await listen(publicApp, { ...publicHeld, tls: https }, (own) => {
     const base = settings.baseUrl ?? own;
     services.protocol.baseUrl = base;
@@ -68,7 +77,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   let managementUrl: string | undefined;
   if (managementHeld !== undefined) {
     const managementApp = buildManagementApp(app);
-    closers.push(() => closeApp(managementApp, grace));
+    apps.push(managementApp);
     managementUrl = await listen(managementApp, { ...managementHeld, tls: https });
   }
   await lock.note({
@@ -151,12 +160,7 @@ async function closeAll(closers: Closers): Promise<void> {
   if (fault !== undefined) throw fault;
 }
 
-/** Stops accepting, lets running requests end, and cuts what is left after the grace. */
-async function closeApp(app: FastifyInstance, graceMilliseconds: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), graceMilliseconds);
-  try {
-    await app.close();
-  } finally {
-    clearTimeout(timer);
-  }
+/** Replicas take over what comes while a service drains; an SQLite database has one service. */
+function drainSeconds({ listen, database }: Settings): number {
+  return listen.drainSeconds ?? (database.kind === 'postgres' ? DRAIN_SECONDS : 0);
 }

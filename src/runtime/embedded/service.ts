@@ -1,5 +1,11 @@
 import { pinCertificate } from '../../client/index.ts';
-import { type LockHolder, ownVersion, readLockHolder, type Settings } from '../../config/index.ts';
+import {
+  findHolders,
+  type LockHolder,
+  ownVersion,
+  readLockHolder,
+  type Settings,
+} from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { ServiceHalf } from '../contract.ts';
 import { withoutParts } from '../parts.ts';
@@ -20,7 +26,8 @@ export function openEmbeddedService(settings: Settings): ServiceHalf {
 
   /** What the service that runs elsewhere tells of itself; its certificate is believed from now on. */
   const readHolder = async (): Promise<LockHolder | undefined> => {
-    const holder = await readLockHolder(serviceLockFile(settings));
+    const file = serviceLockFile(settings);
+    const holder = settings.database.kind === 'sqlite' ? await readLockHolder(file) : await findService(file);
     if (holder?.certificate !== undefined)
       for (const url of [holder.baseUrl, holder.managementUrl])
         if (url !== undefined) pinCertificate(new URL(url).origin, holder.certificate);
@@ -41,7 +48,14 @@ export function openEmbeddedService(settings: Settings): ServiceHalf {
     async start() {
       if (running !== undefined) return;
       const { startServer } = await import('./server.ts');
-      const listen = { host: '127.0.0.1', port: 0, managementPort: null, tlsCert: null, tlsKey: null };
+      const listen = {
+        host: '127.0.0.1',
+        port: 0,
+        managementPort: null,
+        tlsCert: null,
+        tlsKey: null,
+        drainSeconds: 0,
+      };
       running = await startServer({ ...settings, listen }, { importDirectory: false });
     },
     async stop() {
@@ -63,4 +77,10 @@ export function openEmbeddedService(settings: Settings): ServiceHalf {
       }
     },
   };
+}
+
+/** Of the services of one directory on one Postgres database the newest that listens. */
+async function findService(file: string): Promise<LockHolder | undefined> {
+  const holders = (await findHolders(file)).filter(({ baseUrl }) => baseUrl !== undefined);
+  return holders.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1)).at(-1);
 }

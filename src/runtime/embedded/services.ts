@@ -32,7 +32,9 @@ export async function openServices(
 ): Promise<OpenedServices> {
   const lockPath = serviceLockFile(settings);
   await makeDataDirectory(lockPath);
-  const lock = await acquireLock(lockPath, { mode: 'exclusive', record: { command: 'serve' } });
+  // The lock of a Postgres database is in the database; here lie only the records of its services.
+  const mode = settings.database.kind === 'sqlite' ? 'exclusive' : 'shared';
+  const lock = await acquireLock(lockPath, { mode, record: { command: 'serve' } });
   closers.push(() => lock.release());
   const [store, http, protocol, crypto] = await Promise.all([
     openStore({ ...storePlace(settings), masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {

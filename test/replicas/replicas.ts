@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { SECRETS } from '../http/service.ts';
+import { type Service, startIdkit } from '../journey/idkit.ts';
+import { makeDatabase } from '../store/databases.ts';
+import type { PostgresServer } from '../store/postgres-server.ts';
+
+/** One issuer whatever the port, as behind a proxy. */
+export const BASE_URL = 'http://login.example.test';
+
+/** What a test or a file ends. */
+export type Ends = Pick<TestContext, 'after'>;
+
+/** Replicas of one service on one database of their own. */
+export interface Replicas {
+  database: { name: string; url: string };
+  /** Starts one more `idkit serve`; `place` holds its platform directory `idkit`, a new one where absent. */
+  start(options?: { place?: string; argv?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Service>;
+  /** An empty directory that goes at the end. */
+  makePlace(): string;
+  /** What the process of every replica is given. */
+  env: NodeJS.ProcessEnv;
+}
+
+/** Makes an empty database for replicas; each replica is a process of its own. */
+export async function openReplicas(t: Ends, server: PostgresServer): Promise<Replicas> {
+  const database = await makeDatabase(server);
+  const env = {
+    ...SECRETS,
+    IDKIT_DATABASE_URL: database.url,
+    IDKIT_DATABASE_PASSWORD: server.password,
+    IDKIT_BASE_URL: BASE_URL,
+  };
+  const makePlace = () => {
+    const place = mkdtempSync(join(tmpdir(), 'idkit-replica-'));
+    t.after(() => rmSync(place, { recursive: true, force: true }));
+    return place;
+  };
+  return {
+    database,
+    env,
+    makePlace,
+    start: ({ place = makePlace(), argv = [], env: more = {} } = {}) =>
+      startIdkit(t as TestContext, { cwd: place, env: { ...env, ...more }, argv }),
+  };
+}
