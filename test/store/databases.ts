@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import { Client } from 'pg';
+import { Client, type ClientConfig } from 'pg';
 import type { Clock } from '../../src/core/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
@@ -19,20 +19,18 @@ export async function makeDatabase(server: PostgresServer): Promise<{ name: stri
   return { name, url: `postgres://${server.user}@127.0.0.1:${server.port}/${name}` };
 }
 
+/** How the superuser connects. */
+export function connectionOf({ port, user, password }: PostgresServer): ClientConfig {
+  return { host: '127.0.0.1', port, user, password, ssl: false };
+}
+
 /** Runs statements as the superuser; the rows of the last one. */
 export async function runSql(
   server: PostgresServer,
   sql: string,
   database = 'postgres',
 ): Promise<Record<string, unknown>[]> {
-  const client = new Client({
-    host: '127.0.0.1',
-    port: server.port,
-    user: server.user,
-    password: server.password,
-    database,
-    ssl: false,
-  });
+  const client = new Client({ ...connectionOf(server), database });
   await client.connect();
   try {
     const result = await client.query(sql);

@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
-import { type PostgresHost, showPostgresAddress, showPostgresHost } from '../../config/index.ts';
+import {
+  type PostgresAddress,
+  type PostgresHost,
+  showPostgresAddress,
+  showPostgresHost,
+} from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { type ClientSettings, clientConfig, isWithoutTls, wantsTls } from './client-settings.ts';
 import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
@@ -49,6 +54,10 @@ export class Connections {
     this.#settings = settings;
     this.#holdsLock = options.holdsLock;
     this.place = showPostgresAddress(settings.address);
+  }
+
+  get address(): PostgresAddress {
+    return this.#settings.address;
   }
 
   /** How many connections there may be from now on. */

@@ -11,7 +11,7 @@ import { PostgresStore } from './postgres-store.ts';
 import { resealAll } from './reseal.ts';
 import { checkServer, migrate, readKeyState, readSchemaVersion } from './schema-state.ts';
 
-/** Milliseconds for which an opening waits for its server. */
+/** Milliseconds for which an opening waits for its server, where the address has no `connect_timeout`. */
 const PATIENCE_MS = 5_000;
 
 /** Where a Postgres database is. */
@@ -60,7 +60,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         if (state === 'rotating') await resealAll(client, keyring, random);
       } else if (version < MIGRATIONS.length) throw unprepared(connections.place, version);
       return readPoolSize(client);
-    }, PATIENCE_MS);
+    }, patienceOf(connections));
     const feed = mode === 'write' ? await ChangeFeed.open(connections, uuid(random)) : undefined;
     return new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
   } catch (error) {
@@ -82,12 +82,16 @@ export async function rotateMasterKeyIn(
       if ((await readSchemaVersion(client, connections.place)) === 0) throw unprepared(connections.place, 0);
       await migrate(client, connections.place, keyring, random);
       return resealAll(client, keyring, random);
-    }, PATIENCE_MS);
+    }, patienceOf(connections));
   } catch (error) {
     throw mapFault(error, connections.place);
   } finally {
     await connections.close();
   }
+}
+
+function patienceOf({ address }: Connections): number {
+  return address.connectTimeout === undefined ? PATIENCE_MS : address.connectTimeout * 1000;
 }
 
 function unprepared(place: string, version: number): IdkitError {
