@@ -29,6 +29,8 @@ export interface PlatformDescription {
   database: 'sqlite' | 'postgres';
   /** The side of `database` that an operator knows: the file, or host and name. */
   databaseLocation: string;
+  /** What `restore --in-place --confirm` must repeat; absent where a database cannot be replaced in place. */
+  databaseName?: string;
 }
 
 /** A database loaded beside the live one, to be checked and then swapped in or thrown away. */
@@ -61,6 +63,8 @@ export interface SwapOptions {
 /** The service of a platform and the parts around it: how it is found, started and stopped. */
 export interface ServiceHalf extends PlatformParts {
   describeService(): Pick<PlatformDescription, 'runtime' | 'service' | 'serviceVersion'>;
+  /** The version that the running service tells, where `describeService` cannot know it; undefined where it tells none. */
+  askServiceVersion?(): Promise<string | undefined>;
   /** The service's address for this machine, or undefined where no service runs (contract §3, "Finding the service"). */
   baseUrl(): Promise<string | undefined>;
   /** Where the running service's health and metrics are, where that is another port than `baseUrl`'s. */
@@ -75,7 +79,7 @@ export interface ServiceHalf extends PlatformParts {
 
 /** The database of a platform: dumped while the service goes on, loaded beside the live one, put in place by rename. */
 export interface DatabaseHalf {
-  describeDatabase(): Pick<PlatformDescription, 'database' | 'databaseLocation'>;
+  describeDatabase(): Pick<PlatformDescription, 'database' | 'databaseLocation' | 'databaseName'>;
   /**
    * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service goes on.
    * A chunk may be read only until `write` resolves. `onProgress` gets bytes of SQL written so far.
@@ -115,8 +119,11 @@ export interface DatabaseHalf {
   checkLoaded(id: string, masterKey: Secret | undefined, options?: SwapOptions): Promise<SideDatabase>;
   /** Puts the side database in place by rename and keeps the old one aside as `.pre-ID`. */
   swapDatabase(id: string, options?: SwapOptions): Promise<void>;
-  /** Brings the old database back; harmless where nothing was swapped. */
-  unswapDatabase(id: string): Promise<void>;
+  /**
+   * Brings the old database back; harmless where nothing was swapped.
+   * @param options.password what the database's role had before; absent where it did not change
+   */
+  unswapDatabase(id: string, options?: { password?: Secret | undefined }): Promise<void>;
   /** Bytes on the disk that `discardDatabase` without `old` gives back. */
   sideBytes(id: string): Promise<number>;
   /** Removes the side database and, with `old`, what `swapDatabase` kept aside. */

@@ -139,7 +139,7 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
     assert.match(told, /service: keycloak/);
   });
 
-  it('a clean host takes the set’s own definition into account: one that is not built is refused with nothing made', async (t) => {
+  it('a clean host takes the set’s own definition into account: one that makes no platform is refused with nothing made', async (t) => {
     const { platform } = await changedSinceBackup(t);
     await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
     const settings = await platform.load();
@@ -156,7 +156,7 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
 
     await writeFile(join(platform.dir, 'idkit.yaml'), 'runtime: compose\n');
     const compose = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
-    await assert.rejects(restore(target, options({ from: compose.dir })), { code: 'IDKIT_NOT_YET' });
+    await assert.rejects(restore(target, options({ from: compose.dir })), { code: 'IDKIT_SETTING' });
     assert.equal(await findEntry(dir), undefined);
   });
 });

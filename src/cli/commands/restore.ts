@@ -19,14 +19,18 @@ export function addRestore(program: Command, run: Runner): void {
     .option('--abort', 'bring back the state before a restore that was broken off')
     .option('--keep-env', 'keep the .env that is there; needs no passphrase')
     .option('--keep-config', 'keep the config/ that is there')
-    .addOption(program.createOption('--in-place').hideHelp())
-    .addOption(program.createOption('--confirm <name>').hideHelp())
+    .option('--in-place', 'Postgres with little room: empty the live database first; nothing leads back then')
+    .option('--confirm <name>', 'with --in-place: the name of the database that is emptied')
     .addHelpText(
       'after',
       examples([
         ['idkit restore --from backups/20261101_020000', 'asks once all checks have passed'],
         ['idkit restore --from backups/20261101_020000 --dry-run', 'what it would do'],
         ['idkit restore --resume', 'after a power cut'],
+        [
+          'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
+          'on Postgres, without room for a second database',
+        ],
       ]),
     )
     .action(run(restoreSet));
@@ -49,6 +53,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     ...given('abort', flag('abort')),
     ...given('keepEnv', flag('keepEnv')),
     ...given('keepConfig', flag('keepConfig')),
+    ...given('inPlace', choice.inPlace),
     ...(choice.asks ? { confirm: (plan: RestorePlan) => askForGo(context, plan) } : {}),
   });
   const { findings, failure, ...data } = result;
@@ -59,13 +64,18 @@ interface Choice {
   from: string | undefined;
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
+  /** The name that `--confirm` gives. */
+  inPlace: string | undefined;
   asks: boolean;
 }
 
-/** Which restore is meant. @throws IDKIT_USAGE, IDKIT_NOT_YET */
+/** Which restore is meant. @throws IDKIT_USAGE */
 function checkChoice(context: CommandContext, flags: Flags): Choice {
-  if (flags['inPlace'] !== undefined || flags['confirm'] !== undefined) {
-    throw new IdkitError('IDKIT_NOT_YET', '--in-place is for Postgres, which this version does not build');
+  const inPlace = textFlag(flags, 'confirm');
+  if ((flags['inPlace'] === true) !== (inPlace !== undefined)) {
+    throw new IdkitError('IDKIT_USAGE', '--in-place and --confirm go together', {
+      hints: ['--in-place --confirm NAME empties the database NAME, then loads the set into it'],
+    });
   }
   const from = textFlag(flags, 'from');
   const chosen = ['resume', 'abort', 'dryRun'].filter((name) => flags[name] === true);
@@ -85,7 +95,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
       hints: ['add --yes'],
     });
   }
-  return { from, kind, keepEnv: flags['keepEnv'] === true, asks };
+  return { from, kind, keepEnv: flags['keepEnv'] === true, inPlace, asks };
 }
 
 /** The procedure says where it needs one; `--resume` may have its environment staged already. */
@@ -110,6 +120,9 @@ function renderPlan(plan: RestorePlan): string {
     `database  ${plan.database}`,
     `realms    ${realms}`,
     `room      ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
+    ...(plan.inPlace
+      ? ['in place  the live database is EMPTIED before the set is loaded; if that fails, nothing leads back']
+      : []),
     ...plan.steps.map((step, index) => `${String(index + 1).padStart(2)}. ${step.title}`),
   ].join('\n');
 }

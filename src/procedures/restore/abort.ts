@@ -8,7 +8,7 @@ import type { RestoreOptions, RestoreResult } from './contract.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
 import { startAgain } from './parts.ts';
 import { dataDirectory } from './settings-after.ts';
-import { bringBack } from './undo.ts';
+import { bringBack, isEmptied } from './undo.ts';
 
 /**
  * Brings back the state before the newest restore that can still be undone.
@@ -22,7 +22,8 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   if (options.from !== undefined) checkSameSet(await resolveLinks(resolve(options.from)), journal);
   const locks = await lockForRestore(settings, undefined, { reporter: options.reporter, mode: 'exclusive' });
   try {
-    const undoable = await undoableOf(settings, dataDir, journal);
+    const undoable = await undoableOf(settings, dataDir, journal, options.env ?? process.env);
+    if (isEmptied(journal)) throw nothingBack(dataDir, journal);
     await undoable.runtime.checkReplaceable();
     await bringBack(undoable).catch((error: unknown) => {
       throw broken(dataDir, journal, error);
@@ -59,6 +60,19 @@ async function resolveLinks(path: string): Promise<string> {
   } catch {
     return path;
   }
+}
+
+function nothingBack(dataDir: string, journal: Journal): IdkitError {
+  return new IdkitError(
+    'IDKIT_RESTORE_BROKEN',
+    `the restore from ${journal.set} was in place, so there is no old database to bring back; journal ${journalFile(dataDir, journal.id)}`,
+    {
+      hints: [
+        'idkit restore --resume loads the set again',
+        'idkit restore --in-place --confirm NAME --from DIR loads another set',
+      ],
+    },
+  );
 }
 
 function broken(dataDir: string, journal: Journal, error: unknown): IdkitError {

@@ -2,15 +2,21 @@ import { resolve } from 'node:path';
 import { type Manifest, openSet, parseManifest, SET_FILES, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openRuntime, withDatabase } from '../../runtime/open.ts';
 import type { RestoreOptions } from './contract.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
 import { discardOldState } from './kept-state.ts';
-import { bringBack, type Undoable } from './undo.ts';
+import { databasePasswords } from './settings-after.ts';
+import { bringBack, bringBackFiles, isEmptied, type Undoable } from './undo.ts';
 
 /** @throws IDKIT_USAGE, IDKIT_SETTING for options that do not go together, before anything is read */
 export function checkOptions(options: RestoreOptions): void {
-  const { from, resume, abort, dryRun, keepEnv, passphrase } = options;
+  const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace } = options;
+  if (inPlace !== undefined && (resume === true || abort === true)) {
+    throw new IdkitError('IDKIT_USAGE', '--in-place goes with neither --resume nor --abort', {
+      hints: ['--resume keeps the choice of the restore that it goes on with'],
+    });
+  }
   if (resume === true && abort === true) {
     throw new IdkitError('IDKIT_USAGE', '--resume and --abort exclude each other');
   }
@@ -103,36 +109,53 @@ export async function findUnfinished(dataDir: string): Promise<Journal | undefin
  *
  * @throws IDKIT_RESTORE_BROKEN where an unfinished restore has begun to change what is in place
  */
-export function checkNothingHalfDone(dataDir: string, journal: Journal | undefined): void {
+export function checkNothingHalfDone(
+  dataDir: string,
+  journal: Journal | undefined,
+  options: RestoreOptions,
+): void {
   if (journal === undefined || journal.state === 'staging') return;
+  // Nothing is there to come back to, so another set may be loaded instead.
+  if (isEmptied(journal) && options.inPlace !== undefined) return;
   throw new IdkitError(
     'IDKIT_RESTORE_BROKEN',
     `an earlier restore from ${journal.set} ended in the middle; journal ${journalFile(dataDir, journal.id)}`,
     {
       hints: [
         'idkit restore --resume goes on with it',
-        'idkit restore --abort brings back the state before it',
+        isEmptied(journal)
+          ? 'idkit restore --in-place --confirm NAME --from DIR loads another set'
+          : 'idkit restore --abort brings back the state before it',
       ],
     },
   );
 }
 
 /** Removes what restores but `own` left that ended before they changed anything, and finishes what only needs an end. */
-export async function clearLeftovers(settings: Settings, dataDir: string, own: string): Promise<void> {
+export async function clearLeftovers(
+  settings: Settings,
+  dataDir: string,
+  own: string,
+  env: NodeJS.ProcessEnv,
+): Promise<void> {
   for (const journal of await listJournals(dataDir)) {
     if (journal.id === own) continue;
-    const undoable = await undoableOf(settings, dataDir, journal);
+    const undoable = await undoableOf(settings, dataDir, journal, env);
+    if (isEmptied(journal)) await bringBackFiles(undoable);
     if (journal.state === 'staging' || journal.state === 'undoing') await bringBack(undoable);
     if (journal.state === 'done') await discardOldState(undoable);
   }
 }
 
 /** What the journal tells to bring back, with the database that it names. */
-export async function undoableOf(settings: Settings, dataDir: string, journal: Journal): Promise<Undoable> {
-  const { database } = settings;
-  const named =
-    database.kind === 'sqlite' && journal.database !== ''
-      ? { ...settings, database: { ...database, file: journal.database } }
-      : settings;
-  return { dir: settings.dir, dataDir, journal, runtime: await openRuntime(named) };
+export async function undoableOf(
+  settings: Settings,
+  dataDir: string,
+  journal: Journal,
+  env: NodeJS.ProcessEnv,
+): Promise<Undoable> {
+  const named = journal.database === '' ? settings : withDatabase(settings, journal.database);
+  const { any, before } = await databasePasswords(settings, { dir: settings.dir, id: journal.id }, env);
+  const runtime = await openRuntime(named, { databasePasswords: any });
+  return { dir: settings.dir, dataDir, journal, runtime, databasePassword: before };
 }

@@ -15,6 +15,11 @@ export interface RestoreOptions extends ProcedureOptions {
   abort?: boolean;
   keepEnv?: boolean;
   keepConfig?: boolean;
+  /**
+   * The live database is emptied and loaded itself, for want of room beside it: the name of the database, as the
+   * operator confirms it. Once it is emptied nothing leads back.
+   */
+  inPlace?: string;
   /** What counts as the process environment of the restored platform; this process's unless told. */
   env?: NodeJS.ProcessEnv;
   /** Asked once the preflight has passed; answering false ends with IDKIT_USAGE, nothing touched. */
@@ -30,6 +35,8 @@ export interface RestorePlan {
   /** Bytes that the side database and the staged files need, and what is free. */
   neededBytes: number;
   freeBytes: number;
+  /** The live database is emptied first. */
+  inPlace: boolean;
   steps: readonly StepDescription[];
 }
 

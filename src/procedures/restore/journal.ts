@@ -37,6 +37,8 @@ export interface Journal {
   database: string;
   keepEnv: boolean;
   keepConfig: boolean;
+  /** The name of the live database that is loaded itself: from state `swapping` on nothing leads back. */
+  inPlace?: string;
   items: readonly ReplacedItem[];
   /** The database may hold something of this restore; absent in journals of older versions, where it may. */
   touched?: boolean;

@@ -12,6 +12,7 @@ export async function loadSide(staged: StagedRestore): Promise<SideDatabase> {
     id: job.id,
     masterKey: masterKeyOf(staged),
     signal,
+    inPlace: staged.journal.inPlace !== undefined,
     onProgress: job.run.progress('load', 'bytes'),
   });
   for (const note of side.notes ?? []) job.options.reporter.note(note);
@@ -25,7 +26,9 @@ export async function loadSide(staged: StagedRestore): Promise<SideDatabase> {
  */
 export async function checkSide(staged: StagedRestore): Promise<SideDatabase> {
   const { job, next } = staged;
-  const side = await next.runtime.checkLoaded(job.id, masterKeyOf(staged));
+  const side = await next.runtime.checkLoaded(job.id, masterKeyOf(staged), {
+    inPlace: staged.journal.inPlace !== undefined,
+  });
   const differences = compareCounts(job.expectation, side.realms);
   if (differences.length === 0) return side;
   throw new IdkitError(

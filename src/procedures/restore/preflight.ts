@@ -7,7 +7,7 @@ import { judgeEnvironment } from '../environment-content.ts';
 import type { RestoreOptions, RestorePlan } from './contract.ts';
 import type { NextPlatform, RestoreJob } from './job.ts';
 import { checkRoom } from './room.ts';
-import { loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
+import { databasePasswords, loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
 import { RESTORE_STEPS } from './steps.ts';
 
 /** A set that is whole. */
@@ -69,6 +69,7 @@ export async function preflight(
     const files = await nextFilesOfSet(set, settings, environment, options.signal);
     return openNext(job, await loadSettingsAfter(settings, files, options.env ?? process.env));
   });
+  await untouched(async () => checkConfirmed(next, options));
   // The set's own definition may name a database that another service has.
   await checkServiceStopped(next.settings);
   await untouched(() => checkDump(job, next, verdict));
@@ -78,7 +79,9 @@ export async function preflight(
 /** The platform that the settings after the restore make. @throws IDKIT_NOT_YET for one that is not built */
 export async function openNext(job: RestoreJob, after: Settings): Promise<NextPlatform> {
   const settings = job.options.adjust?.(after) ?? after;
-  return { settings, runtime: await openRuntime(settings) };
+  const env = job.options.env ?? process.env;
+  const { any } = await databasePasswords(job.settings, { dir: job.settings.dir, id: job.id }, env);
+  return { settings, runtime: await openRuntime(settings, { databasePasswords: any }) };
 }
 
 /** @throws IDKIT_SERVICE_RUNNING */
@@ -86,10 +89,22 @@ export async function checkServiceStopped(settings: Settings): Promise<void> {
   await (await openRuntime(settings)).checkReplaceable();
 }
 
+/** What is emptied must be named, and nothing else is. @throws IDKIT_USAGE */
+function checkConfirmed({ runtime }: NextPlatform, { inPlace }: RestoreOptions): void {
+  if (inPlace === undefined) return;
+  const { databaseName, databaseLocation } = runtime.describe();
+  if (databaseName === undefined)
+    throw new IdkitError('IDKIT_USAGE', `--in-place is for a Postgres database, not for ${databaseLocation}`);
+  if (databaseName !== inPlace)
+    throw new IdkitError('IDKIT_USAGE', `--confirm says ${inPlace}, and the database is ${databaseName}`, {
+      hints: [`--in-place --confirm ${databaseName} empties the database ${databaseName} first`],
+    });
+}
+
 async function checkDump({ set, options }: RestoreJob, next: NextPlatform, { dump }: Verdict): Promise<void> {
   if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is whole, and has no dump`);
   try {
-    await next.runtime.checkDump(dump);
+    await next.runtime.checkDump(dump, { inPlace: options.inPlace !== undefined });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     const { code, message, hints } = error;
@@ -135,6 +150,7 @@ async function planRestore(job: RestoreJob, next: NextPlatform, verdict: Verdict
     realms: expectation,
     neededBytes,
     freeBytes,
+    inPlace: job.options.inPlace !== undefined,
     steps: RESTORE_STEPS,
   };
 }

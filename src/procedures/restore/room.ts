@@ -1,7 +1,6 @@
 import { readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listConfigArchive, SET_FILES, type Verdict } from '../../backupset/index.ts';
-import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { renderBytes } from '../age.ts';
 import { findEntry } from '../durable.ts';
@@ -42,25 +41,32 @@ interface Share {
  */
 export async function checkRoom(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<Room> {
   const rooms = new Map<number, Room>();
-  const needs = [
-    { path: databaseDirectory(next.settings), bytes: databaseBytes(verdict) },
-    { path: next.settings.dir, bytes: await stagedBytes(job) },
-  ];
-  for (const { path, bytes } of needs) (await roomOf(rooms, path)).neededBytes += bytes;
-  for (const { path, bytes } of await listLeftovers(job)) (await roomOf(rooms, path)).freeBytes += bytes;
+  const database = await next.runtime.databaseRoom();
+  const needs = [{ path: next.settings.dir, bytes: await stagedBytes(job) }];
+  // In place the old one goes first.
+  const bytes = job.options.inPlace === undefined ? databaseBytes(verdict) : 0;
+  if (database.here) needs.push({ path: database.place, bytes });
+  for (const need of needs) (await roomOf(rooms, need.path)).neededBytes += need.bytes;
+  for (const share of await listLeftovers(job)) (await roomOf(rooms, share.path)).freeBytes += share.bytes;
   const left = ({ neededBytes, freeBytes }: Room) => freeBytes - neededBytes;
-  const [tightest] = [...rooms.values()].sort((one, other) => left(one) - left(other));
+  const elsewhere: readonly Room[] =
+    database.here || database.freeBytes === undefined
+      ? []
+      : [{ place: database.place, neededBytes: bytes, freeBytes: database.freeBytes }];
+  const [tightest] = [...rooms.values(), ...elsewhere].sort((one, other) => left(one) - left(other));
   const { neededBytes, freeBytes, place } = tightest!;
   if (freeBytes >= neededBytes) return tightest!;
   throw new IdkitError(
     'IDKIT_NO_SPACE',
     `the restore needs ${renderBytes(neededBytes)} beside the live database, and ${renderBytes(freeBytes)} are free`,
-    { hints: ['nothing was touched', `make room on the disk of ${place}`] },
+    {
+      hints: [
+        'nothing was touched',
+        `make room on the disk of ${place}`,
+        ...(database.here ? [] : ['or --in-place --confirm NAME, which empties the live database first']),
+      ],
+    },
   );
-}
-
-function databaseDirectory({ database, dir }: Settings): string {
-  return database.kind === 'sqlite' ? dirname(database.file) : dir;
 }
 
 function databaseBytes({ dump, manifest }: Verdict): number {
@@ -92,13 +98,14 @@ async function nearestDirectory(path: string): Promise<string> {
 }
 
 /** What restores left that ended before they changed anything. */
-async function listLeftovers({ settings, dataDir }: RestoreJob): Promise<readonly Share[]> {
+async function listLeftovers({ settings, dataDir, options }: RestoreJob): Promise<readonly Share[]> {
   const shares: Share[] = [];
   for (const journal of await listJournals(dataDir)) {
     if (journal.state !== 'staging') continue;
-    const { runtime, dir } = await undoableOf(settings, dataDir, journal);
-    const side = dirname(runtime.describe().databaseLocation);
-    shares.push({ path: side, bytes: await runtime.sideBytes(journal.id) });
+    const env = options.env ?? process.env;
+    const { runtime, dir } = await undoableOf(settings, dataDir, journal, env);
+    const { here, place } = await runtime.databaseRoom();
+    if (here) shares.push({ path: place, bytes: await runtime.sideBytes(journal.id) });
     shares.push({ path: dir, bytes: await bytesBelow(stagingDirectory({ dir, id: journal.id })) });
   }
   return shares;

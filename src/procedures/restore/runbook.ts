@@ -23,7 +23,7 @@ import { checkSide, loadSide } from './load.ts';
 import { makeRoomForRestore, START_SECONDS, startAgain } from './parts.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
 import { finishRestore, proveParts, runSmoke } from './prove.ts';
-import { dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
+import { databasePasswords, dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { stageFiles } from './stage.ts';
 import { RESTORE_STEPS } from './steps.ts';
 import { swapIn } from './swap.ts';
@@ -60,7 +60,7 @@ export async function restoreInto(
   });
   try {
     const unfinished = await findUnfinished(dataDir);
-    if (options.resume !== true) checkNothingHalfDone(dataDir, unfinished);
+    if (options.resume !== true) checkNothingHalfDone(dataDir, unfinished, options);
     const goesOn = unfinished?.state === 'swapping' || unfinished?.state === 'swapped';
     const work = { settings, options, run, set, dataDir };
     const result =
@@ -118,6 +118,7 @@ async function startAfresh(
     database: '',
     keepEnv: options.keepEnv === true,
     keepConfig: options.keepConfig === true,
+    ...(options.inPlace === undefined ? {} : { inPlace: options.inPlace }),
     items: [],
     touched: false,
     expectation: job.expectation,
@@ -134,7 +135,7 @@ async function startAfresh(
     async () => {
       await locks.lockPlatform();
       return run.step('stage', async () => {
-        await clearLeftovers(settings, dataDir, id);
+        await clearLeftovers(settings, dataDir, id, options.env ?? process.env);
         return stageFiles(job, begun, next, verified.environment);
       });
     },
@@ -143,20 +144,41 @@ async function startAfresh(
     work,
     () => staged.journal,
     staged,
-    async () => {
-      await run.step('load', async () => {
-        await makeRoomForRestore(staged, (journal) => {
-          staged = { ...staged, journal };
-        });
-        return loadSide(staged);
-      });
-      await run.step('check', () => checkSide(staged));
-    },
+    () =>
+      loadAndCheck(staged, (journal) => {
+        staged = { ...staged, journal };
+      }),
   );
   return goThrough(staged);
 }
 
-/** Goes on with a restore that ended at or after the swap. */
+/**
+ * Stops what runs on the database, loads the dump and checks it. `note` hears the journal as it is after each change:
+ * where the live database itself is loaded, it says before that nothing leads back from here.
+ */
+async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => void): Promise<void> {
+  const { job } = staged;
+  let loading = staged;
+  const heard = (journal: Journal) => {
+    loading = { ...loading, journal };
+    note(journal);
+  };
+  await job.run.step('load', async () => {
+    await makeRoomForRestore(staged, heard);
+    if (loading.journal.inPlace !== undefined) {
+      const journal: Journal = { ...loading.journal, state: 'swapping' };
+      await putJournal(job.dataDir, journal);
+      heard(journal);
+      job.options.reporter.note(
+        `the database ${journal.inPlace} is emptied now, and nothing leads back to what it held`,
+      );
+    }
+    return loadSide(loading);
+  });
+  await job.run.step('check', () => checkSide(loading));
+}
+
+/** Goes on with a restore that ended at or after the swap, or while the live database itself was loaded. */
 async function goOn(work: Work, journal: Journal): Promise<Outcome> {
   const { settings, options } = work;
   await checkServiceStopped(settings);
@@ -164,9 +186,22 @@ async function goOn(work: Work, journal: Journal): Promise<Outcome> {
   const after = await loadSettingsAfter(settings, files, options.env ?? process.env);
   const job: RestoreJob = { ...work, id: journal.id, expectation: journal.expectation };
   let staged: StagedRestore = { job, next: await openNext(job, after), journal };
-  await makeRoomForRestore(staged, (changed) => {
+  const note = (changed: Journal) => {
     staged = { ...staged, journal: changed };
-  });
+  };
+  if (journal.inPlace !== undefined && journal.state === 'swapping' && journal.step === 'stage')
+    await undoing(
+      work,
+      () => staged.journal,
+      staged,
+      async () => {
+        await work.run.step('verify', () =>
+          verifyForRestore(job.set, options, work.run.progress('verify', 'bytes')),
+        );
+        await loadAndCheck(staged, note);
+      },
+    );
+  else await makeRoomForRestore(staged, note);
   return goThrough(staged);
 }
 
@@ -240,15 +275,16 @@ async function undoing<T>(
   } catch (error) {
     const { settings, dataDir, run } = work;
     const runtime = staged?.next.runtime ?? (await openRuntime(settings));
-    const undoable = { dir: settings.dir, dataDir, journal: journal(), runtime };
-    throw await undoAfter(error, run.current ?? 'stage', undoable, () =>
-      startAgain(settings, work.options.env ?? process.env),
-    );
+    const env = work.options.env ?? process.env;
+    const places = { dir: settings.dir, id: journal().id };
+    const { before: databasePassword } = await databasePasswords(settings, places, env);
+    const undoable = { dir: settings.dir, dataDir, journal: journal(), runtime, databasePassword };
+    throw await undoAfter(error, run.current ?? 'stage', undoable, () => startAgain(settings, env));
   }
 }
 
-function choicesOf(journal: Journal): { keepEnv: boolean; keepConfig: boolean } {
-  return { keepEnv: journal.keepEnv, keepConfig: journal.keepConfig };
+function choicesOf({ keepEnv, keepConfig, inPlace }: Journal): Partial<RestoreOptions> {
+  return { keepEnv, keepConfig, ...(inPlace === undefined ? {} : { inPlace }) };
 }
 
 function planned(plan: RestorePlan): Outcome {

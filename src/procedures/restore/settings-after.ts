@@ -8,8 +8,9 @@ import {
   renderDefaultYaml,
   type Settings,
 } from '../../config/index.ts';
+import type { Secret } from '../../core/index.ts';
 import { findEntry } from '../durable.ts';
-import { type Places, stagingDirectory } from './replace-files.ts';
+import { keptAside, type Places, stagingDirectory } from './replace-files.ts';
 
 /** As long as idkit reads one. */
 const LONGEST_YAML = 1024 * 1024;
@@ -71,8 +72,31 @@ export async function stagedFiles(places: Places): Promise<NextFiles> {
   return { ...(env === undefined ? {} : { env }), ...(yaml === undefined ? {} : { yaml }) };
 }
 
-async function findStaged(places: Places, name: string): Promise<GivenContent | undefined> {
-  const file = join(stagingDirectory(places), name);
+/**
+ * Passwords of the database's role that may be in force around a restore: the one of the settings, of the staged
+ * environment, and of the one that was taken away.
+ */
+export async function databasePasswords(
+  settings: Settings,
+  places: Places,
+  env: NodeJS.ProcessEnv,
+): Promise<{ any: readonly Secret[]; before: Secret | undefined }> {
+  const { env: staged } = await stagedFiles(places);
+  const replaced = await findContent(keptAside(places, '.env'));
+  const of = async (content: GivenContent | undefined) =>
+    content === undefined
+      ? undefined
+      : (await loadSettingsAfter(settings, { env: content }, env)).databasePassword;
+  const before = replaced === undefined ? settings.databasePassword : await of(replaced);
+  const any = [settings.databasePassword, await of(staged), before].filter((one) => one !== undefined);
+  return { any, before };
+}
+
+function findStaged(places: Places, name: string): Promise<GivenContent | undefined> {
+  return findContent(join(stagingDirectory(places), name));
+}
+
+async function findContent(file: string): Promise<GivenContent | undefined> {
   return (await findEntry(file)) === undefined ? undefined : { file, bytes: await readFile(file) };
 }
 

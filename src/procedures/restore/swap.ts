@@ -9,7 +9,7 @@ import { replaceItems } from './replace-files.ts';
 export async function swapIn(staged: StagedRestore): Promise<Journal> {
   const { job, next, journal } = staged;
   await putJournal(job.dataDir, { ...journal, state: 'swapping', step: 'check' });
-  await next.runtime.swapDatabase(job.id);
+  await next.runtime.swapDatabase(job.id, { inPlace: journal.inPlace !== undefined });
   await replaceItems({ dir: job.settings.dir, id: job.id }, journal.items);
   const swapped: Journal = { ...journal, state: 'swapped', step: 'swap' };
   await putJournal(job.dataDir, swapped);

@@ -1,4 +1,4 @@
-import { type ErrorCode, IdkitError } from '../../core/index.ts';
+import { type ErrorCode, IdkitError, type Secret } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type Journal, journalFile, putJournal, removeJournal } from './journal.ts';
 import { startDatabase, stopRestored } from './parts.ts';
@@ -33,13 +33,21 @@ export interface Undoable {
   dataDir: string;
   journal: Journal;
   runtime: Runtime;
+  /** What the database's role had before; undefined where that is not known or did not change. */
+  databasePassword?: Secret | undefined;
+}
+
+/** The live database was, or may be, emptied for a restore in place: nothing leads back. */
+export function isEmptied(journal: Journal): boolean {
+  return journal.inPlace !== undefined && (journal.state === 'swapping' || journal.state === 'swapped');
 }
 
 /**
  * Brings the old state back whole and removes every trace of the restore. The journal says so first: cut off in the
  * middle, only a second call leads on.
  */
-export async function bringBack({ dir, dataDir, journal, runtime }: Undoable): Promise<void> {
+export async function bringBack(undoable: Undoable): Promise<void> {
+  const { dir, dataDir, journal, runtime, databasePassword: password } = undoable;
   const places = { dir, id: journal.id };
   if (journal.state !== 'staging') await putJournal(dataDir, { ...journal, state: 'undoing' });
   if (journal.state !== 'staging') {
@@ -47,9 +55,17 @@ export async function bringBack({ dir, dataDir, journal, runtime }: Undoable): P
     await startDatabase(runtime, dir, journal.id, new AbortController().signal);
   }
   const touched = journal.touched !== false;
-  if (touched) await runtime.unswapDatabase(journal.id);
+  if (touched) await runtime.unswapDatabase(journal.id, { password });
   await bringBackItems(places, journal.items);
   if (touched) await runtime.discardDatabase(journal.id, { old: false });
+  await discardItems(places, journal.items, { old: false });
+  await removeJournal(dataDir, journal.id);
+}
+
+/** Brings back the files alone, for another restore in place of the same database. */
+export async function bringBackFiles({ dir, dataDir, journal }: Undoable): Promise<void> {
+  const places = { dir, id: journal.id };
+  await bringBackItems(places, journal.items);
   await discardItems(places, journal.items, { old: false });
   await removeJournal(dataDir, journal.id);
 }
@@ -66,10 +82,12 @@ export async function undoAfter(
   serveAgain: () => Promise<void>,
 ): Promise<IdkitError> {
   const { dataDir, journal } = undoable;
+  if (isEmptied(journal)) return emptied(error, step, undoable);
   try {
     await undoable.runtime.stop();
     await bringBack(undoable);
   } catch (second) {
+    if (isUntouched(journal, second)) return untouched(error, step, second);
     const file = journalFile(dataDir, journal.id);
     return new IdkitError(
       'IDKIT_RESTORE_BROKEN',
@@ -91,6 +109,41 @@ export async function undoAfter(
   return new IdkitError(
     'IDKIT_RESTORE_UNDONE',
     `the restore failed at "${step}", and the old state is back: ${tell(error)}`,
+    { cause: error, hints },
+  );
+}
+
+/** The server is gone, and before the swap there is nothing on it but a side database that nobody uses. */
+function isUntouched(journal: Journal, error: unknown): error is IdkitError {
+  return journal.state === 'staging' && error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
+}
+
+function untouched(error: unknown, step: string, unreachable: IdkitError): IdkitError {
+  return new IdkitError(
+    'IDKIT_RESTORE_UNDONE',
+    `the restore failed at "${step}", and the old state was not touched: ${tell(error)}`,
+    {
+      cause: error,
+      hints: [
+        `what was loaded beside it could not be removed: ${unreachable.message}`,
+        'idkit restore --abort removes it once the server answers, and so does the next restore',
+      ],
+    },
+  );
+}
+
+/** In place there is no way back, only forward. */
+async function emptied(error: unknown, step: string, undoable: Undoable): Promise<IdkitError> {
+  await undoable.runtime.stop();
+  const hints = [
+    'idkit restore --resume loads the set again',
+    'idkit restore --in-place --confirm NAME --from DIR loads another set',
+  ];
+  const file = journalFile(undoable.dataDir, undoable.journal.id);
+  const interrupted = error instanceof IdkitError && /^IDKIT_(INTERRUPTED|TERMINATED)$/.test(error.code);
+  return new IdkitError(
+    interrupted ? error.code : 'IDKIT_RESTORE_BROKEN',
+    `the restore failed at "${step}" after the live database was emptied for it: ${tell(error)}; journal ${file}`,
     { cause: error, hints },
   );
 }

@@ -76,14 +76,18 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     location: name,
   });
   /** Asks the server anything first, so that it is known which password it takes. */
-  const passwordToSet = async (): Promise<Secret | undefined> => {
+  const passwordToSet = async (wanted: Secret | undefined): Promise<Secret | undefined> => {
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
-    return psql.password?.reveal() === options.password?.reveal() ? undefined : options.password;
+    return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
   };
   let promised: DumpReport | undefined;
 
   return {
-    describeDatabase: () => ({ database: 'postgres', databaseLocation: options.location }),
+    describeDatabase: () => ({
+      database: 'postgres',
+      databaseLocation: options.location,
+      databaseName: database,
+    }),
     dumpDatabase: (write, dumpOptions) => dumpPostgres(context, write, dumpOptions),
 
     async checkDump(dump, swap) {
@@ -115,15 +119,15 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
       return counts;
     },
     async swapDatabase(id, swap) {
-      const password = await passwordToSet();
+      const password = await passwordToSet(options.password);
       await checkUnused(context);
       if (swap?.inPlace === true) await setPassword(context, password);
       else await swapIn(context, names(id), id, password);
-      psql.preferPassword(options.password);
+      if (password !== undefined) psql.preferPassword(password);
     },
-    async unswapDatabase(id) {
-      await swapBack(context, names(id), id, await passwordToSet());
-      psql.preferPassword(options.password);
+    async unswapDatabase(id, { password } = {}) {
+      await swapBack(context, names(id), id, await passwordToSet(password));
+      if (password !== undefined) psql.preferPassword(password);
     },
     async checkMasterKey() {
       const { schemaVersion } = await readCounts(database);
