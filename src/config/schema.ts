@@ -45,7 +45,7 @@ const database = z.string().refine((value) => {
   if (value.includes('\0')) return false;
   if (value.startsWith('sqlite:')) return value.length > 'sqlite:'.length;
   if (!/^postgres(ql)?:\/\//.test(value)) return false;
-  return !/^postgres(ql)?:\/\/[^/@]*:[^/@]*@/.test(value);
+  return !/^postgres(ql)?:\/\/[^/@]*:[^/@]*@/.test(value) && !/[?&]password=/.test(value);
 });
 
 /** The one schema of every setting that is not a plain secret. */

@@ -146,8 +146,8 @@ function findPrograms(): string | undefined {
   return newest === undefined ? undefined : join(DEBIAN, newest, 'bin');
 }
 
-/** Postgres refuses to run as root; Debian's package brings a user for it. */
-function ownerOfClusters(): { uid: number; gid: number } | undefined {
+/** Whose the files of a server are: Postgres refuses to run as root, and Debian's package brings a user for it. */
+export function ownerOfClusters(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { IdkitError } from '../../src/core/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { makeDatabase, openOn, runSql } from './databases.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+
+const skip = missingPostgres() ?? false;
+
+const FAMILIES = 24;
+
+/** How far one family has come: uses that were answered. */
+type Answered = number[];
+
+async function begin(store: Store): Promise<void> {
+  await store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', user: aUser({}) },
+  ]);
+  for (let i = 0; i < FAMILIES; i++)
+    await store.startSession(
+      aSession({ id: `session-${i}` }),
+      aFamily({ id: `family-${i}`, sessionId: `session-${i}`, currentHash: hash(`${i} 0`) }),
+    );
+}
+
+/** Refreshes every family through the stores by turns until `isOver`; a use that was not answered is tried again. */
+async function refresh(
+  stores: readonly Store[],
+  answered: Answered,
+  faults: unknown[],
+  isOver: () => boolean,
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: FAMILIES }, async (_, i) => {
+      for (let turn = i; !isOver(); turn++) {
+        const use = answered[i]!;
+        try {
+          const answer = await stores[turn % stores.length]!.rotateRefreshToken({
+            familyId: `family-${i}`,
+            presentedHash: hash(`${i} ${use}`),
+            nextHash: hash(`${i} ${use + 1}`),
+            now: START + use,
+            singleUse: true,
+            maxReuse: 0,
+          });
+          assert.deepEqual(answer, { outcome: 'rotated' });
+          answered[i] = use + 1;
+        } catch (error) {
+          if ((error as IdkitError).code !== 'IDKIT_UNREACHABLE') throw error;
+          faults.push(error);
+          await sleep(20);
+        }
+      }
+    }),
+  );
+}
+
+async function checkNothingLost(store: Store, answered: Answered): Promise<void> {
+  for (const [i, uses] of answered.entries()) {
+    const found = await store.findFamily(`family-${i}`);
+    const current = found?.family.currentHash;
+    assert.ok(
+      current?.equals(hash(`${i} ${uses}`)) || current?.equals(hash(`${i} ${uses + 1}`)),
+      `family ${i} has its token ${uses}, or the next one that nobody was told of`,
+    );
+  }
+  for (const [i, uses] of answered.entries()) {
+    const again = await store.rotateRefreshToken({
+      familyId: `family-${i}`,
+      presentedHash: hash(`${i} ${uses - 1}`),
+      nextHash: hash('another'),
+      now: START,
+      singleUse: true,
+      maxReuse: 0,
+    });
+    assert.equal(again.outcome, 'reused');
+  }
+}
+
+test('a server that ends at once under refresh load loses no answered rotation and lets none be used twice; stores go on when it is back', {
+  skip,
+}, async (t: TestContext) => {
+  const server = await startPostgres({ after }, { settings: { fsync: 'on' } });
+  const { url } = await makeDatabase(server);
+  const stores = [await openOn(t, server, url), await openOn(t, server, url)];
+  await begin(stores[0]!);
+  const answered: Answered = new Array(FAMILIES).fill(0);
+  const faults: unknown[] = [];
+  let over = false;
+  const running = refresh(stores, answered, faults, () => over);
+  const untilAll = async (uses: number) => {
+    while (answered.some((use) => use < uses)) await Promise.race([running, sleep(5)]);
+  };
+  for (let round = 1; round <= 3; round++) {
+    await untilAll(round * 15);
+    await server.stop('immediate');
+    const before = [...answered];
+    await server.start();
+    const least = Math.max(...before) + 1;
+    await untilAll(Math.min(least, round * 15 + 5));
+  }
+  // Down for longer than a store waits: callers are told, and nothing else happens.
+  await server.stop('immediate');
+  while (faults.length === 0) await sleep(20);
+  await server.start();
+  await untilAll(80);
+  over = true;
+  await running;
+  await checkNothingLost(stores[1]!, answered);
+});
+
+test('connections that the server ends one by one fail no call', { skip }, async (t: TestContext) => {
+  const server = await startPostgres({ after });
+  const { url, name } = await makeDatabase(server);
+  const store = await openOn(t, server, url);
+  await begin(store);
+  const answered: Answered = new Array(FAMILIES).fill(0);
+  const faults: unknown[] = [];
+  let over = false;
+  const running = refresh([store], answered, faults, () => over);
+  for (let round = 0; round < 8; round++) {
+    const before = [...answered];
+    while (answered.every((use, i) => use < before[i]! + 3)) await Promise.race([running, sleep(2)]);
+    await runSql(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await store.findSession('session-1', false);
+  }
+  over = true;
+  await running;
+  assert.deepEqual(faults, []);
+  await checkNothingLost(store, answered);
+});
+
+test('of several hosts the one that takes writes is used, and looked for again when it is lost', {
+  skip,
+}, async (t: TestContext) => {
+  const [first, second] = [await startPostgres({ after }), await startPostgres({ after })];
+  const takesWrites = async (server: PostgresServer, takes: boolean) => {
+    await runSql(server, `ALTER SYSTEM SET default_transaction_read_only = ${takes ? 'off' : 'on'}`);
+    await runSql(server, 'SELECT pg_reload_conf()');
+    const wanted = takes ? 'off' : 'on';
+    for (;;) {
+      const [row] = await runSql(server, `SELECT current_setting('default_transaction_read_only') AS now`);
+      if (row!['now'] === wanted) return;
+      await sleep(10);
+    }
+  };
+  for (const server of [first, second]) {
+    await runSql(server, 'CREATE DATABASE idkit');
+    const alone = await openOn(t, server, `postgres://postgres@127.0.0.1:${server.port}/idkit`);
+    await alone.apply([{ do: 'create', realm: aRealm({ name: server === first ? 'first' : 'second' }) }]);
+    await alone.close();
+  }
+  await takesWrites(first, false);
+  const hosts = `127.0.0.1:${first.port},127.0.0.1:${second.port}`;
+  const store = await openOn(t, second, `postgres://postgres@${hosts}/idkit?target_session_attrs=read-write`);
+  assert.deepEqual(await store.listRealmNames(), ['second']);
+  await takesWrites(first, true);
+  assert.deepEqual(await store.listRealmNames(), ['second']);
+  await second.stop('immediate');
+  assert.deepEqual(await store.listRealmNames(), ['first']);
+  await second.start();
+  await takesWrites(first, false);
+  await runSql(first, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'idkit'`);
+  assert.deepEqual(await store.listRealmNames(), ['second']);
+});
