@@ -14,7 +14,6 @@ export { accountApplications } from './account/applications.ts';
 export {
   ACCOUNT_PATHS,
   type AccountApplication,
-  type AccountField,
   type AccountFrame,
   type AccountPage,
   type AccountPageName,
@@ -25,30 +24,42 @@ export { accountProfile } from './account/profile.ts';
 export { type AccountRepresentation, accountRepresentation } from './account/representation.ts';
 export { accountSessions } from './account/sessions.ts';
 export type { Answer } from './answer.ts';
-export { authorize } from './browser/authorize.ts';
-export { submitConsent } from './browser/consent.ts';
-export type {
-  BrowserAnswer,
-  BrowserEndpoint,
-  BrowserRequest,
-  CookieChange,
-  LoginPage,
-  Message,
-  Page,
-  PageFrame,
-  StandalonePage,
-} from './browser/contract.ts';
-export { confirmLogout, requestLogout } from './browser/end-session.ts';
-export { type HintedLogin, readIdTokenHint } from './browser/id-token-hint.ts';
-export { PAGE_LOCALES } from './browser/locale.ts';
-export { showLogin, submitLogin } from './browser/login-form.ts';
-export { RULE_MESSAGE_KEYS, type RuleMessageKey } from './browser/message-keys.ts';
-export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } from './browser/page-frame.ts';
-export { isSafeRedirect, matchesRedirects } from './browser/redirect-uri.ts';
-export { showRequiredAction, submitRequiredAction } from './browser/required-action.ts';
-export { restartLogin } from './browser/restart-login.ts';
-export { clearSsoCookies, makeSsoCookies, sessionCookieValue } from './browser/sso-cookies.ts';
-export { findSsoSession, type SsoSession } from './browser/sso-session.ts';
+export {
+  authorize,
+  type BrowserAnswer,
+  type BrowserEndpoint,
+  type BrowserRequest,
+  type CookieChange,
+  clearSsoCookies,
+  confirmLogout,
+  errorPage,
+  findSsoSession,
+  type HintedLogin,
+  isSafeRedirect,
+  type LoginPage,
+  makeSsoCookies,
+  matchesRedirects,
+  PAGE_LOCALES,
+  type Page,
+  type PageFrame,
+  type PageMessage,
+  pageAnswer,
+  pageFrame,
+  RULE_MESSAGE_KEYS,
+  type RuleMessageKey,
+  readIdTokenHint,
+  requestLogout,
+  restartLogin,
+  type SsoSession,
+  type StandalonePage,
+  sessionCookieValue,
+  showLogin,
+  showRequiredAction,
+  standalonePage,
+  submitConsent,
+  submitLogin,
+  submitRequiredAction,
+} from './browser/index.ts';
 export { changePassword, type PasswordChange } from './change-password.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
 export { isAllowedOrigin } from './cors.ts';
@@ -58,6 +69,7 @@ export type { TokenResponse } from './issue.ts';
 export { type KeyRing, openKeyRing, type RealmKey } from './keys/index.ts';
 export { findRefreshToken, logoutByRefreshToken } from './logout.ts';
 export { openLogoutAnnouncer, type PostForm } from './logout-announcer.ts';
+export type { Message, PageField } from './page-parts.ts';
 export {
   type FieldFault,
   listProfileFields,

@@ -1,4 +1,4 @@
-import type { AccountField } from '../../protocol/index.ts';
+import type { PageField } from '../../protocol/index.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Texts } from './messages/index.ts';
 import { field } from './parts.ts';
@@ -16,7 +16,7 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
  * @param focus the first faulty field, else the first empty one, else the first has the focus
  */
 export function profileFields(
-  fields: readonly AccountField[],
+  fields: readonly PageField[],
   texts: Texts,
   { focus }: { focus: 'always' | 'faulty' },
 ): readonly HtmlValue[] {

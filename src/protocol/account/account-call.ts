@@ -1,12 +1,7 @@
-import { constantTimeEqual } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
-import { type BrowserCall, refuseUnenforced, withBrowserCall } from '../browser/call.ts';
-import type { BrowserAnswer, BrowserEndpoint } from '../browser/contract.ts';
-import { errorPage } from '../browser/page-frame.ts';
-import { findSsoSession, type SsoSession } from '../browser/sso-session.ts';
-import { answerDenied, pageUrl, type ShowOptions } from './account-page.ts';
+import type { BrowserAnswer, BrowserCall, PageMessage, SsoSession } from '../browser/index.ts';
 import type { AccountPageName } from './contract.ts';
-import { ACCOUNT_CLIENT, type AccountRights, rightsOfUser } from './rights.ts';
+import type { AccountRights } from './rights.ts';
 
 /** A request of somebody who is logged in to a page about their own account. */
 export interface AccountCall extends BrowserCall {
@@ -18,70 +13,16 @@ export interface AccountCall extends BrowserCall {
   page: AccountPageName;
 }
 
+/** How a page is shown after something happened. */
+export interface ShowOptions {
+  status?: number;
+  message?: PageMessage;
+}
+
 /** One account page. */
 export interface AccountRules {
   name: AccountPageName;
   may?(rights: AccountRights): boolean;
   show(account: AccountCall, options?: ShowOptions): Promise<BrowserAnswer>;
   submit(account: AccountCall): Promise<BrowserAnswer>;
-}
-
-/**
- * The endpoint of an account page: whoever has no login gets one first and comes back; a form counts only with the
- * login's own state checker.
- */
-export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
-  return (ctx, request) =>
-    withBrowserCall(ctx, request, async (call) => {
-      const client = await ctx.store.findClient(call.configuration.realm.id, ACCOUNT_CLIENT);
-      if (client === undefined)
-        return errorPage(call.configuration, request, 'clientNotFoundMessage', { status: 404 });
-      const refused = refuseClient(call, client);
-      if (refused !== undefined) return refused;
-      const sso = await findSsoSession(ctx, call.configuration, request);
-      if (sso === undefined) return sendToLogin(call, rules.name);
-      if (request.method === 'GET' && isAfterLogin(call))
-        return { show: 'redirect', to: pageUrl(call, rules.name), cookies: [] };
-      const rights = rightsOfUser(call.configuration, client, sso.user);
-      const account: AccountCall = { ...call, client, sso, rights, page: rules.name };
-      if (!rights.see || rules.may?.(rights) === false) return answerDenied(account);
-      if (request.method === 'GET') return rules.show(account);
-      if (!constantTimeEqual(request.form.get('stateChecker') ?? '', sso.stateChecker))
-        return rules.show(account, {
-          status: 400,
-          message: { kind: 'error', key: 'accountFormOutdatedMessage' },
-        });
-      return rules.submit(account);
-    });
-}
-
-/** A client that is off, and a realm that asks for what is not enforced here, let nobody in (contract §5). */
-function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
-  const { configuration, request } = call;
-  if (!client.enabled) return errorPage(configuration, request, 'clientDisabledMessage', { status: 404 });
-  return refuseUnenforced(call, client);
-}
-
-/**
- * An authorization request that leads back to the page. It asks for a login and for nothing else (`response_type=none`,
- * OAuth 2.0 Multiple Response Types §4): the cookies are all that these pages need.
- */
-function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
-  const back = pageUrl(call, page);
-  if (call.request.query.has('error'))
-    return errorPage(call.configuration, call.request, 'accountNotLoggedInMessage', { backTo: back });
-  const locale = call.request.query.get('kc_locale');
-  const parameters = new URLSearchParams({
-    client_id: ACCOUNT_CLIENT,
-    redirect_uri: back,
-    response_type: 'none',
-    scope: 'openid',
-    ...(locale === undefined ? {} : { ui_locales: locale }),
-  });
-  return { show: 'redirect', to: `${call.issuer}/protocol/openid-connect/auth?${parameters}`, cookies: [] };
-}
-
-/** The URL still has what the login answered; it is of no use, and not to be kept in a bookmark. */
-function isAfterLogin({ request }: BrowserCall): boolean {
-  return request.query.has('session_state') || request.query.has('iss') || request.query.has('error');
 }

@@ -1,18 +1,18 @@
 import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
 import type { UserSession } from '../../model/index.ts';
-import { type BrowserCall, startEvent } from '../browser/call.ts';
-import type { BrowserAnswer, CookieChange } from '../browser/contract.ts';
-import type { RuleMessageKey } from '../browser/message-keys.ts';
-import { errorPage, type PageMessage, pageAnswer } from '../browser/page-frame.ts';
+import {
+  type BrowserAnswer,
+  type BrowserCall,
+  type CookieChange,
+  errorPage,
+  type PageMessage,
+  pageAnswer,
+  type RuleMessageKey,
+  startEvent,
+} from '../browser/index.ts';
 import type { EventDraft } from '../events.ts';
-import type { AccountCall } from './account-call.ts';
+import type { AccountCall, ShowOptions } from './account-call.ts';
 import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './contract.ts';
-
-/** How a page is shown after something happened. */
-export interface ShowOptions {
-  status?: number;
-  message?: PageMessage;
-}
 
 /** URL of an account page. */
 export function pageUrl({ issuer }: Pick<BrowserCall, 'issuer'>, page: AccountPageName): string {

@@ -1,7 +1,8 @@
 import type { Client, Consent } from '../../model/index.ts';
 import { resolveRootUrl } from '../claims/index.ts';
 import { isSessionAlive } from '../refresh-token-check.ts';
-import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
+import type { AccountCall, AccountRules } from './account-call.ts';
+import { accountEndpoint } from './account-endpoint.ts';
 import {
   accountFrame,
   answerDenied,

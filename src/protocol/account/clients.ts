@@ -1,5 +1,5 @@
 import type { Client } from '../../model/index.ts';
-import type { BrowserCall } from '../browser/call.ts';
+import type { BrowserCall } from '../browser/index.ts';
 
 /** The clients by UUID; those that are gone are left out. */
 export async function findClients(

@@ -1,4 +1,4 @@
-import type { Message } from '../browser/contract.ts';
+import type { PageField } from '../page-parts.ts';
 
 /** The account pages by their path below `/realms/{realm}/account/`, which is that of Keycloak 26's console. */
 export const ACCOUNT_PATHS = {
@@ -21,17 +21,6 @@ export interface AccountFrame {
   sessionId: string;
   /** False: an administrator changes this user's data, the user only sees it. */
   mayChange: boolean;
-}
-
-/** A field of the user's own data. */
-export interface AccountField {
-  name: string;
-  label: Message;
-  value: string;
-  required: boolean;
-  readOnly: boolean;
-  /** What is wrong with the value that was sent. */
-  fault?: Message;
 }
 
 /** A login of the user, somewhere. */
@@ -74,7 +63,7 @@ export interface AccountApplication {
 
 /** The pages on which users look after their own account. */
 export type AccountPage = { account: AccountFrame } & (
-  | { page: 'account-profile'; fields: readonly AccountField[] }
+  | { page: 'account-profile'; fields: readonly PageField[] }
   | { page: 'account-password' }
   | {
       page: 'account-sessions';

@@ -1,7 +1,11 @@
 import type { Credential, User, UserSession } from '../../model/index.ts';
-import type { BrowserAnswer, CookieChange } from '../browser/contract.ts';
-import type { RuleMessageKey } from '../browser/message-keys.ts';
-import { clearSsoCookies, makeSsoCookies } from '../browser/sso-cookies.ts';
+import {
+  type BrowserAnswer,
+  type CookieChange,
+  clearSsoCookies,
+  makeSsoCookies,
+  type RuleMessageKey,
+} from '../browser/index.ts';
 import { changePassword } from '../change-password.ts';
 import type { EventDraft } from '../events.ts';
 import type { LoginAttempt } from '../login-attempt.ts';
@@ -9,7 +13,8 @@ import { findFailures } from '../login-failures.ts';
 import { newUserSession } from '../new-session.ts';
 import { checkUsable, provePassword, stillHolds } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
-import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
+import type { AccountCall, AccountRules } from './account-call.ts';
+import { accountEndpoint } from './account-endpoint.ts';
 import {
   accountFrame,
   answerDenied,

@@ -1,12 +1,11 @@
-import { listShownFields, tellChanges } from '../browser/actions/update-profile.ts';
-import type { FieldFault } from '../profile-form.ts';
-import { saveProfile } from '../profile-form.ts';
-import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
+import { listShownFields, tellChanges } from '../browser/index.ts';
+import { type FieldFault, saveProfile } from '../profile-form.ts';
+import type { AccountCall, AccountRules, ShowOptions } from './account-call.ts';
+import { accountEndpoint } from './account-endpoint.ts';
 import {
   accountFrame,
   answerDenied,
   answerDone,
-  type ShowOptions,
   showAccountPage,
   startAccountEvent,
 } from './account-page.ts';

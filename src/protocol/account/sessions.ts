@@ -1,12 +1,10 @@
 import type { UserSession } from '../../model/index.ts';
 import type { SessionWithClients } from '../../store/index.ts';
-import type { BrowserAnswer } from '../browser/contract.ts';
-import { frontChannelFrames } from '../browser/front-channel-logout.ts';
-import { standalonePage } from '../browser/page-frame.ts';
-import { clearSsoCookies } from '../browser/sso-cookies.ts';
+import { type BrowserAnswer, clearSsoCookies, frontChannelFrames, standalonePage } from '../browser/index.ts';
 import { endSessionOf } from '../end-session.ts';
 import { isSessionAlive } from '../refresh-token-check.ts';
-import { type AccountCall, type AccountRules, accountEndpoint } from './account-call.ts';
+import type { AccountCall, AccountRules } from './account-call.ts';
+import { accountEndpoint } from './account-endpoint.ts';
 import {
   accountFrame,
   answerDenied,

@@ -1,5 +1,6 @@
 import type { AccountPage } from '../account/contract.ts';
 import type { ProtocolContext } from '../context.ts';
+import type { Message, PageField } from '../page-parts.ts';
 
 /** A request of a browser to a page or to the authorization or logout endpoint, parsed once. */
 export interface BrowserRequest {
@@ -43,15 +44,6 @@ export interface CookieChange {
   sameSite: 'None' | 'Strict';
   /** Seconds; absent: until the browser ends. */
   maxAge?: number;
-}
-
-/**
- * A text of the message files by its key, with what is filled in. The keys' one list is `MessageKey` of the pages;
- * here they are plain names, so that rules need not know of languages.
- */
-export interface Message {
-  key: string;
-  values?: Readonly<Record<string, string>>;
 }
 
 /** What every page shows. */
@@ -98,15 +90,7 @@ export type LoginPage =
   | {
       page: 'update-profile';
       action: string;
-      fields: readonly {
-        name: string;
-        label: Message;
-        value: string;
-        required: boolean;
-        readOnly: boolean;
-        /** What is wrong with the value that was sent. */
-        fault?: Message;
-      }[];
+      fields: readonly PageField[];
     }
   | { page: 'terms'; action: string }
   | {

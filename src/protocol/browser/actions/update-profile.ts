@@ -1,7 +1,7 @@
 import type { User } from '../../../model/index.ts';
+import type { Message, PageField } from '../../page-parts.ts';
 import { type FieldFault, listProfileFields, type ProfileField, saveProfile } from '../../profile-form.ts';
 import { type BrowserCall, startEvent } from '../call.ts';
-import type { LoginPage, Message } from '../contract.ts';
 import type { LoginInProgress } from '../progress.ts';
 import type { RequiredAction } from './required-action.ts';
 
@@ -49,7 +49,7 @@ export function listShownFields(
   call: BrowserCall,
   user: User,
   faults: readonly FieldFault[] | undefined,
-): Extract<LoginPage, { page: 'update-profile' }>['fields'] {
+): readonly PageField[] {
   return listProfileFields(call.configuration, user).map((field) => {
     const fault = faults?.find((one) => one.field === field.name);
     const sent = field.readOnly || faults === undefined ? undefined : call.request.form.get(field.name);
