@@ -79,7 +79,8 @@ export function findServiceContext(): Promise<string> {
     try {
       for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-      await npm(['pack', '--pack-destination', copy], copy);
+      await npm(['run', '--silent', 'build'], copy);
+      await npm(['pack', '--ignore-scripts', '--pack-destination', copy], copy);
       const tarball = readdirSync(copy).find((file) => file.endsWith('.tgz'));
       mkdirSync(draft);
       await npm(

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { mask } from '../docs/console.ts';
+import { leftovers, missingEngine, startEngine } from './engines.ts';
+import { findContainerExamples, runWalkThrough } from './walk-through.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const examples = findContainerExamples(readme);
+
+test('README’s way goes from init to a restore on an empty host', () => {
+  const text = examples.map(({ command }) => command).join('\n');
+  for (const word of [
+    'init --runtime compose',
+    'up',
+    'backup',
+    'verify',
+    'rm -r idkit',
+    'restore --from',
+    'smoke',
+  ])
+    assert.ok(text.includes(word), word);
+});
+
+for (const kind of ['docker', 'podman'] as const) {
+  test(`with ${kind} every command of README’s way through a container platform does what it shows`, async (t) => {
+    const missing = missingEngine(kind);
+    if (missing !== undefined) return t.skip(missing);
+    const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));
+    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    const engine = await startEngine(t, kind);
+    const ran = await runWalkThrough(dir, engine, examples);
+    for (const { command, output, actual } of ran)
+      assert.equal(maskPlaces(actual), maskPlaces(output), `$ ${command}`);
+
+    const checklist = ran.find(({ command }) => command.includes('restore --from'))?.actual ?? '';
+    assert.match(checklist, /user counts per realm match expectations +done/);
+    assert.doesNotMatch(checklist, /does not apply|failed/, 'every row of the checklist is done');
+    const volumes = await leftovers(engine, 'idkit');
+    assert.equal(volumes.filter((name) => !name.startsWith('idkit_')).length, 0, 'down leaves volumes alone');
+  });
+}
+
+/** The test’s own images and ports stand where README shows the public ones. */
+function maskPlaces(text: string): string {
+  return mask(text)
+    .replace(/\b(localhost|docker\.io)(\/[a-z-]+)+:[\w.-]+/g, '<image>')
+    .replace(/localhost:\d+/g, 'localhost:<port>');
+}

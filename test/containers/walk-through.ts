@@ -1,0 +1,77 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Example, openShell } from '../docs/console.ts';
+import type { TestEngine } from './engines.ts';
+
+// README's way through a container platform, run as a reader would: one shell, one command after the other.
+
+/** What a reader does before, and a test has done by itself with images of its own. */
+export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];
+
+/** The examples of README's blocks for containers, in order. */
+export function findContainerExamples(markdown: string): readonly Example[] {
+  const blocks = [...markdown.matchAll(/^```console containers\n([\s\S]*?)^```$/gm)].map(
+    (match) => match[1]!,
+  );
+  return blocks.flatMap((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((text) => {
+        const [command = '', ...rest] = text.split('\n');
+        return { command, output: rest.join('\n').trimEnd() };
+      }),
+  );
+}
+
+/** Runs the examples in `dir` with an engine; gives what each wrote, as README would show it. */
+export async function runWalkThrough(
+  dir: string,
+  engine: TestEngine,
+  examples: readonly Example[],
+): Promise<readonly (Example & { actual: string })[]> {
+  const shell = openShell(dir, engine.env);
+  const ports = await findPorts(3);
+  const ran: (Example & { actual: string })[] = [];
+  try {
+    for (const example of examples) {
+      if (NOT_RUN.some((pattern) => pattern.test(example.command))) continue;
+      const text = await shell.run(example.command.replace(/^docker /, `${engine.kind} `));
+      if (/ init\b/.test(example.command)) adapt(join(dir, 'idkit'), engine, ports);
+      ran.push({ ...example, actual: text.replaceAll(dir, '/home/you').trimEnd() });
+    }
+  } finally {
+    shell.close();
+  }
+  return ran;
+}
+
+/** Images of the test's own and free ports, where a reader would take the defaults. */
+export function adapt(platform: string, engine: TestEngine, ports: readonly number[]): void {
+  const [https, service, application] = ports;
+  appendFileSync(
+    join(platform, '.env'),
+    `${engine.images}HTTPS_PORT=${https}\nSERVICE_PORT=${service}\nAPPLICATION_PORT=${application}\n`,
+  );
+  const yaml = join(platform, 'idkit.yaml');
+  const text = readFileSync(yaml, 'utf8');
+  writeFileSync(yaml, text.replaceAll(':8443', `:${https}`).replaceAll(':8081', `:${application}`));
+}
+
+/** Ports that are free now, each another. */
+export async function findPorts(count: number): Promise<readonly number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

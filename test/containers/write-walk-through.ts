@@ -1,0 +1,40 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { startEngine } from './engines.ts';
+import { findContainerExamples, runWalkThrough } from './walk-through.ts';
+
+// Writes what README's blocks for containers show: node test/containers/write-walk-through.ts
+
+const file = new URL('../../README.md', import.meta.url);
+
+test('write README’s way through a container platform', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const readme = readFileSync(file, 'utf8');
+  const engine = await startEngine(t, 'docker');
+  const ran = await runWalkThrough(dir, engine, findContainerExamples(readme));
+  // In the order of the text: a command may stand there twice.
+  let [written, rest] = ['', readme];
+  for (const { command, output, actual } of ran) {
+    const show = (text: string) => `$ ${command}\n${text === '' ? '' : `${text}\n`}`;
+    const at = rest.indexOf(show(output));
+    written += rest.slice(0, at) + show(showPublic(actual));
+    rest = rest.slice(at + show(output).length);
+  }
+  writeFileSync(file, written + rest);
+});
+
+/** With the public images and the default ports, and a set of a memorable name. */
+function showPublic(text: string): string {
+  return text
+    .replace(/\b\d{8}_\d{6}\b/g, '20261101_020000')
+    .replaceAll('localhost/idkit-test/database:1', 'docker.io/library/postgres:17')
+    .replaceAll('localhost/idkit-test/caddy:1', 'docker.io/library/caddy:2')
+    .replaceAll('localhost/idkit-test/base:1', 'docker.io/library/node:24-bookworm-slim')
+    .replaceAll('localhost/idkit-test/idkit:1', 'localhost/idkit:0.1.0')
+    .replace(/https:\/\/localhost:\d+/g, 'https://localhost:8443')
+    .replace(/127\.0\.0\.1:\d+(?=\/(health|api)$)/gm, '127.0.0.1:8081')
+    .replace(/127\.0\.0\.1:(?!8081)\d+/g, '127.0.0.1:8080');
+}
