@@ -10,6 +10,7 @@ import { type Measured, measureGrants, measureReadiness } from './grants.ts';
 import { measureGroupCommit } from './group-commit.ts';
 import { measureLogins, measureOpenLogins, measurePages } from './login.ts';
 import { buildPackage } from './package.ts';
+import { measurePostgres } from './postgres.ts';
 import { measureScale } from './scale.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
@@ -34,6 +35,7 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   start: () => measureStart(entry, effort),
   group: () => measureGroupCommit(entry, effort),
   scale: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
+  postgres: () => measurePostgres(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
   backup: () =>
     quick
       ? measureBackup(entry, 1, { bytes: 150e6, families: 20_000, seconds: 1.5 })

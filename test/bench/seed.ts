@@ -138,7 +138,8 @@ function spreadId(index: number, count: number): string {
   return `${head}${randomUUID().slice(8)}`;
 }
 
-function decode(token: string): Record<string, unknown> {
+/** The claims of a token. */
+export function decode(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
     string,
     unknown

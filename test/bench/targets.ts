@@ -20,4 +20,7 @@ export const TARGETS: Readonly<Record<string, { must: string; aim: string }>> = 
   'p99 of refreshes during backup / without (or 10 ms)': { must: '≤ 3', aim: '≤ 2' },
   'verify / sha256sum + gunzip -t': { must: '≤ 2', aim: '≤ 1.2' },
   'restore load / gunzip | sqlite3': { must: '≤ 1.1', aim: '≤ 0.7' },
+  'Postgres: batched rotations / a statement per call': { must: '1.8', aim: '2.5' },
+  'Postgres: refresh RS256, durable / bare signing': { must: '0.50', aim: '0.60' },
+  'Postgres: refresh at many sessions / at few': { must: '0.80', aim: '' },
 };

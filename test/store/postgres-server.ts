@@ -44,10 +44,10 @@ export function missingPostgres(): string | undefined {
   return missing;
 }
 
-/** Makes a cluster and starts it; it is stopped and removed with the test. `settings` as in postgresql.conf. */
+/** Makes a cluster and starts it; it is stopped and removed with the test. `settings` as in postgresql.conf; `core`: the only one that it runs on. */
 export async function startPostgres(
   t: { after(close: () => Promise<void>): void },
-  options: { settings?: Readonly<Record<string, string>>; programs?: string } = {},
+  options: { settings?: Readonly<Record<string, string>>; programs?: string; core?: number } = {},
 ): Promise<PostgresServer> {
   const programs = options.programs ?? findPrograms();
   if (programs === undefined) throw new Error('there is no Postgres server; ask missingPostgres first');
@@ -86,6 +86,7 @@ export async function startPostgres(
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
   writeFileSync(join(cluster, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
   const logFile = join(dir, 'log');
+  const pinned = options.core === undefined ? '' : `taskset -c ${options.core} `;
   let running: ChildProcess | undefined;
 
   const server: PostgresServer = {
@@ -99,7 +100,7 @@ export async function startPostgres(
     async start() {
       const child = spawn(
         '/bin/sh',
-        ['-c', 'exec "$0" -D "$1" >>"$2" 2>&1', join(programs, 'postgres'), cluster, logFile],
+        ['-c', `exec ${pinned}"$0" -D "$1" >>"$2" 2>&1`, join(programs, 'postgres'), cluster, logFile],
         { ...owner, cwd: dir, stdio: 'ignore' },
       );
       running = child;
