@@ -44,7 +44,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     runtime: platform.runtime,
     service: {
       kind: platform.service,
-      version: platform.serviceVersion,
+      version: (await runtime.askServiceVersion?.()) ?? platform.serviceVersion,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...health,
     },

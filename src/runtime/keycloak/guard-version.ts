@@ -1,5 +1,4 @@
 import { renderKeycloakVersion } from '../../backupset/index.ts';
-import { IdkitError } from '../../core/index.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import { checkVersionFit } from './version-fit.ts';
 
@@ -15,7 +14,7 @@ export function guardVersion(database: DatabaseHalf, readSchemaVersion: () => Pr
     ...database,
     async checkDump(dump, options) {
       await database.checkDump(dump, options);
-      const server = renderKeycloakVersion(await readLive(readSchemaVersion));
+      const server = renderKeycloakVersion(await readSchemaVersion());
       note = checkVersionFit(dump.postgres?.keycloakVersion, server).note;
     },
     async loadDatabase(sql, options) {
@@ -23,14 +22,4 @@ export function guardVersion(database: DatabaseHalf, readSchemaVersion: () => Pr
       return note === undefined ? side : { ...side, notes: [...(side.notes ?? []), note] };
     },
   };
-}
-
-async function readLive(readSchemaVersion: () => Promise<number>): Promise<number> {
-  try {
-    return await readSchemaVersion();
-  } catch (error) {
-    // A clean host has no database yet.
-    if (error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND') return 0;
-    throw error;
-  }
 }

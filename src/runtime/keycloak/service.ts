@@ -6,6 +6,7 @@ import type { ServiceHalf } from '../contract.ts';
 import { isReady } from '../embedded/ready.ts';
 import type { PlatformPart } from '../parts.ts';
 import { type OperatorCommand, runOperatorCommand } from './operator-command.ts';
+import { askServerVersion } from './server-version.ts';
 
 /** Milliseconds between two looks at a service that starts or stops. */
 const BETWEEN_LOOKS = 200;
@@ -106,6 +107,8 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
     removeParts: async () => undefined,
     listParts: async () => [await describePart()],
     describeService: () => ({ runtime: 'embedded', service: 'keycloak', serviceVersion: 'unknown' }),
+    askServiceVersion: async () =>
+      (await answers(address)) ? askServerVersion(settings, address) : undefined,
     baseUrl: async () => ((await answers(address)) ? address : undefined),
     managementUrl: async () => management,
     start,

@@ -56,7 +56,7 @@ export type StoreWork = 'readSnapshot' | 'listUnenforced' | 'recoverAdministrato
 export interface PostgresDatabase extends Omit<DatabaseHalf, StoreWork> {
   /** A service has made its tables there. */
   hasTables(): Promise<boolean>;
-  /** Of what is live, as a dump's `schemaVersion`; 0 without tables. @throws IDKIT_NOT_FOUND without a database */
+  /** Of what is live, as a dump's `schemaVersion`; 0 without a database or tables. */
   readSchemaVersion(): Promise<number>;
   /** No idkit service is at work on it, on whatever machine. @throws IDKIT_SERVICE_RUNNING */
   checkUnused(): Promise<void>;
@@ -75,6 +75,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     ...(await readServiceFacts(schema, ask(name))),
     location: name,
   });
+  const exists = async () => (await findDatabases(context, [database])).has(database);
   /** Asks the server anything first, so that it is known which password it takes. */
   const passwordToSet = async (wanted: Secret | undefined): Promise<Secret | undefined> => {
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
@@ -133,13 +134,9 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
       const { schemaVersion } = await readCounts(database);
       if (schemaVersion > 0) await checkSeals(context, database, options, schemaVersion);
     },
-    async hasTables() {
-      return (
-        (await findDatabases(context, [database])).has(database) &&
-        (await hasServiceTables(schema, ask(database)))
-      );
-    },
-    readSchemaVersion: async () => (await readServiceFacts(schema, ask(database))).schemaVersion,
+    hasTables: async () => (await exists()) && (await hasServiceTables(schema, ask(database))),
+    readSchemaVersion: async () =>
+      (await exists()) ? (await readServiceFacts(schema, ask(database))).schemaVersion : 0,
     checkUnused: () => checkUnused(context),
     sideBytes: (id) => sideBytes(context, names(id)),
     discardDatabase: (id, what) => discard(context, names(id), what),

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { makePlace, runIdkit } from '../journey/idkit.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import {
+  KEYCLOAK_ADMIN,
+  type KeycloakServer,
+  missingKeycloak,
+  runSql,
+  startKeycloak,
+} from './keycloak-server.ts';
+import { type Answer, makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts';
+
+const skip = missingPostgres() ?? missingKeycloak() ?? false;
+const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
+
+/** Users of realm globex whose passwords are tried: every twentieth of a thousand. */
+const SAMPLE = Array.from({ length: 50 }, (_, index) => index * 20);
+
+describe('a platform with a real Keycloak that its operator runs', { skip }, () => {
+  it('is backed up, destroyed and restored: users log in, sessions and offline tokens live on (contract §3, backup and restore)', async (t) => {
+    const postgres = await startPostgres(t);
+    const keycloak = await startKeycloak(t, postgres);
+    const env = [
+      `IDKIT_ADMIN_USERNAME=${KEYCLOAK_ADMIN.username}`,
+      `IDKIT_ADMIN_PASSWORD=${KEYCLOAK_ADMIN.password}`,
+      `IDKIT_DATABASE_PASSWORD=${keycloak.databasePassword}`,
+    ];
+    const platform = makeOperatedPlatform(t, keycloak, { env });
+    const succeed = async (argv: readonly string[]) => {
+      const ended = await platform.idkit(argv);
+      assert.equal(ended.code, 0, `${argv.join(' ')}: ${ended.stdout}${ended.stderr}`);
+      return ended;
+    };
+    const kept: { refresh: string[]; offline: string } = { refresh: [], offline: '' };
+    let set = '';
+
+    await t.test('three realms with 1,000 users, and sessions', async () => {
+      const { secret } = (await succeed(['admin', 'client', 'create', 'idkit-smoke'])).result();
+      writeFileSync(
+        join(platform.dir, '.env'),
+        `${[...env, `IDKIT_SMOKE_CLIENT_SECRET=${secret}`].join('\n')}\n`,
+      );
+      for (const realm of ['acme', 'globex'])
+        await succeed(['admin', 'realm', 'create', '--file', join(EXPORTS, `${realm}-realm.json`)]);
+      await succeed(['admin', 'realm', 'create', 'fresh']);
+      for (const index of SAMPLE.slice(0, 5)) {
+        kept.refresh.push(await logIn(keycloak, index));
+      }
+      // Users of globex have no role for offline tokens; bob of acme has.
+      const bob = { username: 'bob', password: 'Correct-Horse-7' };
+      const form = { grant_type: 'password', client_id: 'spa', ...bob, scope: 'openid offline_access' };
+      kept.offline = refreshTokenOf(await postTo(keycloak, 'acme', 'token', form));
+    });
+
+    await t.test('backup: 0; what Keycloak leaves out of its realm files is said', async () => {
+      const made = await succeed(['backup']);
+      const { dir } = made.result() as { dir: string };
+      assert.match(made.stdout, /the realm files hold no users, clients, roles/);
+      const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'));
+      assert.deepEqual(manifest.service, { kind: 'keycloak', version: keycloak.version });
+      assert.equal(manifest.realmSource, 'api');
+      assert.deepEqual(
+        manifest.realms.map(({ realm, users }: { realm: string; users: number }) => [realm, users]),
+        [
+          ['acme', 13],
+          ['fresh', 0],
+          ['globex', 1000],
+          ['master', 1],
+        ],
+      );
+      set = join(makePlace(t), basename(dir));
+      cpSync(dir, set, { recursive: true });
+    });
+
+    await t.test('status tells what runs there', async () => {
+      const status = (await platform.idkit(['status'])).result() as { service: Record<string, unknown> };
+      assert.equal(status.service['kind'], 'keycloak');
+      assert.equal(status.service['health'], 'UP');
+      assert.equal(status.service['version'], keycloak.version);
+    });
+
+    await t.test('everything is destroyed: process, database, platform directory', async () => {
+      await keycloak.kill();
+      await runSql(postgres, 'DROP DATABASE keycloak');
+      rmSync(platform.dir, { recursive: true });
+    });
+
+    await t.test('restore on the empty host, from the set alone: 0, the whole checklist done', async () => {
+      const restored = await restoreInto(platform.dir, set);
+      assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+      const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
+      assert.deepEqual(Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome])), {
+        containers: 'does not apply',
+        readiness: 'done',
+        proxy: 'does not apply',
+        discovery: 'done',
+        'console-login': 'done',
+        'm2m-token': 'done',
+        'protected-apis': 'does not apply',
+        'user-counts': 'done',
+      });
+      console.log(
+        restored.stdout
+          .split('\n')
+          .filter((l) => /finished/.test(l))
+          .join('\n'),
+      );
+    });
+
+    await t.test('a sample of 50 users logs in', async () => {
+      for (const index of SAMPLE) await logIn(keycloak, index);
+    });
+
+    await t.test('sessions of before live on: their refresh tokens and offline tokens renew', async () => {
+      const renew = (realm: string, client: string, token: string) =>
+        postTo(keycloak, realm, 'token', {
+          grant_type: 'refresh_token',
+          client_id: client,
+          refresh_token: token,
+        });
+      for (const token of kept.refresh) refreshTokenOf(await renew('globex', 'app', token));
+      refreshTokenOf(await renew('acme', 'spa', kept.offline));
+    });
+
+    await t.test('over a running Keycloak: it is stopped and started by its commands', async () => {
+      await succeed(['admin', 'realm', 'create', 'made-later']);
+      const restored = await restoreInto(platform.dir, set);
+      assert.equal(restored.code, 0, restored.stdout + restored.stderr);
+      assert.equal((await platform.idkit(['admin', 'realm', 'get', 'made-later'])).code, 10);
+      await logIn(keycloak, 7);
+    });
+
+    await t.test(
+      'a start that fails brings the old database back, and Keycloak serves on it (16)',
+      async () => {
+        await succeed(['admin', 'realm', 'create', 'old-state']);
+        const flag = join(makePlace(t), 'failed-once');
+        const failsOnce = `sh -c 'test -e "${flag}" || { touch "${flag}"; echo no start today; exit 7; }; exec "$@"' sh ${keycloak.startCommand}`;
+        const yaml = join(platform.dir, 'idkit.yaml');
+        const own = readFileSync(yaml, 'utf8');
+        writeFileSync(
+          yaml,
+          own.replace(/^( +start: ).*$/m, (_, name) => name + JSON.stringify(failsOnce)),
+        );
+        const failed = await restoreInto(platform.dir, set);
+        writeFileSync(yaml, own);
+        assert.equal(failed.code, 16, failed.stdout + failed.stderr);
+        assert.match(failed.stdout, /keycloak\.start ended with exit code 7/);
+        await succeed(['admin', 'realm', 'get', 'old-state']);
+        await logIn(keycloak, 7);
+      },
+    );
+
+    await t.test(
+      'without commands a running Keycloak is in the way (11), and nothing is touched',
+      async () => {
+        const other = makeOperatedPlatform(t, keycloak, { env, commands: false });
+        const refused = await restoreInto(other.dir, set, ['--keep-env']);
+        assert.equal(refused.code, 11, refused.stdout + refused.stderr);
+        await succeed(['admin', 'realm', 'get', 'old-state']);
+      },
+    );
+
+    await t.test('backup of a stopped Keycloak is 15, and leaves nothing', async () => {
+      await keycloak.stop();
+      const refused = await platform.idkit(['backup']);
+      assert.equal(refused.code, 15, refused.stdout + refused.stderr);
+    });
+  });
+});
+
+/** The refresh token of a new login of `userNNNN` in realm globex. */
+async function logIn(keycloak: KeycloakServer, index: number): Promise<string> {
+  const username = `user${String(index).padStart(4, '0')}`;
+  const form = { grant_type: 'password', client_id: 'app', username, password: `Globex-pass-${index}` };
+  return refreshTokenOf(await postTo(keycloak, 'globex', 'token', form));
+}
+
+function refreshTokenOf(answer: Answer): string {
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  return String(answer.body['refresh_token']);
+}
+
+/** A run of its own: the platform's directory need not be there. */
+function restoreInto(dir: string, set: string, more: readonly string[] = []) {
+  return runIdkit(['restore', '--from', set, '--yes', '--dir', dir, '--json', ...more], {
+    cwd: join(dir, '..'),
+    env: { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE },
+  });
+}
