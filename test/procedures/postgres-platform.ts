@@ -1,0 +1,143 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
+import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/index.ts';
+import { startService } from '../../src/runtime/open.ts';
+import { runSql } from '../store/databases.ts';
+import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
+import type { State } from './restored-state.ts';
+
+/** The role's password before the restore, and the one that the set's `.env` holds. */
+const PASSWORDS = { old: 'Role-Before-1', new: 'Role-Of-The-Set-1' };
+
+/** A server of the tests' own, and platforms on it that each begin in the same state. */
+export interface PostgresPlatforms {
+  server: PostgresServer;
+  /**
+   * A stopped platform with a set, changed since: one administrator more, another `.env` with another password of the
+   * database's role, another `config/`. Whatever an earlier one left at the server is gone.
+   */
+  fresh(t: TestContext): Promise<PostgresPlatform>;
+  close(): Promise<void>;
+}
+
+export interface PostgresPlatform {
+  dir: string;
+  set: string;
+  load(flags?: SettingFlags): Promise<Settings>;
+  readState(): Promise<State>;
+  /** Which password of the role the server takes. */
+  password(): Promise<'old' | 'new'>;
+  /** Databases beside the server's own and the template. */
+  databases(): Promise<readonly string[]>;
+  /** Application names at work. */
+  clients(): Promise<readonly string[]>;
+}
+
+/** Makes the template once; a platform takes a copy of it. `t` ends the server. */
+export async function openPlatforms(t: Pick<TestContext, 'after'>): Promise<PostgresPlatforms> {
+  const server = await startPostgres(t);
+  await runSql(server, `CREATE ROLE idkit LOGIN CREATEDB PASSWORD '${PASSWORDS.new}'`);
+  await runSql(server, 'CREATE DATABASE idkit OWNER idkit');
+  await runSql(server, `ALTER DATABASE idkit SET work_mem = '9MB'`);
+  const dir = join(mkdtempSync(join(tmpdir(), 'idkit-test-template-')), 'idkit');
+  t.after(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
+  initPlatform(dir, { env: {} });
+  await writeFile(join(dir, 'idkit.yaml'), `database: postgres://idkit@127.0.0.1:${server.port}/idkit\n`);
+  await appendFile(join(dir, '.env'), `STATE=new\nIDKIT_DATABASE_PASSWORD=${PASSWORDS.new}\n`);
+  await writeFile(join(dir, 'config/state'), 'new');
+  const load = (at: string) => (flags?: SettingFlags) =>
+    loadSettings({ dir: at, env: {}, flags: { ...flags, 'listen.port': '0' } });
+  await (await startService(await load(dir)())).close();
+  const made: BackupResult = await backup(await load(dir)(), {
+    ...procedureOptions(),
+    passphrase: PASSPHRASE,
+  });
+  await recoverAdmin(await load(dir)(), { ...procedureOptions(), username: 'second' });
+  await writeFile(join(dir, 'config/state'), 'old');
+  const env = await readFile(join(dir, '.env'), 'utf8');
+  await writeFile(
+    join(dir, '.env'),
+    env.replace('STATE=new', 'STATE=old').replace(PASSWORDS.new, PASSWORDS.old),
+  );
+  await runSql(server, 'ALTER DATABASE idkit RENAME TO beginning');
+
+  const databases = async () =>
+    (
+      await runSql(
+        server,
+        `SELECT datname FROM pg_database WHERE NOT datistemplate AND datname NOT IN ('postgres', 'beginning') ORDER BY 1`,
+      )
+    ).map((row) => String(row['datname']));
+  return {
+    server,
+    close: () => server.stop('immediate'),
+    async fresh(test) {
+      for (const name of await databases()) await runSql(server, `DROP DATABASE "${name}" WITH (FORCE)`);
+      await runSql(server, 'CREATE DATABASE idkit OWNER idkit TEMPLATE beginning');
+      await runSql(server, `ALTER DATABASE idkit SET work_mem = '9MB'`);
+      await runSql(server, `ALTER ROLE idkit PASSWORD '${PASSWORDS.old}'`);
+      const own = join(await makeDirectory(test, 'platform'), 'idkit');
+      await rm(own, { recursive: true, force: true });
+      await cp(dir, own, { recursive: true, preserveTimestamps: true });
+      return {
+        dir: own,
+        set: join(own, 'backups', made.name),
+        load: load(own),
+        databases,
+        readState: async () => ({
+          database: await readDatabase(server),
+          env: match(await readText(join(own, '.env')), /^STATE=(old|new)$/m),
+          config: match(await readText(join(own, 'config/state')), /^(old|new)$/),
+        }),
+        async password() {
+          const taken: ('old' | 'new')[] = [];
+          for (const which of ['old', 'new'] as const) {
+            const as = { ...server, user: 'idkit', password: PASSWORDS[which] };
+            await runSql(as, 'SELECT 1').then(
+              () => taken.push(which),
+              () => undefined,
+            );
+          }
+          return taken[0]!;
+        },
+        clients: async () =>
+          (
+            await runSql(
+              server,
+              `SELECT application_name AS name FROM pg_stat_activity
+                WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY 1`,
+            )
+          ).map((row) => String(row['name'])),
+      };
+    },
+  };
+}
+
+async function readDatabase(server: PostgresServer): Promise<State['database']> {
+  try {
+    const [row] = await runSql(
+      server,
+      `SELECT count(*)::int AS n, current_setting('work_mem') AS work_mem FROM account WHERE username = 'second'`,
+      'idkit',
+    );
+    if (row!['work_mem'] !== '9MB') throw new Error('the settings of the database are lost');
+    return row!['n'] === 1 ? 'old' : 'new';
+  } catch (error) {
+    if (/does not exist|not currently accepting/.test(String(error))) return 'absent';
+    throw error;
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '');
+}
+
+function match(text: string, pattern: RegExp): 'old' | 'new' | 'absent' {
+  const state = pattern.exec(text)?.[1];
+  return state === 'old' || state === 'new' ? state : 'absent';
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { backup, type RestoreOptions, restore, verify } from '../../src/procedures/index.ts';
+import { startService } from '../../src/runtime/open.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+import { PASSPHRASE, procedureOptions } from './platform.ts';
+import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
+import { NEW, OLD } from './restored-state.ts';
+
+const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
+  ...procedureOptions(),
+  passphrase: PASSPHRASE,
+  env: {},
+  ...own,
+});
+
+describe('a platform on a postgres:// database', { skip: missingPostgres() ?? false }, () => {
+  let platforms: PostgresPlatforms;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
+  });
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  it('is backed up while it serves and while it stands, verified, and restored with the password of its role', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { dir, set } = platform;
+    assert.deepEqual(await platform.readState(), OLD);
+    const result = await restore(await platform.load(), options({ from: set }));
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(
+      result.checklist.filter(({ outcome }) => outcome === 'failed'),
+      [],
+    );
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    assert.deepEqual(await platform.clients(), []);
+    assert.deepEqual(
+      (await readdir(dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path)),
+      [],
+    );
+
+    const service = await startService(await platform.load());
+    try {
+      const served = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+      assert.deepEqual([served.findings, served.realmSource], [[], 'api']);
+      await assert.rejects(restore(await platform.load(), options({ from: set })), {
+        code: 'IDKIT_SERVICE_RUNNING',
+      });
+    } finally {
+      await service.close();
+    }
+    const stood = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+    assert.deepEqual([stood.findings, stood.realmSource], [[], 'snapshot']);
+    const verified = await verify(await platform.load(), {
+      ...procedureOptions(),
+      passphrase: PASSPHRASE,
+      all: true,
+    });
+    assert.deepEqual(verified.findings, []);
+    const manifest = JSON.parse(await readFile(join(stood.dir, 'manifest.json'), 'utf8'));
+    assert.equal(manifest.database.kind, 'postgres');
+    assert.deepEqual(
+      manifest.realms.map(({ realm, users }: { realm: string; users: number }) => [realm, users]),
+      [['master', 1]],
+    );
+  });
+
+  it('a replica on another machine, which only its lock in the database tells of, refuses a restore (11)', async (t) => {
+    const platform = await platforms.fresh(t);
+    const elsewhere = await platforms.fresh(t);
+    const service = await startService(await elsewhere.load());
+    try {
+      await assert.rejects(restore(await platform.load(), options({ from: platform.set })), {
+        code: 'IDKIT_SERVICE_RUNNING',
+        exitCode: 11,
+        message: /idkit serve/,
+      });
+      assert.deepEqual(await platform.databases(), ['idkit']);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('in place needs the name of the database, empties it, and keeps what is its own', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    await assert.rejects(restore(await platform.load(), options({ from, inPlace: 'other' })), {
+      code: 'IDKIT_USAGE',
+      message: /idkit/,
+    });
+    assert.deepEqual(await platform.readState(), OLD);
+    const told = options({ from, inPlace: 'idkit' });
+    const result = await restore(await platform.load(), told);
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    assert.match((told as unknown as { told: { notes: string[] } }).told.notes.join('\n'), /emptied now/);
+  });
+
+  it('in place for a role that may not make databases: what is in the database goes, and the set is loaded', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    await runSql(platforms.server, 'ALTER ROLE idkit NOCREATEDB');
+    t.after(() => runSql(platforms.server, 'ALTER ROLE idkit CREATEDB'));
+    await assert.rejects(restore(await platform.load(), options({ from })), (error: unknown) => {
+      const { code, hints } = error as { code: string; hints: string[] };
+      assert.equal(code, 'IDKIT_VERSION');
+      assert.match(hints.join('\n'), /ALTER ROLE "idkit" CREATEDB/);
+      assert.match(hints.join('\n'), /--in-place --confirm NAME/);
+      return true;
+    });
+    assert.deepEqual(await platform.readState(), OLD);
+    await restore(await platform.load(), options({ from, inPlace: 'idkit' }));
+    assert.deepEqual(await platform.readState(), NEW);
+  });
+
+  it('in place that fails once the database is emptied is 17; --resume loads it again, --abort has nothing to bring back', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    // The server falls over once the load begins.
+    await runSql(platforms.server, `ALTER ROLE idkit CONNECTION LIMIT -1`);
+    const broken = options({ from, inPlace: 'idkit' });
+    broken.reporter = {
+      ...broken.reporter,
+      stepProgress: ({ id }) => {
+        if (id === 'load')
+          void runSql(
+            platforms.server,
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idkit-restore-%'`,
+          );
+      },
+    };
+    await assert.rejects(restore(await platform.load(), broken), (error: unknown) => {
+      const { exitCode, hints } = error as { exitCode: number; hints: string[] };
+      assert.equal(exitCode, 17, String(error));
+      assert.match(hints.join('\n'), /--resume/);
+      return true;
+    });
+    await assert.rejects(restore(await platform.load(), options({ abort: true })), { exitCode: 17 });
+    const resumed = await restore(await platform.load(), options({ resume: true }));
+    assert.equal(resumed.outcome, 'restored');
+    assert.deepEqual(await platform.readState(), NEW);
+  });
+
+  it('on an empty server the role’s database and its settings come from the set', async (t) => {
+    const platform = await platforms.fresh(t);
+    await runSql(platforms.server, 'DROP DATABASE idkit');
+    // A new host has the password of the set from the start.
+    const env = await readFile(join(platform.dir, '.env'), 'utf8');
+    await runSql(platforms.server, `ALTER ROLE idkit PASSWORD 'Role-Of-The-Set-1'`);
+    await writeFile(join(platform.dir, '.env'), env.replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, ''));
+    await restore(await platform.load(), options({ from: platform.set }));
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+  });
+});
