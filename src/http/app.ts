@@ -1,17 +1,12 @@
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-  type HTTPMethods,
-} from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
-import { answerClientError } from './client-error.ts';
+import { browserRoutes } from './browser/index.ts';
 import { answerTransportFault, SERVER_FAULT, sendGlobalError, statusText } from './error-answers.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
 import type { Health } from './health.ts';
-import type { RequestHistogram, RouteTimes } from './metrics/request-histogram.ts';
+import type { RouteTimes } from './metrics/request-histogram.ts';
+import { newApp } from './new-app.ts';
 import { answerNotFound } from './not-found.ts';
 import { oidcRoutes } from './oidc/index.ts';
 import {
@@ -23,13 +18,14 @@ import {
 } from './request-body.ts';
 import { findPathFault } from './request-path.ts';
 import { rootRoutes } from './root-routes.ts';
-import type { Route, Services } from './route.ts';
+import type { Services } from './route.ts';
 import { addPagePolicy, securityHeaders } from './security-headers.ts';
+import { addEveryUrl, findServed, METHODS, serveRow } from './serve-urls.ts';
 import type { ServiceLog } from './service-log.ts';
 import { addServiceRoutes, type ServiceFigures } from './service-routes.ts';
 import type { TlsFiles } from './tls.ts';
-import { type ServedUrl, UrlTable } from './url-table.ts';
-import { joinUrls, type UrlEntry } from './urls.ts';
+import { UrlTable } from './url-table.ts';
+import { joinUrls } from './urls.ts';
 import { renderRefusal } from './wire-errors.ts';
 
 /** How the apps are built. */
@@ -42,14 +38,8 @@ export interface AppOptions extends ServiceFigures {
   serviceRoutes: boolean;
 }
 
-/** Milliseconds. A request must arrive within the first; an idle connection lives for the last. */
-const TIMES = { request: 120_000, headers: 30_000, idle: 75_000 } as const;
-/** Bytes of all header lines of one request. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** Nothing there reads a body. */
+/** On the management port, where nothing reads a body. */
 const MANAGEMENT_BODY_BYTES = 1024;
-/** What a URL may be asked with; where it is not one of these, it is not found. */
-const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
 
 /** The app of the public port: every row of the URL table, the same headers, limits and errors for all. */
 export function buildApp(services: Services, options: AppOptions): FastifyInstance {
@@ -57,7 +47,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   addRawParser(app);
   const { requests } = options.metrics;
   const table = new UrlTable();
-  for (const entry of joinUrls(oidcRoutes, adminRoutes, rootRoutes))
+  for (const entry of joinUrls(oidcRoutes, browserRoutes, adminRoutes, rootRoutes))
     table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
   if (options.serviceRoutes) addServiceRoutes(table, options);
   addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
@@ -92,66 +82,6 @@ export function buildManagementApp(options: AppOptions): FastifyInstance {
   leaveConnections(app, options.health);
   addEveryUrl(app, ['/*'], METHODS, MANAGEMENT_BODY_BYTES, notFound);
   return app;
-}
-
-function newApp(options: Pick<AppOptions, 'tls' | 'trustedProxies'>): FastifyInstance {
-  const server = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: TIMES.headers };
-  const common: FastifyServerOptions = {
-    logger: false,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    requestTimeout: TIMES.request,
-    keepAliveTimeout: TIMES.idle,
-    forceCloseConnections: 'idle',
-    return503OnClosing: false,
-    exposeHeadRoutes: false,
-    clientErrorHandler: answerClientError,
-    // No row has a JSON schema, so the compilers, half of what Fastify would load, stay away.
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    routerOptions: { ignoreTrailingSlash: true },
-    frameworkErrors: (_error, request, reply) => {
-      const answer = (reply as FastifyReply).headers(securityHeaders(undefined) as Record<string, string>);
-      sendGlobalError(request as FastifyRequest, answer, 400, statusText(400));
-    },
-  };
-  // The type of an https app differs in its server alone, which nothing here touches.
-  const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
-  const app = Fastify({ ...common, ...own } as FastifyServerOptions);
-  app.decorateRequest('served', null);
-  return app;
-}
-
-function noSchemas(): never {
-  throw new Error('no row of the URL table has a schema');
-}
-
-/** Looks the request's URL up in the table; Fastify's own router knows no more than `*`. */
-function findServed(table: UrlTable, request: FastifyRequest): ServedUrl | null {
-  if (request.is404) return null;
-  const found = table.find(request.method, request.raw.url ?? '/');
-  request.params = found?.params ?? {};
-  request.served = found?.served ?? null;
-  return request.served;
-}
-
-/**
- * One entry of Fastify's router for all that lies below `urls`, because its own entries cost a start more than a
- * request costs. It holds bodies of unknown length to the limit.
- */
-function addEveryUrl(
-  app: FastifyInstance,
-  urls: readonly string[],
-  methods: readonly HTTPMethods[],
-  limit: number,
-  notFound: (request: FastifyRequest, reply: FastifyReply) => unknown,
-): void {
-  for (const url of urls)
-    app.route({
-      method: [...methods],
-      url,
-      bodyLimit: limit,
-      handler: (request, reply) =>
-        request.served === null ? notFound(request, reply) : request.served.handle(request, reply),
-    });
 }
 
 function addHooks(app: FastifyInstance, table: UrlTable, services: Services, notFound: RouteTimes): void {
@@ -215,39 +145,4 @@ function answerBug(log: ServiceLog, error: unknown, request: FastifyRequest, rep
     'a request failed in a way that is a bug',
   );
   reply.code(500).send(SERVER_FAULT);
-}
-
-/**
- * What answers a method of a URL: its row, or 405 where there is none, below the administrative API only to those
- * whom it would listen to.
- */
-function serveRow(
-  { url, routes }: UrlEntry,
-  method: Route['method'],
-  services: Services,
-  requests: RequestHistogram,
-): ServedUrl {
-  const route = routes.find((row) => row.method === method);
-  if (route !== undefined)
-    return {
-      url: route.url,
-      authorize: route.authorize,
-      times: requests.forRoute(method, patternOf(route.url)),
-      handle: (request, reply) => route.handle(services, request, reply),
-    };
-  const authorize = routes.find((row) => row.authorize)?.authorize;
-  return {
-    url,
-    authorize,
-    times: requests.forRoute(method, patternOf(url)),
-    handle: async (request, reply) => {
-      await authorize?.(services, request);
-      return sendGlobalError(request, reply, 405, statusText(405));
-    },
-  };
-}
-
-/** `/realms/:realm/x` as `/realms/{realm}/x`. */
-function patternOf(url: string): string {
-  return url.replace(/:([^/(]+)(?:\([^/]*\))?/g, '{$1}');
 }
