@@ -69,6 +69,8 @@ export interface ServiceHalf extends PlatformParts {
   baseUrl(): Promise<string | undefined>;
   /** Where the running service's health and metrics are, where that is another port than `baseUrl`'s. */
   managementUrl(): Promise<string | undefined>;
+  /** False where only its operator can start it, and it does not run; absent: true. */
+  canStart?(): Promise<boolean>;
   /** Starts the service; embedded: within this process, on a random loopback port. */
   start(): Promise<void>;
   /** Stops what `start` started. Idempotent. */

@@ -102,12 +102,6 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
         'protected-apis': 'does not apply',
         'user-counts': 'done',
       });
-      console.log(
-        restored.stdout
-          .split('\n')
-          .filter((l) => /finished/.test(l))
-          .join('\n'),
-      );
     });
 
     await t.test('a sample of 50 users logs in', async () => {

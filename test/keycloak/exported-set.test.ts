@@ -69,6 +69,19 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
       });
     });
 
+    await t.test(
+      'where idkit can start nothing, the restored state is in place all the same, with findings (3)',
+      async () => {
+        await keycloak.stop();
+        const byHand = makeOperatedPlatform(t, keycloak, { commands: false });
+        const restored = await byHand.idkit(['restore', '--from', set, '--yes']);
+        assert.equal(restored.code, 3, restored.stdout + restored.stderr);
+        const { findings } = restored.result() as { findings: { code: string }[] };
+        assert.equal(findings[0]?.code, 'SERVICE_NOT_STARTED');
+        await keycloak.start();
+      },
+    );
+
     await t.test('users with every kind of hash log in with their passwords', async () => {
       const logins = expected.logins.filter(({ username }) => username !== LOCKED);
       assert.ok(logins.length > 10);

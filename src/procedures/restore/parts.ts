@@ -58,6 +58,23 @@ export async function stopRestored(runtime: Runtime): Promise<void> {
   for (const role of STOPPED) await runtime.stopParts(role, { signal });
 }
 
+/** Starts the service on the restored state and waits for it (spec step 5). Left to its operator, it is a finding. */
+export async function startRestored({
+  job,
+  next,
+}: StagedRestore): Promise<'started' | 'left to its operator'> {
+  if ((await next.runtime.canStart?.()) === false) {
+    job.run.finding(
+      'SERVICE_NOT_STARTED',
+      'the restored state is in place, and only its operator can start the service: start it, then run idkit smoke',
+    );
+    return 'left to its operator';
+  }
+  await next.runtime.start();
+  await next.runtime.waitUntilReady(START_SECONDS);
+  return 'started';
+}
+
 /** Starts again what ran before the restore, by the files that are back in their places. */
 export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   const { signal } = new AbortController();

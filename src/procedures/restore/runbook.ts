@@ -20,7 +20,7 @@ import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
 import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { checkSide, loadSide } from './load.ts';
-import { makeRoomForRestore, START_SECONDS, startAgain } from './parts.ts';
+import { makeRoomForRestore, startAgain, startRestored } from './parts.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
 import { finishRestore, proveParts, runSmoke } from './prove.ts';
 import { databasePasswords, dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
@@ -223,10 +223,8 @@ async function goThrough(staged: StagedRestore): Promise<Outcome> {
       () => journal,
       staged,
       async () => {
-        await run.step('start', async () => {
-          await next.runtime.start();
-          await next.runtime.waitUntilReady(START_SECONDS);
-        });
+        const service = await run.step('start', () => startRestored(staged));
+        if (service === 'left to its operator') return;
         await run.step(
           'realms',
           () => checkRealms(staged),

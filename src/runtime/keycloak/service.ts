@@ -111,6 +111,7 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       (await answers(address)) ? askServerVersion(settings, address) : undefined,
     baseUrl: async () => ((await answers(address)) ? address : undefined),
     managementUrl: async () => management,
+    canStart: async () => keycloak.start !== null || (await isRunning()),
     start,
     // It runs on its own: what a restore started goes on serving.
     stop: async () => undefined,
