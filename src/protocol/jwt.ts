@@ -1,3 +1,5 @@
+import { decodeJsonObject } from './json-object.ts';
+
 /** A compact JWS (RFC 7515 §7.1) taken apart; nothing of it is proved. */
 export interface ParsedJwt {
   header: Readonly<Record<string, unknown>> & { alg: string; kid?: string };
@@ -17,8 +19,8 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   if (token.length > MAX_LENGTH || !shape.test(token)) return undefined;
   const first = token.indexOf('.');
   const last = token.lastIndexOf('.');
-  const header = parseObject(token.slice(0, first));
-  const claims = parseObject(token.slice(first + 1, last));
+  const header = decodeJsonObject(token.slice(0, first));
+  const claims = decodeJsonObject(token.slice(first + 1, last));
   if (header === undefined || claims === undefined) return undefined;
   const { alg, kid } = header;
   if (typeof alg !== 'string' || (kid !== undefined && typeof kid !== 'string')) return undefined;
@@ -47,15 +49,4 @@ export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly 
   const { aud } = claims;
   if (typeof aud === 'string') return [aud];
   return Array.isArray(aud) ? aud.filter((one): one is string => typeof one === 'string') : [];
-}
-
-function parseObject(part: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

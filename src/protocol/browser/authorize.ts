@@ -5,13 +5,14 @@ import { Refusal } from '../refusal.ts';
 import { beginLogin } from './begin-login.ts';
 import { type BrowserCall, startLoginEvent, withBrowserCall } from './call.ts';
 import { type ReplyTo, refuseToClient } from './client-answer.ts';
-import { findClientError, isOpenId, type RequestFacts, readFacts } from './client-checks.ts';
+import { findClientError } from './client-checks.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { readIdTokenHint } from './id-token-hint.ts';
 import type { RuleMessageKey } from './message-keys.ts';
 import { errorPage } from './page-frame.ts';
 import { type Parameters, readParameters, withRequestObject } from './parameters.ts';
 import { findRedirectTarget, type RedirectTarget } from './redirect-uri.ts';
+import { isOpenId, type RequestFacts, readFacts } from './request-facts.ts';
 import { readRequestObject } from './request-object.ts';
 
 /**

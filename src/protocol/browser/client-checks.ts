@@ -1,26 +1,10 @@
-import type { AuthorizationRequest, Client } from '../../model/index.ts';
-import type { RealmConfiguration } from '../../store/index.ts';
+import type { Client } from '../../model/index.ts';
 import { resolveScopes } from '../claims/index.ts';
+import { parseJsonObject } from '../json-object.ts';
+import { reachesLevel } from './claims-level.ts';
 import type { ClientError } from './client-answer.ts';
-import type { Parameters } from './parameters.ts';
-import {
-  defaultResponseMode,
-  givesTokens,
-  parseResponseMode,
-  parseResponseType,
-  type ResponseType,
-} from './response-type.ts';
-
-/** What the checks look at, once it is known where the client may be answered. */
-export interface RequestFacts {
-  configuration: RealmConfiguration;
-  client: Client;
-  parameters: Parameters;
-  /** Undefined: missing, or one that does not exist. */
-  type: ResponseType | undefined;
-  /** Where an error goes. */
-  mode: AuthorizationRequest['responseMode'];
-}
+import { isOpenId, type RequestFacts } from './request-facts.ts';
+import { givesTokens, parseResponseMode, type ResponseType } from './response-type.ts';
 
 /** One thing that a request must be; what stands in its way is told to the client (RFC 6749 §4.1.2.1). */
 interface Check {
@@ -93,7 +77,9 @@ const CHECKS: readonly Check[] = [
     rule: 'brings claims as a JSON object',
     refuse: ({ parameters }) => {
       const claims = parameters.values.get('claims');
-      return claims === undefined || isJsonObject(claims) ? undefined : invalid('Invalid parameter: claims');
+      return claims === undefined || parseJsonObject(claims) !== undefined
+        ? undefined
+        : invalid('Invalid parameter: claims');
     },
   },
   {
@@ -125,27 +111,6 @@ export function findClientError(
 export function findFlowError(type: ResponseType, client: Client): ClientError | undefined {
   if ((type.code || type.name === 'none') && !client.standardFlowEnabled) return flowOff('Standard');
   return givesTokens(type) && !client.implicitFlowEnabled ? flowOff('Implicit') : undefined;
-}
-
-/** The facts of a request; where its type or mode cannot be read, errors go into the query. */
-export function readFacts(
-  configuration: RealmConfiguration,
-  client: Client,
-  parameters: Parameters,
-): RequestFacts {
-  const type = parseResponseType(parameters.values.get('response_type') ?? '');
-  const usual = defaultResponseMode(type);
-  const named = parameters.values.get('response_mode');
-  if (named === undefined) return { configuration, client, parameters, type, mode: usual };
-  const mode = parseResponseMode(named) ?? 'query';
-  // Answers to a request for tokens never go into a query, not even the refusal of that wish.
-  const kept = mode === 'query' && parseResponseMode(named) !== undefined ? usual : mode;
-  return { configuration, client, parameters, type, mode: kept };
-}
-
-/** `openid` is asked for. */
-export function isOpenId({ values }: Parameters): boolean {
-  return (values.get('scope') ?? '').split(' ').includes('openid');
 }
 
 /** PKCE (RFC 7636 §4.4.1), demanded where the client's `pkce.code.challenge.method` is set. */
@@ -180,45 +145,4 @@ function flowOff(name: 'Standard' | 'Implicit'): ClientError {
 /** `error_description` holds visible ASCII only (RFC 6749 §4.1.2.1). */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 500);
-}
-
-function isJsonObject(text: string): boolean {
-  return parseObject(text) !== undefined;
-}
-
-/** The level of a login with a password or with a second factor (facts §6.1). */
-const LEVEL = 1;
-
-/**
- * An `acr` that is essential is one of the values that are named (OpenID Connect Core §5.5.1.1): levels as numbers, or
- * by their names in `acr.loa.map` of client or realm.
- */
-function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
-  const acr = asObject(asObject(parseObject(claims ?? '{}')?.['id_token'])['acr']);
-  const values = [acr['value'] ?? acr['values'] ?? []].flat();
-  if (acr['essential'] !== true || values.length === 0) return true;
-  const names = {
-    ...parseObject(realm.settings.attributes['acr.loa.map'] ?? '{}'),
-    ...parseObject(client.attributes['acr.loa.map'] ?? '{}'),
-  };
-  return values.some((value) => {
-    // An object is no level, and may not even be text.
-    if (typeof value !== 'string' && typeof value !== 'number') return false;
-    const level = Object.hasOwn(names, value) ? names[value] : value;
-    return level !== '' && Number(level) <= LEVEL;
-  });
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return value as Readonly<Record<string, unknown>>;
-  } catch {
-    return undefined;
-  }
-}
-
-function asObject(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

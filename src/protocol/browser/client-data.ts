@@ -1,4 +1,5 @@
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
+import { decodeJsonObject } from '../json-object.ts';
 import type { BrowserCall } from './call.ts';
 import type { ReplyTo } from './client-answer.ts';
 import { isRegisteredRedirect } from './redirect-uri.ts';
@@ -20,6 +21,8 @@ const NAMES = {
 
 /** Characters of the whole; a page that holds it several times must stay small. */
 const MOST_CHARACTERS = 3000;
+/** Characters that are looked at. */
+const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
 /**
@@ -57,7 +60,7 @@ export function readClientData(
   client: Client,
   text: string | undefined,
 ): LeftOver | undefined {
-  const data = parse(text);
+  const data = text === undefined || text.length > MOST_READ ? undefined : decodeJsonObject(text);
   const field = (name: keyof typeof NAMES): string | undefined => {
     const value = data?.[name];
     return typeof value === 'string' ? value : undefined;
@@ -79,14 +82,4 @@ export function readClientData(
     },
     restart: `${issuer}/protocol/openid-connect/auth?${parameters}`,
   };
-}
-
-function parse(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (text === undefined || text.length > 16_384) return undefined;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

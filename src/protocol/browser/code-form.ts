@@ -5,7 +5,8 @@ import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { enter, refuseForm, startAttempt } from './login-attempt.ts';
 import { otpPage, type ShownLogin } from './login-page.ts';
-import { answerGone, moveStep, storeStep } from './login-row.ts';
+import { moveStep, storeStep } from './login-row.ts';
+import { answerGone } from './open-login.ts';
 
 /** The password is right: the code of the second factor is next, under a name of its own. */
 export async function askForCode(

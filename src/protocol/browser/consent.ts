@@ -4,7 +4,8 @@ import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
 import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { showStep } from './login-page.ts';
-import { answerGone, findOpenLogin, stepUrl, storeStep } from './login-row.ts';
+import { stepUrl, storeStep } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
 import { findProgress, type LoginInProgress } from './progress.ts';
 
 /** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */

@@ -6,8 +6,9 @@ import { findConsentNeed } from './consent-need.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { identifyBrowser } from './cookies.ts';
 import { finishLogin } from './finish-login.ts';
-import { answerGone, moveStep, newLoginRow, stepUrl, storeStep } from './login-row.ts';
+import { moveStep, newLoginRow, stepUrl, storeStep } from './login-row.ts';
 import { decideNextStep, type NextStep } from './next-step.ts';
+import { answerGone } from './open-login.ts';
 import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
 
 /** What is to be done next in a login whose user is proved, from what is true now. */

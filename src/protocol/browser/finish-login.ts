@@ -8,7 +8,7 @@ import { answerClient, refuseToClient } from './client-answer.ts';
 import { newCode } from './code.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { issueFrontChannelTokens } from './front-channel-tokens.ts';
-import { answerGone } from './login-row.ts';
+import { answerGone } from './open-login.ts';
 import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
 import { parseResponseType } from './response-type.ts';
 import { makeSsoCookies } from './sso-cookies.ts';

@@ -7,9 +7,10 @@ import { continueLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { enter, refuseForm, startAttempt } from './login-attempt.ts';
 import { loginPage, type ShownLogin } from './login-page.ts';
-import { answerGone, findOpenLogin, stepUrl, storeStep } from './login-row.ts';
+import { stepUrl, storeStep } from './login-row.ts';
 import type { RuleMessageKey } from './message-keys.ts';
 import { mustLoginAgain } from './next-step.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
 import { findSsoSession } from './sso-session.ts';
 
 /**

@@ -8,6 +8,7 @@ import {
 import { seconds } from '../../core/index.ts';
 import { isSignatureAlgorithm, type JwsKey, type SignatureAlgorithm, verifyJws } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
+import { decodeJsonObject, isJsonObject, parseJsonObject } from '../json-object.ts';
 import { audienceOf, numberClaim } from '../jwt.ts';
 import type { BrowserCall } from './call.ts';
 import type { Parameters } from './parameters.ts';
@@ -92,9 +93,9 @@ function findKey(client: Client, kid: string, algorithm: SignatureAlgorithm): Jw
 
 function findPublicKey({ attributes }: Client, kid: string, algorithm: string): KeyObject | undefined {
   if (attributes['use.jwks.string'] === 'true') {
-    const { keys } = parseObject(attributes['jwks.string'] ?? '') ?? {};
+    const { keys } = parseJsonObject(attributes['jwks.string'] ?? '') ?? {};
     const usable = (Array.isArray(keys) ? keys : [])
-      .filter(isObject)
+      .filter(isJsonObject)
       .filter((key) => key['use'] !== 'enc' && (key['alg'] === undefined || key['alg'] === algorithm));
     const key = kid === '' && usable.length === 1 ? usable[0] : usable.find((one) => one['kid'] === kid);
     return key === undefined ? undefined : readKey({ key, format: 'jwk' }, algorithm);
@@ -125,20 +126,7 @@ function readKey(input: JsonWebKeyInput | PublicKeyInput, algorithm: string): Ke
 
 function parsePart(part: string): Readonly<Record<string, unknown>> | undefined {
   if (!/^[A-Za-z0-9_-]+$/.test(part)) return undefined;
-  return parseObject(Buffer.from(part, 'base64url').toString('utf8'));
-}
-
-function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return decodeJsonObject(part);
 }
 
 function refused(reason: string): RequestObject {

@@ -6,7 +6,8 @@ import { findConsentNeed } from './consent-need.ts';
 import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
 import { showStep } from './login-page.ts';
-import { answerGone, findOpenLogin, stepUrl, storeStep } from './login-row.ts';
+import { stepUrl, storeStep } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
 import type { PageMessage } from './page-frame.ts';
 import { findProgress, type LoginInProgress } from './progress.ts';
 

@@ -1,7 +1,8 @@
 import { endSessionOf } from '../end-session.ts';
 import { startEvent, withBrowserCall } from './call.ts';
 import type { BrowserEndpoint } from './contract.ts';
-import { answerGone, findOpenLogin, newLoginRow, stepUrl } from './login-row.ts';
+import { newLoginRow, stepUrl } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
 import { describeRequest } from './progress.ts';
 import { clearSsoCookies } from './sso-cookies.ts';
 import { findSsoSession } from './sso-session.ts';

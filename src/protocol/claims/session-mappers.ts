@@ -88,8 +88,9 @@ function levelMap(attributes: Readonly<Record<string, string>>): ReadonlyMap<str
   if (known !== undefined) return known;
   const levels = new Map<string, number>();
   for (const [name, value] of Object.entries(parseObject(attributes['acr.loa.map']))) {
-    const level = Number(value);
-    if (Number.isInteger(level)) levels.set(name, level);
+    // An object is no number, and may not even be text.
+    const level = typeof value === 'string' ? Number(value) : value;
+    if (typeof level === 'number' && Number.isInteger(level)) levels.set(name, level);
   }
   levelMaps.set(attributes, levels);
   return levels;

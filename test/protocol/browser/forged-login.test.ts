@@ -221,6 +221,25 @@ describe('too much and too strange', () => {
       }
   });
 
+  it('levels of login of odd shapes are none, at the request and in the tokens', async () => {
+    const map = JSON.stringify({ odd: { toString: 1, valueOf: 1 }, list: [1], none: null, silver: 1 });
+    const { clientId: client_id } = await newClient({ attributes: { 'acr.loa.map': map } });
+    const ask = (value: string) =>
+      newBrowser().authorize({
+        client_id,
+        claims: JSON.stringify({ id_token: { acr: { essential: true, value } } }),
+      });
+    for (const value of ['odd', 'list', 'none'])
+      assert.equal(clientAnswer(await ask(value))['error'], 'unmet_authentication_requirements', value);
+    pageOf(await ask('silver'), 'login');
+    const browser = newBrowser();
+    const { code } = clientAnswer(await browser.logIn(await browser.authorize({ client_id }), 'alice'));
+    const form = { grant_type: 'authorization_code', client_id, code: code!, redirect_uri: CALLBACK };
+    const { id_token } = await realm.tokens(form);
+    const { acr } = JSON.parse(Buffer.from(id_token!.split('.')[1]!, 'base64url').toString());
+    assert.equal(acr, 'silver');
+  });
+
   it('2,000 tabs of one browser: the first, the last and those between still log in, each by its own form', async () => {
     const browser = newBrowser();
     const forms: BrowserAnswer[] = [];
