@@ -127,7 +127,11 @@ export abstract class SqlStore extends SqlLogin implements Store {
 
   async apply(changes: readonly Change[]): Promise<Applied> {
     const rows = changes.map((change) => toRowChange(change, this.sealing));
-    const applied = await this.write('apply', { changes: rows });
+    const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
+      // It may have been done, and only the answer was lost.
+      this.cache.forgetAll();
+      throw error;
+    });
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);
     return { outcome: 'applied' };

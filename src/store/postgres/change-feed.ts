@@ -109,7 +109,7 @@ export class ChangeFeed {
     let since = first_since;
     this.#hear(client);
     while (!this.#stopping.signal.aborted) {
-      await sleep(LOOK_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
+      await this.#pause(client);
       if (this.#stopping.signal.aborted) break;
       try {
         if (client === undefined) {
@@ -129,6 +129,16 @@ export class ChangeFeed {
     await client?.end().catch(() => {});
   }
 
+  /** Until the next look, or until the connection is lost: then another one is made at once. */
+  async #pause(client: Client | undefined): Promise<void> {
+    const lost = new AbortController();
+    const tell = () => lost.abort();
+    client?.once('end', tell);
+    const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
+    await sleep(client === undefined ? RETRY_MS : LOOK_MS, undefined, { signal }).catch(() => {});
+    client?.off('end', tell);
+  }
+
   #hear(client: Client): void {
     this.#client = client;
     client.on('notification', ({ payload = '' }) => {
@@ -138,14 +148,17 @@ export class ChangeFeed {
     });
   }
 
-  /** What was committed by transactions that had not ended at the look before; some are seen twice. */
+  /**
+   * What was committed by transactions that had not ended at the look before; some are seen twice. This store's own too:
+   * the answer to one may have been lost.
+   */
   async #look(client: Client, since: string): Promise<string> {
     const { rows } = await client.query<{ oldest: string; touched: string | null }>({
       name: 'change.look',
       text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
-        ON change.transaction >= $1::bigint AND change.origin <> $2`,
-      values: [since, this.#origin],
+        ON change.transaction >= $1::bigint`,
+      values: [since],
     });
     for (const { touched } of rows) if (touched !== null) this.#tell(touched);
     return rows[0]!.oldest;
