@@ -289,6 +289,13 @@ export interface Store extends LoginStore {
   listAdminEvents(query: AdminEventQuery): Promise<readonly AdminEvent[]>;
   clearAdminEvents(realmId: string): Promise<void>;
 
+  /**
+   * Waits until no other store of the database has the turn of that name; what was changed in earlier ones is seen by
+   * then. The answer ends the turn, as does the loss of the connection. Calls of one store are not held up by each
+   * other: see core, `inTurn`.
+   */
+  takeTurn(name: string): Promise<() => Promise<void>>;
+
   // Life of the database.
   /**
    * Removes at most `limit` expired sessions, families, logins, codes, claims, revocations and events; how many went.

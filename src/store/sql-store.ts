@@ -46,6 +46,12 @@ export abstract class SqlStore extends SqlLogin implements Store {
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
 
+  /** An SQLite database has one store that writes. */
+  async takeTurn(_name: string): Promise<() => Promise<void>> {
+    this.checkOpen();
+    return async () => {};
+  }
+
   async listRealmNames(): Promise<readonly string[]> {
     return (await this.all('realm.names', {})).map((row) => String(row['name']));
   }

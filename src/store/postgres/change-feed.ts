@@ -33,13 +33,16 @@ export class ChangeFeed {
   #client: Client | undefined;
   /** The connection whose session has the right to clean. */
   #cleaner: Client | undefined;
+  /** What earlier transactions committed was looked at. */
+  #since: string;
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
 
   private constructor(connections: Connections, origin: string, client: Client, since: string) {
     this.#connections = connections;
     this.#origin = origin;
-    this.#loop = this.#follow(client, since);
+    this.#since = since;
+    this.#loop = this.#follow(client);
   }
 
   /** @param origin tells this store's own changes from those of others */
@@ -76,12 +79,17 @@ export class ChangeFeed {
     ]);
   }
 
+  /** The connection that hears of changes now; undefined while there is none. */
+  get client(): Client | undefined {
+    return this.#client;
+  }
+
   /**
    * Whether this store is the one that cleans. The right goes with the connection: once it is lost, whoever asks first
    * has it.
    */
   async claimCleaning(): Promise<boolean> {
-    const client = this.#client;
+    const { client } = this;
     if (client === undefined) return false;
     if (this.#cleaner === client) return true;
     const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS held', [
@@ -104,9 +112,8 @@ export class ChangeFeed {
   }
 
   /** Reads notifications and rows on a connection of its own until the end. */
-  async #follow(first: Client, first_since: string): Promise<void> {
+  async #follow(first: Client): Promise<void> {
     let client: Client | undefined = first;
-    let since = first_since;
     this.#hear(client);
     while (!this.#stopping.signal.aborted) {
       await this.#pause(client);
@@ -114,11 +121,11 @@ export class ChangeFeed {
       try {
         if (client === undefined) {
           client = await this.#connections.open(RETRY_MS);
+          this.#since = await listen(client);
           this.#hear(client);
-          since = await listen(client);
           this.#subscriber?.missed();
         }
-        since = await this.#look(client, since);
+        await this.look(client);
       } catch {
         // The server is away. What it says to others meanwhile is made good by forgetting everything.
         client?.end().catch(() => {});
@@ -149,19 +156,19 @@ export class ChangeFeed {
   }
 
   /**
-   * What was committed by transactions that had not ended at the look before; some are seen twice. This store's own too:
-   * the answer to one may have been lost.
+   * Tells what was committed by transactions that had not ended at the look before; some are seen twice. This store's
+   * own too: the answer to one may have been lost.
    */
-  async #look(client: Client, since: string): Promise<string> {
+  async look(client: Client): Promise<void> {
     const { rows } = await client.query<{ oldest: string; touched: string | null }>({
       name: 'change.look',
       text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
         ON change.transaction >= $1::bigint`,
-      values: [since],
+      values: [this.#since],
     });
     for (const { touched } of rows) if (touched !== null) this.#tell(touched);
-    return rows[0]!.oldest;
+    this.#since = rows[0]!.oldest;
   }
 
   #tell(text: string): void {

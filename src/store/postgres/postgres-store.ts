@@ -22,6 +22,7 @@ import { readAgain } from './read-again.ts';
 import { openRotations } from './rotations.ts';
 import { prepared, withoutNul } from './run-query.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
+import { takeTurn } from './turns.ts';
 
 /** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
 const CHANGE_MS = 600_000;
@@ -81,6 +82,12 @@ export class PostgresStore extends SqlStore {
     this.checkOpen();
     const row = await this.#track(this.#families.call(withoutNul(id)));
     return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
+  }
+
+  override async takeTurn(name: string): Promise<() => Promise<void>> {
+    this.checkOpen();
+    if (this.#feed === undefined) return super.takeTurn(name);
+    return this.#track(takeTurn(this.#feed, name, this.#connections.place));
   }
 
   override async sweep(now: number, limit: number): Promise<{ removed: number }> {

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AdminApi, adminApi, administrator } from '../http/administrator.ts';
+import { logInAt, person } from '../http/browser/acme.ts';
+import { CookieJar } from '../http/browser/cookie-jar.ts';
+import { form, login, refresh, type TestService, tokenUrl } from '../http/service.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { type ReplicatedService, startReplicated } from './in-process.ts';
+
+const skip = missingPostgres();
+/** Each change must be seen everywhere within this (issue: replicas). */
+const SEEN_MS = 1_000;
+
+let server: PostgresServer;
+let service: ReplicatedService;
+let admin: AdminApi;
+let each: readonly TestService[];
+const ends: (() => Promise<void>)[] = [];
+
+before(async () => {
+  if (skip !== undefined) return;
+  server = await startPostgres({ after: (end) => void ends.push(end) });
+  service = await startReplicated(server);
+  each = service.replicas;
+  admin = adminApi(service, (await login(service))['access_token']!);
+  const made = await admin('POST', '', {
+    realm: 'acme',
+    enabled: true,
+    bruteForceProtected: true,
+    failureFactor: 5,
+    waitIncrementSeconds: 60,
+    maxFailureWaitSeconds: 900,
+    quickLoginCheckMilliSeconds: 0,
+    revokeRefreshToken: true,
+    refreshTokenMaxReuse: 0,
+    users: [person('alice'), person('bob'), person('carol')],
+    clients: [
+      {
+        clientId: 'web',
+        publicClient: true,
+        directAccessGrantsEnabled: true,
+        redirectUris: ['http://app.test/*'],
+      },
+    ],
+  });
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+});
+after(async () => {
+  await service?.close();
+  for (const end of ends) await end();
+});
+
+const password = (at: { address: string }, username: string, value = `password-of-${username}`) =>
+  fetch(
+    tokenUrl(at, 'acme'),
+    form({ grant_type: 'password', client_id: 'web', scope: 'openid', username, password: value }),
+  );
+
+async function tokens(at: { address: string }, username: string): Promise<Record<string, string>> {
+  const answer = await password(at, username);
+  const body = (await answer.json()) as Record<string, string>;
+  assert.equal(answer.status, 200, JSON.stringify(body));
+  return body;
+}
+
+async function refreshAt(at: { address: string }, token: string) {
+  const fields = { grant_type: 'refresh_token', client_id: 'web', refresh_token: token };
+  const answer = await fetch(tokenUrl(at, 'acme'), form(fields));
+  return { status: answer.status, body: (await answer.json()) as Record<string, string> };
+}
+
+const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+/** Runs `look` at every replica until all are content, and fails where one is not in time. */
+async function everywhere(what: string, look: (at: TestService) => Promise<boolean>): Promise<void> {
+  const began = performance.now();
+  await Promise.all(
+    each.map(async (at, index) => {
+      while (!(await look(at))) {
+        assert.ok(performance.now() - began < SEEN_MS, `${what}: replica ${index} has not seen it in 1 s`);
+        await sleep(10);
+      }
+    }),
+  );
+}
+
+test('replicas that start at once on an empty database make realm master once (issue: replicas)', {
+  skip,
+}, async () => {
+  assert.equal(each.filter(({ firstStart }) => firstStart).length, 1);
+  const master = await administrator(each[0]!);
+  const users = (await master('GET', '/master/users')).json as { username: string }[];
+  assert.deepEqual(
+    users.map(({ username }) => username),
+    ['admin'],
+  );
+});
+
+test('a login that begins on one replica ends on the next, and a third exchanges the code (issue: no sticky sessions)', {
+  skip,
+}, async () => {
+  for (let round = 0; round < 4; round++) {
+    const query = `client_id=web&response_type=code&scope=openid&redirect_uri=${encodeURIComponent('http://app.test/cb')}`;
+    const jar = new CookieJar();
+    const ended = await logInAt(
+      service as unknown as TestService,
+      jar,
+      `${service.address}/realms/acme/protocol/openid-connect/auth?${query}`,
+      'alice',
+    );
+    const code = new URL(ended.headers.get('location')!).searchParams.get('code')!;
+    const fields = {
+      grant_type: 'authorization_code',
+      client_id: 'web',
+      code,
+      redirect_uri: 'http://app.test/cb',
+    };
+    const answers = await times(6, (index) => fetch(tokenUrl(each[index % 3]!, 'acme'), form(fields)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1, 'a code is exchanged once');
+  }
+});
+
+test('of many presentations of one refresh token at all replicas exactly one is answered (issue: replicas)', {
+  skip,
+}, async () => {
+  for (let round = 0; round < 3; round++) {
+    const { refresh_token: token } = await tokens(each[round]!, 'alice');
+    const answers = await times(60, (index) => refreshAt(each[index % 3]!, token!));
+    const won = answers.filter(({ status }) => status === 200);
+    assert.equal(won.length, 1);
+    for (const at of each) assert.equal((await refreshAt(at, won[0]!.body['refresh_token']!)).status, 400);
+  }
+});
+
+test('a chain of rotations may change its replica at every step, and a logout is seen at once (issue: replicas)', {
+  skip,
+}, async () => {
+  let { refresh_token: token, access_token: access } = await tokens(each[0]!, 'alice');
+  for (let step = 0; step < 9; step++) {
+    const { status, body } = await refreshAt(each[step % 3]!, token!);
+    assert.equal(status, 200);
+    token = body['refresh_token'];
+    access = body['access_token'];
+  }
+  const userinfo = (at: TestService) =>
+    fetch(`${at.address}/realms/acme/protocol/openid-connect/userinfo`, {
+      headers: { authorization: `Bearer ${access}` },
+    });
+  for (const at of each) assert.equal((await userinfo(at)).status, 200);
+  const logout = `${each[1]!.address}/realms/acme/protocol/openid-connect/logout`;
+  assert.equal((await fetch(logout, form({ client_id: 'web', refresh_token: token! }))).status, 204);
+  for (const at of each) {
+    assert.equal((await userinfo(at)).status, 401);
+    assert.equal((await refreshAt(at, token!)).status, 400);
+  }
+});
+
+test('failed logins count together, wherever they are tried (issue: replicas)', { skip }, async () => {
+  await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
+  const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
+  const told = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
+  assert.deepEqual([told.json.numFailures, told.json.disabled], [5, true]);
+  for (const at of each)
+    assert.equal((await password(at, 'bob')).status, 400, 'locked, by the right password too');
+});
+
+test('a change of a realm, a key and a client is seen by every replica within 1 s (issue: replicas)', {
+  skip,
+}, async () => {
+  const realmName = async (at: TestService) =>
+    (await (await fetch(`${at.address}/realms/acme/.well-known/openid-configuration`)).json()) as object;
+  for (const at of each) await realmName(at);
+  const keys = async (at: TestService) =>
+    (
+      (await (await fetch(`${at.address}/realms/acme/protocol/openid-connect/certs`)).json()) as {
+        keys: { kid: string }[];
+      }
+    ).keys;
+  const before = await Promise.all(each.map(keys));
+  const { json: realm } = await admin('GET', '/acme');
+  const made = await admin('POST', '/acme/components', {
+    name: 'rsa-next',
+    providerId: 'rsa-generated',
+    providerType: 'org.keycloak.keys.KeyProvider',
+    parentId: realm.id,
+    config: {
+      priority: ['200'],
+      enabled: ['true'],
+      active: ['true'],
+      algorithm: ['RS256'],
+      keySize: ['2048'],
+    },
+  });
+  assert.equal(made.status, 201, JSON.stringify(made.json));
+  await everywhere('a new key', async (at) => (await keys(at)).length === before[0]!.length + 1);
+  const { access_token: access } = await tokens(each[0]!, 'alice');
+  for (const at of each) {
+    const info = await fetch(`${at.address}/realms/acme/protocol/openid-connect/userinfo`, {
+      headers: { authorization: `Bearer ${access}` },
+    });
+    assert.equal(info.status, 200, 'a token signed with the new key is good everywhere');
+  }
+  const { json: clients } = await admin('GET', '/acme/clients?clientId=web');
+  assert.equal((await admin('PUT', `/acme/clients/${clients[0].id}`, { enabled: false })).status, 204);
+  await everywhere('a disabled client', async (at) => (await password(at, 'alice')).status === 400);
+  assert.equal((await admin('PUT', `/acme/clients/${clients[0].id}`, { enabled: true })).status, 204);
+  await everywhere('an enabled client', async (at) => (await password(at, 'alice')).status === 200);
+});
+
+test('a disabled user is refused everywhere within 1 s, a refresh too (issue: replicas)', {
+  skip,
+}, async () => {
+  const held = await Promise.all(each.map((at) => tokens(at, 'carol')));
+  for (const [index, at] of each.entries())
+    held[index] = (await refreshAt(at, held[index]!['refresh_token']!)).body;
+  const { json: users } = await admin('GET', '/acme/users?username=carol&exact=true');
+  assert.equal((await admin('PUT', `/acme/users/${users[0].id}`, { enabled: false })).status, 204);
+  await sleep(SEEN_MS);
+  for (const [index, at] of each.entries())
+    assert.equal((await refreshAt(at, held[index]!['refresh_token']!)).status, 400);
+});
+
+test('changes of one user, role and realm at several replicas at once are all kept', { skip }, async () => {
+  const at = await Promise.all(each.map(administrator));
+  const { json: users } = await admin('GET', '/acme/users?username=alice&exact=true');
+  const path = `/acme/users/${users[0].id}`;
+  const roles = await times(6, async (index) => {
+    await at[index % 3]!('POST', '/acme/roles', { name: `part-${index}` });
+    return (await at[index % 3]!('GET', `/acme/roles/part-${index}`)).json;
+  });
+  await Promise.all([
+    at[0]!('PUT', path, { firstName: 'First' }),
+    at[1]!('PUT', path, { lastName: 'Last' }),
+    at[2]!('PUT', path, { enabled: false }),
+    ...roles.map((role, index) =>
+      at[index % 3]!('POST', '/acme/roles/default-roles-acme/composites', [role]),
+    ),
+    at[0]!('PUT', '/acme', { accessTokenLifespan: 77 }),
+    at[1]!('PUT', '/acme', { displayName: 'X' }),
+    at[2]!('PUT', '/acme', { ssoSessionIdleTimeout: 99 }),
+    times(6, (index) => at[index % 3]!('POST', '', { realm: `many-${index}`, enabled: true })),
+  ]);
+  const user = (await admin('GET', path)).json;
+  assert.deepEqual([user.firstName, user.lastName, user.enabled], ['First', 'Last', false]);
+  const composites = (await admin('GET', '/acme/roles/default-roles-acme/composites')).json as {
+    name: string;
+  }[];
+  assert.equal(composites.filter(({ name }) => name.startsWith('part-')).length, 6);
+  const realm = (await admin('GET', '/acme')).json;
+  assert.deepEqual(
+    [realm.accessTokenLifespan, realm.displayName, realm.ssoSessionIdleTimeout],
+    [77, 'X', 99],
+  );
+  await sleep(SEEN_MS);
+  const again = adminApi(service, (await login(service))['access_token']!);
+  for (let index = 0; index < 6; index++)
+    assert.equal((await again('GET', `/many-${index}/users`)).status, 200, 'master administers every realm');
+});
+
+test('a session of master begun on one replica is refreshed on another, and its end is everywhere', {
+  skip,
+}, async () => {
+  const { refresh_token: token } = await login(each[0]!);
+  assert.equal((await refresh(each[1]!, token!)).status, 200);
+  assert.equal((await refresh(each[2]!, token!)).status, 400);
+});
