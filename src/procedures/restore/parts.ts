@@ -52,6 +52,11 @@ export async function startDatabase(
   });
 }
 
+/** Stops the database that a restore started by a definition that is gone again. */
+export async function stopDatabase(runtime: Runtime): Promise<void> {
+  await runtime.stopParts('database', { signal: new AbortController().signal });
+}
+
 /** Stops what runs on the restored state, so that it can be taken back. */
 export async function stopRestored(runtime: Runtime): Promise<void> {
   const { signal } = new AbortController();
