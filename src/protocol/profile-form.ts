@@ -81,6 +81,8 @@ function withFields(
   for (const attribute of listProfileAttributes(configuration)) {
     const sent = form.get(attribute.name);
     if (sent === undefined || !attribute.visible || isReadOnly(configuration, attribute)) continue;
+    // The form shows the first of several values: left as it was, it takes none of the others away.
+    if (sent === (valuesOf(before, attribute.name)[0] ?? '')) continue;
     user = withValue(user, attribute.name, sent.trim());
   }
   const changed = user.email !== before.email;

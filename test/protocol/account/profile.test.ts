@@ -135,6 +135,12 @@ describe('the page of the user’s own data', () => {
     const now = await current(user);
     assert.deepEqual(now.attributes, { badge: ['7'], salary: ['1'], department: ['sales'] });
     assert.deepEqual([now.firstName, now.enabled], ['First', true]);
+    await own.realm.put({
+      do: 'put',
+      user: { ...now, attributes: { ...now.attributes, department: ['sales', 'research'] } },
+    });
+    await browser.change('profile', { department: 'sales', email: 'ann@new.example.test' });
+    assert.deepEqual((await current(user)).attributes['department'], ['sales', 'research']);
     const wrong = await browser.change('profile', { department: 'kitchen' });
     const fault = pageOf(wrong, 'account-profile').fields.find(({ name }) => name === 'department')?.fault;
     assert.ok(fault, 'the realm’s validators count');
