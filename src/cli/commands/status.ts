@@ -45,6 +45,8 @@ function renderStatus(report: StatusReport): string {
       lastVerify === undefined ? 'never' : `${lastVerify.verdict}, ${lastVerify.name} at ${lastVerify.at}`,
     ],
   ];
+  for (const { name, state, health, restarts, image } of report.parts ?? [])
+    pairs.push([name, `${state}, ${health}, ${restarts} restarts, ${image}`]);
   for (const { realm, users, keys, renewals, unenforced } of report.realms) {
     const shownKeys = keys
       .map((shown) => `${shown.algorithm}${shown.ageDays === undefined ? '' : ` ${shown.ageDays} d`}`)

@@ -54,7 +54,7 @@ export const RESTORE_STEPS = [
   },
   {
     id: 'finish',
-    title: 'Stop the service and remove what was kept aside',
+    title: 'Stop the service where only this restore held it, and remove what was kept aside',
     why: 'nothing half-done stays behind for the next procedure to trip over',
   },
 ] as const satisfies readonly StepDescription[];

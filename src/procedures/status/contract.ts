@@ -1,3 +1,4 @@
+import type { PlatformPart } from '../../runtime/index.ts';
 import type { ProcedureResult } from '../runbook.ts';
 
 /** One screen about the platform. Times are ISO 8601, UTC. */
@@ -12,6 +13,8 @@ export interface StatusReport extends ProcedureResult {
     detail?: string;
   };
   database: { kind: string; location: string };
+  /** The containers, on a platform that has some. */
+  parts?: readonly PlatformPart[];
   realms: readonly {
     realm: string;
     users?: number;

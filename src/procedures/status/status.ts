@@ -11,6 +11,7 @@ import { call, parseObject } from '../smoke/call.ts';
 import { managementUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
 import { describeRealms } from './describe-realms.ts';
+import { findParts } from './find-parts.ts';
 import { findRenewals, judgeRenewals } from './find-renewals.ts';
 import { judgeWildcards } from './find-wildcards.ts';
 
@@ -22,7 +23,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   await checkPlatform(settings);
   const runtime = await openRuntime(settings);
   const platform = runtime.describe();
-  const baseUrl = await runtime.baseUrl();
+  const { baseUrl, parts, findings: faults } = await findParts(runtime);
   const health = await askHealth(settings, baseUrl, options);
   const unenforced = await findUnenforced(runtime, options);
   const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
@@ -49,6 +50,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
       ...health,
     },
     database: { kind: platform.database, location: platform.databaseLocation },
+    ...(parts.length === 0 ? {} : { parts }),
     realms,
     ...(lastBackup === undefined
       ? {}
@@ -67,7 +69,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
       ...(settings.masterKey === undefined || keySource === undefined ? {} : { source: keySource }),
       rotationUnfinished: settings.masterKeyOld !== undefined,
     },
-    findings: [...findings, ...judgeRenewals(realms), ...judgeWildcards(realms)],
+    findings: [...faults, ...findings, ...judgeRenewals(realms), ...judgeWildcards(realms)],
   };
 }
 
