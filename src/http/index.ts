@@ -4,6 +4,8 @@
 export { type AppOptions, buildApp, buildManagementApp } from './app.ts';
 export { type EventSinkHandle, openEventSink } from './event-sink.ts';
 export { type Health, type HealthReport, openHealth } from './health.ts';
+export { TotalFigures } from './metrics/add-up.ts';
+export type { MetricFigures, Siblings } from './metrics/metric-figures.ts';
 export { Metrics } from './metrics/metrics.ts';
 export type { Route, Services } from './route.ts';
 export type { ServiceLog } from './service-log.ts';

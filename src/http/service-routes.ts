@@ -1,5 +1,6 @@
 import type { Store } from '../store/index.ts';
 import type { Health, HealthReport } from './health.ts';
+import type { Siblings } from './metrics/metric-figures.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Scraper } from './metrics/render.ts';
 import type { ServedUrl, UrlTable } from './url-table.ts';
@@ -9,6 +10,8 @@ export interface ServiceFigures {
   health: Health;
   metrics: Metrics;
   store: Pick<Store, 'figures'>;
+  /** Present where the service has more processes than this one. */
+  siblings?: Siblings | undefined;
 }
 
 /** Adds `/health…` and `/metrics` (contract §5): to the public app, or to the one of `--management-port`. */
@@ -29,16 +32,21 @@ export function addServiceRoutes(table: UrlTable, figures: ServiceFigures): void
         .send(report);
     });
   }
-  let scraper: Promise<Scraper> | undefined;
-  addGet(table, '/metrics', async (_request, reply) => {
-    scraper ??= import('./metrics/render.ts').then(({ openScraper }) =>
+  let opened: Promise<Scraper> | undefined;
+  const scraper = () => {
+    opened ??= import('./metrics/render.ts').then(({ openScraper }) =>
       openScraper(figures.metrics, figures.store),
     );
-    const { contentType, scrape } = await scraper;
+    return opened;
+  };
+  const { siblings } = figures;
+  siblings?.offer(async () => (await scraper()).figures());
+  addGet(table, '/metrics', async (_request, reply) => {
+    const { contentType, scrape } = await scraper();
     return reply
       .header('content-type', contentType)
       .header('cache-control', 'no-store')
-      .send(await scrape());
+      .send(await (siblings === undefined ? scrape() : siblings.scrape()));
   });
 }
 

@@ -16,11 +16,15 @@ export interface LogOptions {
   level?: 'info' | 'warn' | 'error';
   /** Added to every line. */
   base?: Readonly<Record<string, string>>;
+  /** True where other processes write to the same place: lines are written in pieces that a pipe takes whole. */
+  shared?: boolean;
 }
 
 /** Milliseconds that a line waits for others at most, and characters that are not kept longer. */
 const FLUSH_MILLISECONDS = 100;
 const FLUSH_LENGTH = 32 * 1024;
+/** What a pipe takes from one of several writers without mixing it with others' (POSIX, PIPE_BUF on Linux). */
+const WHOLE_BYTES = 4096;
 
 /**
  * One JSON line per event (pino). On a file descriptor lines are gathered and written together, the rest at the
@@ -36,7 +40,12 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   };
   if (typeof to !== 'number')
     return { ...tellTo(pino(settings, to as { write(text: string): void })), flush: () => {} };
-  const destination = pino.destination({ dest: to, sync: false });
+  const { shared = false } = options;
+  const destination = pino.destination({
+    dest: to,
+    sync: false,
+    ...(shared ? { maxWrite: WHOLE_BYTES } : {}),
+  });
   let broken = false;
   destination.on('error', (error: NodeJS.ErrnoException) => {
     // A full disk may have room again.
@@ -45,7 +54,8 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   let lines: string[] = [];
   let length = 0;
   const hand = () => {
-    if (!broken && length > 0) destination.write(lines.join(''));
+    // The destination joins lines up to the size of a piece, and never divides one.
+    if (!broken && length > 0) for (const part of shared ? lines : [lines.join('')]) destination.write(part);
     lines = [];
     length = 0;
   };

@@ -3,7 +3,8 @@ import { IdkitError, type Secret } from '../core/index.ts';
 
 import type { DatabaseHalf, Runtime, ServiceHalf } from './contract.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
-import type { RunningService, ServeOptions } from './service.ts';
+import type { RunningService, ServeOptions, ServiceLog } from './service.ts';
+import type { WorkerLink } from './workers/worker.ts';
 
 /** What an opener knows beside the settings. */
 export interface OpenOptions {
@@ -116,6 +117,26 @@ function checkServedHere({ runtime, sources }: Settings): void {
   );
 }
 
+/**
+ * Runs the token service in `count` processes that share the listening socket. This process hands connections out and
+ * replaces those that end; each of them runs this program again, and finds itself by `findWorkerLink`.
+ *
+ * @throws as `startService`
+ */
+export async function startWorkers(
+  settings: Settings,
+  count: number,
+  log: ServiceLog | undefined,
+): Promise<RunningService> {
+  const workers = await import('./workers/start-workers.ts');
+  return workers.startWorkers(settings, count, log);
+}
+
+/** This process as one of the workers that `startWorkers` started; undefined where it is none. */
+export async function findWorkerLink(): Promise<WorkerLink | undefined> {
+  return (await import('./workers/worker.ts')).openWorkerLink();
+}
+
 /** The newest schema of an embedded database, or of its dump, that this idkit reads. */
 export async function newestSchemaVersion(): Promise<number> {
   return (await import('../store/open.ts')).SCHEMA_VERSION;
@@ -141,3 +162,4 @@ export type { OpenedLog } from './open-log.ts';
 export { PART_ROLES, type PartRole, type PlatformPart } from './parts.ts';
 export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';
 export { serviceRuns } from './service-runs.ts';
+export type { WorkerLink } from './workers/worker.ts';

@@ -1,4 +1,5 @@
 import type { ServiceLog } from '../http/index.ts';
+import type { WorkerLink } from './workers/worker.ts';
 
 export type { ServiceLog } from '../http/index.ts';
 
@@ -20,6 +21,8 @@ export interface ServeOptions {
   importDirectory?: string | false;
   /** Seconds that running requests get after `close()`; 10 unless told. */
   graceSeconds?: number;
+  /** This process as one of several that share a listening socket and are one service. */
+  worker?: WorkerLink;
 }
 
 /** The service, ready. */

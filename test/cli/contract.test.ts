@@ -58,10 +58,6 @@ const COMMANDS: Record<string, readonly string[]> = {
   help: [],
 };
 
-/** What the Postgres and container issue builds: absent from help, and exit 2. */
-const NOT_YET: readonly (readonly string[])[] = [['serve', '--workers', '2']];
-const NOT_YET_NAMES = [/--workers/];
-
 const GLOBAL_FLAGS = [
   '--dir',
   '--json',
@@ -181,20 +177,6 @@ test('smoke-test is another name for smoke (contract §3)', async () => {
 test('the global flags are those of the contract (contract §3)', () => {
   const flags = program.options.map((option) => option.long).filter((flag) => flag !== '--version');
   assert.deepEqual(flags, GLOBAL_FLAGS);
-});
-
-test('what is not built yet is absent from help and exits 2 (issue §1)', async (t) => {
-  const cwd = mkdtempSync(join(tmpdir(), 'idkit-contract-'));
-  t.after(() => rmSync(cwd, { recursive: true, force: true }));
-  for (const argv of NOT_YET) {
-    const { code, stderr } = await run(argv, { cwd });
-    assert.equal(code, 2, argv.join(' '));
-    assert.match(stderr, /^error IDKIT_NOT_YET: /m, argv.join(' '));
-  }
-  for (const { path } of [{ path: '' }, ...found]) {
-    const { stdout } = await run([...path.split(' ').filter((word) => word !== ''), '--help']);
-    for (const name of NOT_YET_NAMES) assert.doesNotMatch(stdout, name, `help of ${path || 'idkit'}`);
-  }
 });
 
 test('up and down name serve on the embedded platform (contract §3)', async () => {

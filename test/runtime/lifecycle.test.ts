@@ -4,7 +4,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
-import { openRuntime, startService } from '../../src/runtime/open.ts';
+import { openRuntime } from '../../src/runtime/open.ts';
 import { form, login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
 
 test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
@@ -231,22 +231,6 @@ test('the running service is found by its record, only while its lock is held (c
       }),
     );
     assert.equal(await runtime.baseUrl(), undefined, 'a record that nobody holds a lock for is no service');
-  } finally {
-    platform.remove();
-  }
-});
-
-test('what this version does not build is refused by name (IDKIT_NOT_YET)', async () => {
-  const platform = makePlatform();
-  try {
-    const settings = await platform.settings();
-    await assert.rejects(openRuntime({ ...settings, runtime: 'compose' }), { code: 'IDKIT_NOT_YET' });
-    await assert.rejects(
-      startService({ ...settings, database: { kind: 'postgres', url: 'postgres://x/y' } }),
-      {
-        code: 'IDKIT_NOT_YET',
-      },
-    );
   } finally {
     platform.remove();
   }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { OpenedLog, RunningService } from '../../runtime/open.ts';
+import type { OpenedLog, RunningService, WorkerLink } from '../../runtime/open.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { toIdkitError } from '../exit.ts';
 import { examples } from './examples.ts';
 import { baseUrlFlag, given, textFlag, wholeNumber } from './flag-values.ts';
 
@@ -13,32 +14,41 @@ export function addServe(program: Command, run: Runner): void {
     .description('run the token service in the foreground; makes the platform directory where there is none')
     .option('--host <address>', 'address to listen on (default 127.0.0.1)')
     .option('--port <number>', 'port to listen on (default 8080); 0 takes a free one')
-    .option('--database <url>', 'sqlite:PATH')
+    .option('--database <url>', 'sqlite:PATH or postgres://USER@HOST[,HOST]/NAME')
     .option('--base-url <url>', 'public base URL of issuers and links')
     .option('--tls-cert <file>', 'PEM certificate chain; with --tls-key serves https')
     .option('--tls-key <file>', 'PEM private key')
     .option('--management-port <number>', 'health and metrics on a port of their own')
-    .addOption(program.createOption('--workers <number>').hideHelp())
+    .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
     .addHelpText(
       'after',
       examples([
         ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
         ['idkit serve --port 9443 --tls-cert cert.pem --tls-key key.pem', 'https'],
         ['idkit serve --base-url https://login.example.org', 'behind a proxy (trustedProxies in idkit.yaml)'],
+        ['idkit serve --database postgres://idkit@db/idkit --workers 4', 'four processes on Postgres'],
       ]),
     )
     .action(run(serve));
 }
 
 async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
-  checkWorkers(flags);
+  const workers = readWorkers(flags);
   const settings = await loadOrInit(context, flags);
-  const { startService } = await import('../../runtime/open.ts');
+  checkWorkers(settings, workers);
+  const { findWorkerLink, startService, startWorkers } = await import('../../runtime/open.ts');
+  if (workers > 1) {
+    const link = await findWorkerLink();
+    if (link !== undefined) return runWorker(context, settings, link);
+  }
   const { stdout, stderr } = context.terminal;
   const onTerminal = stderr.isTTY === true && !context.globals.json;
   // `serve > FILE` shows the banner and writes the log.
-  const log = onTerminal && stdout.isTTY === true ? undefined : await openLog(context);
-  const service = await startService(settings, log === undefined ? {} : { log });
+  const log =
+    onTerminal && stdout.isTTY === true ? undefined : await openLog(context, { shared: workers > 1 });
+  const service = await (workers > 1
+    ? startWorkers(settings, workers, log)
+    : startService(settings, log === undefined ? {} : { log }));
   const stopped = once(context.signal);
   if (onTerminal) await showBanner(context, settings, service);
   else await noteSecretsFile(context, settings, service);
@@ -51,16 +61,33 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   return { data: { address: service.address, baseUrl: service.baseUrl, dir: settings.dir } };
 }
 
-function checkWorkers(flags: Flags): void {
+function readWorkers(flags: Flags): number {
   const text = textFlag(flags, 'workers');
-  if (text === undefined || wholeNumber(text, '--workers', { from: 1, to: 1024 }) === 1) return;
-  throw new IdkitError(
-    'IDKIT_NOT_YET',
-    '--workers above 1 needs Postgres, which this version does not build',
-    {
-      hints: ['one process serves an SQLite database'],
-    },
-  );
+  return text === undefined ? 1 : wholeNumber(text, '--workers', { from: 1, to: 1024 });
+}
+
+function checkWorkers({ database }: Settings, workers: number): void {
+  if (workers === 1 || database.kind === 'postgres') return;
+  throw new IdkitError('IDKIT_USAGE', '--workers above 1 needs a postgres:// database', {
+    hints: ['one process serves an SQLite database'],
+  });
+}
+
+/** One of the processes of `--workers`: the one that started it speaks, and this one only logs. */
+async function runWorker(context: CommandContext, settings: Settings, link: WorkerLink): Promise<never> {
+  const { stdout, stderr } = context.terminal;
+  const silent = stderr.isTTY === true && !context.globals.json && stdout.isTTY === true;
+  const log = silent ? undefined : await openLog(context, { shared: true });
+  const { startService } = await import('../../runtime/open.ts');
+  try {
+    const service = await startService(settings, { worker: link, ...(log === undefined ? {} : { log }) });
+    await Promise.race([link.stopped, once(context.signal)]);
+    await service.close();
+  } catch (error) {
+    await link.failed(toIdkitError(error, context.signal));
+  }
+  log?.flush();
+  process.exit(0);
 }
 
 /** The settings; a place with no platform directory becomes one first (contract §1). */
@@ -82,11 +109,15 @@ async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settin
   return context.loadSettings(settingFlags);
 }
 
-async function openLog(context: CommandContext): Promise<OpenedLog> {
+async function openLog(
+  context: CommandContext,
+  { shared = false }: { shared?: boolean } = {},
+): Promise<OpenedLog> {
   const { openLog: open } = await import('../../runtime/open.ts');
   const { stdout } = context.terminal;
   return open(stdout === process.stdout ? process.stdout.fd : stdout, {
     level: context.globals.quiet ? 'warn' : 'info',
+    shared,
     ...(context.globals.json ? { base: { type: 'log' } } : {}),
   });
 }

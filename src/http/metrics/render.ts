@@ -1,15 +1,11 @@
 import type { Gauge, Registry } from 'prom-client';
 import type { StoreFigures } from '../../store/index.ts';
+import type { MetricFigures } from './metric-figures.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import { outcome, REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
 
 /** A metric whose values are made when somebody scrapes. */
-interface RenderedMetric {
-  name: string;
-  help: string;
-  type: 'counter' | 'gauge' | 'histogram';
-  values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
-}
+type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
 
 /** Seconds for which the store's figures are good: counting millions of sessions takes its time. */
 const FIGURES_SECONDS = 15;
@@ -18,6 +14,8 @@ const FIGURES_SECONDS = 15;
 export interface Scraper {
   contentType: string;
   scrape(): Promise<string>;
+  /** The same as data, to be added to those of other processes of the service. */
+  figures(): Promise<readonly MetricFigures[]>;
 }
 
 /** Loads prom-client and ties it to the counters. */
@@ -63,12 +61,16 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
       await updateFigures();
       return registry.metrics();
     },
+    figures: async () => {
+      await updateFigures();
+      return (await registry.getMetricsAsJSON()) as unknown as MetricFigures[];
+    },
   };
 }
 
 /** prom-client's registry takes any object that answers `get()`. */
 function register(registry: Registry, render: () => RenderedMetric): void {
-  const metric = { name: render().name, get: async () => render() };
+  const metric = { name: render().name, get: async () => ({ ...render(), aggregator: 'sum' }) };
   registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
 }
 

@@ -29,7 +29,14 @@ export async function importRealms(
     const representation = await readRealmFile(file);
     const realm = (representation as { realm?: unknown } | null)?.realm;
     if (typeof realm === 'string' && (await admin.store.findRealm(realm)) !== undefined) continue;
-    const imported = await importRealm(admin, representation, { source: file });
+    const imported = await importRealm(admin, representation, { source: file }).catch(
+      async (error: unknown) => {
+        // Another replica that starts now may have been first.
+        if (typeof realm === 'string' && (await admin.store.findRealm(realm)) !== undefined) return undefined;
+        throw error;
+      },
+    );
+    if (imported === undefined) continue;
     realms.push(imported.realm);
     log.info(
       { file, realm: imported.realm, users: imported.users, clients: imported.clients },

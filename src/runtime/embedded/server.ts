@@ -9,6 +9,7 @@ import type { RunningService, ServeOptions } from '../service.ts';
 import { drain } from './drain.ts';
 import type { ImportedRealms } from './import-realms.ts';
 import { type HeldPort, holdPort, listen } from './listen.ts';
+import { recordService } from './service-record.ts';
 import { type Closers, makeMaster, openServices } from './services.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -37,8 +38,11 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   checkServesIdkit(settings);
   const masterKey = checkMasterKey(settings.masterKey);
   const { host, port, managementPort } = settings.listen;
+  const { worker } = options;
   const tls = await readTls(settings);
   const hold = async (number: number): Promise<HeldPort> => {
+    // The process that started the workers listens for them.
+    if (worker !== undefined) return { host, port: number, bound: undefined };
     const held = await holdPort(host, number);
     closers.push(() => held.bound?.[Symbol.dispose]());
     return held;
@@ -46,13 +50,16 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const publicHeld = await hold(port);
   const managementHeld = managementPort === null ? undefined : await hold(managementPort);
 
-  const { lock, services, figures } = await openServices(settings, masterKey, log, closers);
+  const lock = worker === undefined ? await recordService(settings) : undefined;
+  closers.push(() => lock?.release());
+  const { services, figures } = await openServices(settings, masterKey, log, closers);
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const imported = await importAll(directory, services.admin, log);
 
   const app: AppOptions = {
     ...figures,
+    siblings: worker?.siblings,
     log,
     trustedProxies: settings.trustedProxies,
     tls,
@@ -80,11 +87,12 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     apps.push(managementApp);
     managementUrl = await listen(managementApp, { ...managementHeld, tls: https });
   }
-  await lock.note({
+  const listening = {
     baseUrl: address,
     ...(managementUrl === undefined ? {} : { managementUrl }),
     ...(tls === undefined ? {} : { certificate: leafOf(tls.cert) }),
-  });
+  };
+  await lock?.note(listening);
   const sweeper = startSweeper(services.protocol.store, systemClock, log);
   closers.push(() => sweeper.stop());
   figures.health.markStarted();
@@ -94,7 +102,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const startedInMilliseconds = Math.round(performance.now() - began);
   log.info({ address, milliseconds: startedInMilliseconds }, 'ready');
   let closing: Promise<void> | undefined;
-  return {
+  const service: RunningService = {
     address,
     baseUrl: services.protocol.baseUrl,
     imported: imported.realms,
@@ -106,6 +114,8 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
       return closing;
     },
   };
+  worker?.ready(service, listening);
+  return service;
 }
 
 /** @throws IDKIT_SETTING where the platform's token service is Keycloak, which no idkit process serves */

@@ -2,26 +2,24 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
-import { acquireLock, type Lock, platformPaths, type Settings } from '../../config/index.ts';
+import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
 import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
 import type { SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
 import { openStore, type StoreOptions } from '../../store/open.ts';
-import { makeDataDirectory, serviceLockFile } from './database-file.ts';
 
 /** What to do at the end, last first. */
 export type Closers = (() => unknown)[];
 
-/** What the app is built over, held by a lock. */
+/** What the app is built over. */
 export interface OpenedServices {
-  lock: Lock;
   services: Services;
   figures: Pick<AppOptions, 'health' | 'metrics' | 'store'>;
 }
 
 /**
- * The lock, the store and what the handlers work with. The store's threads start while this thread loads the
+ * The store and what the handlers work with. The store's threads start while this thread loads the
  * modules of the service: half of a start's time is loading.
  */
 export async function openServices(
@@ -30,12 +28,6 @@ export async function openServices(
   log: ServiceLog,
   closers: Closers,
 ): Promise<OpenedServices> {
-  const lockPath = serviceLockFile(settings);
-  await makeDataDirectory(lockPath);
-  // The lock of a Postgres database is in the database; here lie only the records of its services.
-  const mode = settings.database.kind === 'sqlite' ? 'exclusive' : 'shared';
-  const lock = await acquireLock(lockPath, { mode, record: { command: 'serve' } });
-  closers.push(() => lock.release());
   const [store, http, protocol, crypto] = await Promise.all([
     openStore({ ...storePlace(settings), masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
       closers.push(() => opened.close());
@@ -62,7 +54,7 @@ export async function openServices(
     limits: settings.limits,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
-  return { lock, services, figures: { health: http.openHealth(store), metrics, store } };
+  return { services, figures: { health: http.openHealth(store), metrics, store } };
 }
 
 /** Where the store is; a Postgres database is told who is at work. */

@@ -1,0 +1,44 @@
+import type { ErrorCode } from '../../core/index.ts';
+import type { MetricFigures } from '../../http/index.ts';
+import type { RunningService } from '../service.ts';
+
+/** Set in the environment of a worker, so that another program's cluster makes none of idkit. */
+export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
+
+/** What a worker tells of the service that it runs. */
+export type WorkerService = Omit<RunningService, 'close'> & { listening: Listening };
+
+/** Where a service listens, as its lock's record says it. */
+export interface Listening {
+  baseUrl: string;
+  managementUrl?: string;
+  certificate?: string;
+}
+
+/** An error of the catalogue between processes. */
+export interface SentError {
+  code: ErrorCode;
+  message: string;
+  hints: readonly string[];
+}
+
+/** From a worker to the process that started it. */
+export type FromWorker =
+  | { idkit: 'ready'; service: WorkerService }
+  | { idkit: 'failed'; error: SentError }
+  /** Asks for the text of all figures. */
+  | { idkit: 'scrape'; id: number }
+  /** Answers `collect`; absent where they could not be read. */
+  | { idkit: 'figures'; id: number; figures?: readonly MetricFigures[] };
+
+/** To a worker. */
+export type ToWorker =
+  | { idkit: 'stop' }
+  | { idkit: 'collect'; id: number }
+  /** Answers `scrape`. */
+  | { idkit: 'scraped'; id: number; text: string };
+
+/** The message where it is one of ours. */
+export function readMessage<M extends { idkit: string }>(message: unknown): M | undefined {
+  return typeof (message as { idkit?: unknown } | null)?.idkit === 'string' ? (message as M) : undefined;
+}

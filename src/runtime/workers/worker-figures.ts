@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MetricFigures, TotalFigures } from '../../http/index.ts';
+
+/** Milliseconds that one worker may take to tell its figures; then those that it told before count. */
+const COLLECT_MS = 5_000;
+
+/** Gathers the figures of workers, those that ended too. */
+export class WorkerFigures {
+  readonly #totals = new TotalFigures(Date.now() / 1000 - process.uptime());
+  readonly #waiting = new Map<string, (figures: readonly MetricFigures[] | undefined) => void>();
+  #asked = 0;
+  #running: Promise<string> | undefined;
+
+  /** What a worker answered to `collect`. */
+  take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
+    this.#waiting.get(`${worker} ${id}`)?.(figures);
+  }
+
+  end(worker: number): Promise<void> {
+    return this.#totals.end(worker);
+  }
+
+  /**
+   * The text of all; callers that ask at once share one.
+   *
+   * @param workers ids of those that run
+   * @param ask sends `collect`
+   */
+  scrape(workers: readonly number[], ask: (worker: number, id: number) => void): Promise<string> {
+    this.#running ??= this.#scrape(workers, ask).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #scrape(workers: readonly number[], ask: (worker: number, id: number) => void): Promise<string> {
+    const id = this.#asked++;
+    await Promise.all(
+      workers.map(async (worker) => {
+        const key = `${worker} ${id}`;
+        const answered = new Promise<readonly MetricFigures[] | undefined>((resolve) => {
+          this.#waiting.set(key, resolve);
+        });
+        ask(worker, id);
+        const figures = await Promise.race([answered, sleep(COLLECT_MS, undefined, { ref: false })]);
+        this.#waiting.delete(key);
+        if (figures !== undefined) this.#totals.put(worker, figures);
+      }),
+    );
+    return this.#totals.render();
+  }
+}

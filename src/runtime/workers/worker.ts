@@ -1,0 +1,81 @@
+import cluster from 'node:cluster';
+import { IdkitError } from '../../core/index.ts';
+import type { MetricFigures, Siblings } from '../../http/index.ts';
+import type { RunningService } from '../service.ts';
+import { type FromWorker, type Listening, readMessage, type ToWorker, WORKER_VARIABLE } from './messages.ts';
+
+/** Milliseconds that the figures of all workers may take; a scrape that waits longer fails. */
+const SCRAPE_MS = 10_000;
+
+/** This process as one of the workers of a service. */
+export interface WorkerLink {
+  siblings: Siblings;
+  /** Resolves once the worker is to end: it is told so, or the process that started it is gone. */
+  stopped: Promise<void>;
+  ready(service: RunningService, listening: Listening): void;
+  /** Resolves once it is sent. */
+  failed(error: IdkitError): Promise<void>;
+}
+
+/** Undefined in a process that is no worker of `serve --workers`. */
+export function openWorkerLink(): WorkerLink | undefined {
+  if (!cluster.isWorker || process.env[WORKER_VARIABLE] === undefined) return undefined;
+  const tell = (message: FromWorker): void => {
+    if (process.connected) process.send!(message);
+  };
+  let read: (() => Promise<readonly MetricFigures[]>) | undefined;
+  let asked = 0;
+  const waiting = new Map<number, (text: string) => void>();
+  let stop = () => {};
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+
+  const collect = async (id: number): Promise<void> => {
+    try {
+      tell({ idkit: 'figures', id, figures: (await read?.()) ?? [] });
+    } catch {
+      // A database that is away gives none; what was told before counts.
+      tell({ idkit: 'figures', id });
+    }
+  };
+  process.on('message', (sent) => {
+    const message = readMessage<ToWorker>(sent);
+    if (message?.idkit === 'stop') stop();
+    else if (message?.idkit === 'collect') void collect(message.id);
+    else if (message?.idkit === 'scraped') waiting.get(message.id)?.(message.text);
+  });
+  process.on('disconnect', () => stop());
+
+  return {
+    stopped,
+    siblings: {
+      offer: (own) => {
+        read = own;
+      },
+      scrape: () => {
+        const id = asked++;
+        return new Promise<string>((resolve, reject) => {
+          const timer = setTimeout(() => {
+            waiting.delete(id);
+            reject(new IdkitError('IDKIT_FAILED', 'the figures of the other workers did not come in time'));
+          }, SCRAPE_MS);
+          waiting.set(id, (text) => {
+            clearTimeout(timer);
+            waiting.delete(id);
+            resolve(text);
+          });
+          tell({ idkit: 'scrape', id });
+        });
+      },
+    },
+    ready: ({ close: _, ...service }, listening) =>
+      tell({ idkit: 'ready', service: { ...service, listening } }),
+    failed: ({ code, message, hints }) =>
+      new Promise((resolve) => {
+        const sent: FromWorker = { idkit: 'failed', error: { code, message, hints } };
+        if (process.connected) process.send!(sent, undefined, undefined, () => resolve());
+        else resolve();
+      }),
+  };
+}

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { login, refresh } from '../http/service.ts';
+import { runIdkit, type Service } from '../journey/idkit.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { openReplicas, type Replicas } from './replicas.ts';
+
+const skip = missingPostgres();
+const WORKERS = 3;
+
+let server: PostgresServer;
+let replicas: Replicas;
+let place: string;
+let service: Service;
+const ends: (() => unknown)[] = [];
+
+before(async () => {
+  if (skip !== undefined) return;
+  server = await startPostgres({ after: (end) => void ends.push(end) });
+  replicas = await openReplicas({ after: (end: () => unknown) => void ends.push(end) } as never, server);
+  place = replicas.makePlace();
+  service = await replicas.start({ place, argv: ['--workers', String(WORKERS)] });
+  await told('all workers ready');
+});
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** The log's first line of that message, after `from` lines. */
+async function told(message: string, from = 0): Promise<Record<string, unknown>> {
+  for (let tries = 0; tries < 1500; tries++) {
+    const line = service
+      .log()
+      .slice(from)
+      .find(({ msg }) => msg === message);
+    if (line !== undefined) return line;
+    await sleep(20);
+  }
+  throw new Error(`the log never said ${message}: ${service.stderr()}`);
+}
+
+/** One figure of /metrics, its series added up. */
+async function figure(name: string, labels = ''): Promise<number> {
+  const text = await (await fetch(`${service.address}/metrics`)).text();
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith(name) && line.includes(labels) && /[ {]/.test(line[name.length]!))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+test('with SQLite more than one worker is wrong usage (contract §3)', async () => {
+  const ended = await runIdkit(['serve', '--workers', '2', '--port', '0'], { cwd: replicas.makePlace() });
+  assert.equal(ended.code, 2);
+  assert.match(ended.stderr, /error IDKIT_USAGE: --workers above 1 needs a postgres:\/\/ database/);
+});
+
+test('workers share the port, and every connection is answered', { skip }, async () => {
+  const ready = service.log().filter(({ msg }) => msg === 'ready');
+  assert.equal(ready.length, WORKERS);
+  assert.equal(new Set(ready.map(({ address }) => address)).size, 1);
+  for (let round = 0; round < 12; round++) {
+    const answer = await fetch(`${service.address}/health/ready`, { headers: { connection: 'close' } });
+    assert.equal(answer.status, 200);
+  }
+});
+
+test('the record names the process that started them, and status finds the service by it', {
+  skip,
+}, async () => {
+  const status = (await service.run(['status', '--json'])).result();
+  assert.match(JSON.stringify(status), new RegExp(service.address));
+});
+
+test('metrics count what all workers did, tell the start of the whole, and lose nothing with a worker', {
+  skip,
+}, async () => {
+  const before = await figure('keycloak_user_events_total', 'event="refresh_token"');
+  for (let round = 0; round < 9; round++) {
+    const { refresh_token: token } = await login(service);
+    assert.equal((await refresh(service, token!)).status, 200);
+  }
+  assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
+  assert.equal(await figure('idkit_renewals_recent', 'outcome="good"'), before + 9);
+  assert.equal(await figure('idkit_realms'), 1, 'the store is one');
+  const start = await figure('process_start_time_seconds');
+  assert.ok(Math.abs(start - Date.now() / 1000) < 600, `${start}`);
+
+  const lines = service.log().length;
+  const victim = (await pidsOfWorkers())[0]!;
+  process.kill(victim, 'SIGKILL');
+  const line = await told('a worker ended and will be replaced', lines);
+  assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
+  await told('a worker was replaced', lines);
+  assert.equal((await pidsOfWorkers()).length, WORKERS);
+  assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
+  assert.equal(await figure('process_start_time_seconds'), start);
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, () => fetch(`${service.address}/health/ready`)),
+  );
+  assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});
+
+test('what keeps workers from starting is told once, with its own code', { skip }, async () => {
+  const other = Buffer.alloc(32, 8).toString('base64');
+  const ended = await runIdkit(['serve', '--workers', '2', '--port', '0'], {
+    cwd: replicas.makePlace(),
+    env: { ...replicas.env, IDKIT_MASTER_KEY: other },
+  });
+  assert.equal(ended.code, 12, ended.stderr);
+  assert.equal(ended.stderr.match(/^error /gm)?.length, 1, ended.stderr);
+  assert.match(ended.stderr, /IDKIT_MASTER_KEY_WRONG/);
+  const { port } = new URL(service.address);
+  const taken = await runIdkit(['serve', '--workers', '2', '--port', port], {
+    cwd: replicas.makePlace(),
+    env: replicas.env,
+  });
+  assert.match(taken.stderr, /IDKIT_PORT_TAKEN/);
+});
+
+test('SIGTERM drains all workers: readiness goes down first, what runs is finished, nobody is left', {
+  skip,
+}, async () => {
+  const pids = await pidsOfWorkers();
+  const { port } = new URL(service.address);
+  const socket = connect(Number(port), '127.0.0.1');
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const body = 'grant_type=password&client_id=admin-cli&username=admin&password=Test-Admin-Password-1';
+  const head = `POST /realms/master/protocol/openid-connect/token HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n\r\n`;
+  socket.write(head + body.slice(0, 20));
+  await sleep(100);
+  const stopped = service.stop();
+  for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 503; tries++) {
+    assert.ok(tries < 100, 'readiness goes down while the listener is open');
+    await sleep(10);
+  }
+  const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
+  socket.write(body.slice(20));
+  await ended;
+  assert.match(text, /^HTTP\/1.1 200 /);
+  assert.match(text, /^connection: close\r$/im);
+  assert.equal(await stopped, 0);
+  for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+});
+
+/** Processes that hold a connection to the database, by the name that each gives itself. */
+async function pidsOfWorkers(): Promise<readonly number[]> {
+  const rows = await runSql(
+    server,
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = '${replicas.database.name}' AND application_name LIKE 'idkit serve %'`,
+  );
+  return rows.map(({ name }) => Number(String(name).split(' ').at(-1))).toSorted((one, other) => one - other);
+}
