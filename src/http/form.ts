@@ -22,11 +22,7 @@ export function parseForm(body: unknown, contentType: string | undefined): Form 
   if (!Buffer.isBuffer(body) || body.length === 0) return EMPTY;
   const fields = new Map<string, string>();
   let duplicated = false;
-  for (const pair of body.toString('latin1').split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+  for (const [name, value] of listPairs(body.toString('latin1'))) {
     if (fields.has(name)) duplicated = true;
     else fields.set(name, value);
   }
@@ -41,11 +37,7 @@ export function parseForm(body: unknown, contentType: string | undefined): Form 
  */
 export function parseFields(text: string): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, string[]>();
-  for (const pair of text.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+  for (const [name, value] of listPairs(text)) {
     const values = fields.get(name);
     if (values === undefined) fields.set(name, [value]);
     else values.push(value);
@@ -56,6 +48,17 @@ export function parseFields(text: string): ReadonlyMap<string, readonly string[]
 /** Whether a body says to be a form: the type is compared as it is written (facts §3.1). */
 export function isForm(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
+}
+
+/** A pair without `=` is a name with an empty value. */
+function* listPairs(text: string): Generator<readonly [name: string, value: string]> {
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    const equals = pair.indexOf('=');
+    yield equals < 0
+      ? [decodeFormText(pair), '']
+      : [decodeFormText(pair.slice(0, equals)), decodeFormText(pair.slice(equals + 1))];
+  }
 }
 
 /** One name or value of a form (WHATWG URL §5.1, strict): `text` holds one byte per character. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { User } from '../../../src/model/index.ts';
 import { messageOf, pageOf } from '../browser/browser.ts';
+import { putUserProfile } from '../support/user-profile.ts';
 import { closePasswords, openWorld, type World } from '../support/world.ts';
 import { AccountBrowser, type AccountRealm, accountOf, doneOf, realmWithAccount } from './account-realm.ts';
 
@@ -103,21 +104,7 @@ describe('the page of the user’s own data', () => {
       { name: 'badge', permissions: { view: ['user'], edit: ['admin'] } },
       { name: 'salary', permissions: { view: ['admin'], edit: ['admin'] } },
     ];
-    const { id } = own.realm.fixture.realm;
-    const config = { 'kc.user.profile.config': [JSON.stringify({ attributes })] };
-    await own.realm.put({
-      do: 'create',
-      component: {
-        id: 'user-profile',
-        realmId: id,
-        name: 'profile',
-        providerId: 'declarative-user-profile',
-        providerType: 'org.keycloak.userprofile.UserProfileProvider',
-        parentId: id,
-        config,
-        secrets: {},
-      },
-    });
+    await putUserProfile(own.realm, attributes);
     const user = await own.user('ann', { attributes: { badge: ['7'], salary: ['1'] } });
     const browser = new AccountBrowser(world, own.realm);
     const page = pageOf(await browser.enter('ann'), 'account-profile');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { User } from '../../../src/model/index.ts';
 import type { BrowserAnswer } from '../../../src/protocol/index.ts';
+import { putUserProfile } from '../support/user-profile.ts';
 import { closePasswords, openWorld, PASSWORD, type RealmInWorld, type World } from '../support/world.ts';
 import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redirectOf } from './browser.ts';
 
@@ -13,43 +14,27 @@ let names = 0;
 
 before(async () => {
   world = await openWorld();
-  const profile = {
-    attributes: [
-      { name: 'username', permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] } },
-      {
-        name: 'email',
-        displayName: `\${email}`,
-        required: { roles: ['user'] },
-        permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] },
-      },
-      {
-        name: 'department',
-        displayName: 'Department',
-        required: {},
-        permissions: { view: ['user'], edit: ['user'] },
-        validations: { length: { min: 3, max: 10 }, options: { options: ['sales', 'research'] } },
-      },
-      { name: 'badge', required: {}, permissions: { view: ['user'], edit: ['admin'] } },
-      { name: 'salary', permissions: { view: ['admin'], edit: ['admin'] } },
-    ],
-  };
-  ({ realm } = await realmWithLogin(world, 'acme'));
-  const config = { 'kc.user.profile.config': [JSON.stringify(profile)] };
-  ({ realm: own } = await realmWithLogin(world, 'profile'));
-  const { id } = own.fixture.realm;
-  await own.put({
-    do: 'create',
-    component: {
-      id: 'user-profile',
-      realmId: id,
-      name: 'profile',
-      providerId: 'declarative-user-profile',
-      providerType: 'org.keycloak.userprofile.UserProfileProvider',
-      parentId: id,
-      config,
-      secrets: {},
+  const attributes = [
+    { name: 'username', permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] } },
+    {
+      name: 'email',
+      displayName: `\${email}`,
+      required: { roles: ['user'] },
+      permissions: { view: ['admin', 'user'], edit: ['admin', 'user'] },
     },
-  });
+    {
+      name: 'department',
+      displayName: 'Department',
+      required: {},
+      permissions: { view: ['user'], edit: ['user'] },
+      validations: { length: { min: 3, max: 10 }, options: { options: ['sales', 'research'] } },
+    },
+    { name: 'badge', required: {}, permissions: { view: ['user'], edit: ['admin'] } },
+    { name: 'salary', permissions: { view: ['admin'], edit: ['admin'] } },
+  ];
+  ({ realm } = await realmWithLogin(world, 'acme'));
+  ({ realm: own } = await realmWithLogin(world, 'profile'));
+  await putUserProfile(own, attributes);
 });
 after(async () => {
   await world.close();
