@@ -27,12 +27,16 @@ interface RunOptions {
   stdin?: string;
 }
 
+/** What each idkit of a place is given besides; set by a file that runs these journeys on another database. */
+export const surroundings: { of(cwd: string): Promise<NodeJS.ProcessEnv> } = { of: async () => ({}) };
+
 /** Runs idkit as a user does: a process of its own, no terminal, none of this process's IDKIT_… variables. */
-export function runIdkit(argv: readonly string[], options: RunOptions): Promise<Ended> {
+export async function runIdkit(argv: readonly string[], options: RunOptions): Promise<Ended> {
+  const around = await surroundings.of(options.cwd);
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [options.bin ?? BIN, ...argv], {
       cwd: options.cwd,
-      env: cleanEnvironment(options.env),
+      env: cleanEnvironment({ ...around, ...options.env }),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     const text = { stdout: '', stderr: '' };
@@ -73,10 +77,15 @@ export async function startIdkit(
   t: TestContext,
   options: { bin?: string; cwd: string; env?: NodeJS.ProcessEnv; argv?: readonly string[] },
 ): Promise<Service> {
+  const around = await surroundings.of(options.cwd);
   const child = spawn(
     process.execPath,
     [options.bin ?? BIN, 'serve', '--port', '0', ...(options.argv ?? [])],
-    { cwd: options.cwd, env: cleanEnvironment(options.env), stdio: ['ignore', 'pipe', 'pipe'] },
+    {
+      cwd: options.cwd,
+      env: cleanEnvironment({ ...around, ...options.env }),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
   );
   const text = { stdout: '', stderr: '' };
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
