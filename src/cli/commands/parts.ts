@@ -17,7 +17,9 @@ export function addUp(program: Command, run: Runner): void {
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'up');
         const { up } = await import('../../procedures/index.ts');
-        return render(await up(settings, context.procedure));
+        return render(
+          await up(settings, { ...context.procedure, ...given('partSeconds', partSeconds(context)) }),
+        );
       }),
     );
 }
@@ -35,6 +37,13 @@ export function addDown(program: Command, run: Runner): void {
         return renderStopped(await down(settings, context.procedure));
       }),
     );
+}
+
+/**
+ * With `--timeout`, a part that does not come up is named with its log before the command as a whole is broken off.
+ */
+function partSeconds({ globals }: CommandContext): number | undefined {
+  return globals.timeout === undefined ? undefined : Math.max(1, globals.timeout * 0.8);
 }
 
 /** @throws IDKIT_USAGE on the embedded platform (contract §3) */

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { BIN, runIdkit } from '../journey/idkit.ts';
+import { missingEngine } from './engines.ts';
+
+// What idkit says where no engine can be had. No daemon is needed for any of it.
+
+const NOBODY = 65_534;
+
+async function makePlatform(t: TestContext): Promise<string> {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-engine-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  const made = await runIdkit(['init', '--runtime', 'compose', '--dir', join(dir, 'idkit')], { cwd: dir });
+  assert.equal(made.code, 0, made.stderr);
+  return dir;
+}
+
+/** A PATH with these programs and no others. */
+function pathWith(dir: string, programs: readonly string[]): string {
+  const bin = join(dir, 'bin');
+  mkdirSync(bin);
+  for (const program of programs) {
+    const found = spawnSync('sh', ['-c', `command -v ${program}`])
+      .stdout.toString()
+      .trim();
+    symlinkSync(found, join(bin, program));
+  }
+  return bin;
+}
+
+test('without an engine it names what is missing and how to get it (exit 14)', async (t) => {
+  const dir = await makePlatform(t);
+  const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], {
+    cwd: dir,
+    env: { PATH: pathWith(dir, []) },
+  });
+  assert.equal(ended.code, 14, ended.stderr);
+  assert.match(ended.stderr, /error IDKIT_VERSION: docker is not installed; podman is not installed/);
+  assert.match(
+    ended.stderr,
+    /hint: Debian: apt-get install docker\.io docker-compose, or podman podman-compose/,
+  );
+});
+
+test('an engine that idkit.yaml names and is not there is named (exit 14)', async (t) => {
+  const dir = await makePlatform(t);
+  appendFileSync(join(dir, 'idkit/idkit.yaml'), 'compose: { engine: nerdctl }\n');
+  const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
+  assert.equal(ended.code, 14, ended.stderr);
+  assert.match(ended.stderr, /nerdctl is not installed/);
+});
+
+test('a Docker whose daemon does not run is unreachable (exit 15)', async (t) => {
+  const missing = missingEngine('docker');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const env = { PATH: pathWith(dir, ['docker', 'docker-compose']), DOCKER_HOST: `unix://${dir}/none.sock` };
+  const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
+  assert.equal(ended.code, 15, ended.stderr);
+  assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer: .*none\.sock/);
+  assert.match(ended.stderr, /hint: start it: systemctl start docker/);
+  const status = await runIdkit(['status', '--dir', join(dir, 'idkit')], { cwd: dir, env });
+  assert.equal(status.code, 3, 'status shows what there is to show all the same');
+  assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not answer/);
+});
+
+test('a user who may not talk to the daemon is told so (exit 15)', async (t) => {
+  const missing = missingEngine('docker');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const socket = join(dir, 'docker.sock');
+  const server = createServer().listen(socket);
+  t.after(() => server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  chmodSync(socket, 0o600);
+  const bin = pathWith(dir, ['docker', 'docker-compose']);
+  chmodSync(dir, 0o755);
+  giveTo(join(dir, 'idkit'), NOBODY);
+  const ended = spawnSync(process.execPath, [BIN, 'up', '--dir', join(dir, 'idkit')], {
+    uid: NOBODY,
+    gid: NOBODY,
+    cwd: dir,
+    env: { PATH: bin, DOCKER_HOST: `unix://${socket}`, HOME: dir },
+  });
+  const stderr = ended.stderr.toString();
+  assert.equal(ended.status, 15, stderr);
+  assert.match(stderr, /this user may not talk to the Docker daemon/);
+  assert.match(stderr, /hint: add the user to the group docker/);
+});
+
+test('an engine without a program that reads compose files is named with what to install (exit 14)', async (t) => {
+  const missing = missingEngine('podman');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const env = {
+    PATH: `${pathWith(dir, ['podman', 'conmon', 'runc', 'crun'])}`,
+    CONTAINERS_STORAGE_CONF: storage(dir),
+  };
+  const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
+  assert.equal(ended.code, 14, ended.stderr);
+  assert.match(ended.stderr, /podman answers, and there is no podman-compose to read compose\.yaml with/);
+});
+
+test('without compose.yaml, or without the service that idkit.yaml names, it says which (exit 2)', async (t) => {
+  const dir = await makePlatform(t);
+  const compose = join(dir, 'idkit/compose.yaml');
+  renameSync(compose, `${compose}.away`);
+  const absent = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
+  assert.equal(absent.code, 2, absent.stderr);
+  assert.match(absent.stderr, /compose\.yaml is missing/);
+  writeFileSync(compose, 'services:\n  database: { image: x }\n');
+  const other = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
+  assert.equal(other.code, 2, other.stderr);
+  assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
+});
+
+function giveTo(path: string, uid: number): void {
+  chownSync(path, uid, uid);
+  for (const name of readdirSync(path, { recursive: true })) chownSync(join(path, String(name)), uid, uid);
+}
+
+function storage(dir: string): string {
+  const file = join(dir, 'storage.conf');
+  writeFileSync(file, `[storage]\ndriver = "vfs"\nrunroot = "${dir}/run"\ngraphroot = "${dir}/data"\n`);
+  return file;
+}

@@ -1,0 +1,52 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { type Ended, runIdkit } from '../journey/idkit.ts';
+import type { TestEngine } from './engines.ts';
+import { adapt, findPorts } from './walk-through.ts';
+
+/** A container platform in a directory of its own. */
+export interface ContainerPlatform {
+  dir: string;
+  project: string;
+  /** Ports of the proxy, the service and the application. */
+  ports: readonly number[];
+  /** Runs idkit on it. */
+  run(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
+  /** Replaces text in one of its files. */
+  edit(file: string, from: string, to: string): void;
+}
+
+let projects = 0;
+
+/** What `idkit init --runtime compose` writes, with the test's images and ports; its containers go with the test. */
+export async function makePlatform(t: TestContext, engine: TestEngine): Promise<ContainerPlatform> {
+  const dir = join(mkdtempSync(join(tmpdir(), 'idkit-containers-')), 'idkit');
+  const project = `idkit-test-${process.pid}-${++projects}`;
+  const ports = await findPorts(3);
+  const run: ContainerPlatform['run'] = (argv, env = {}) =>
+    runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
+  t.after(async () => {
+    await run(['down', '--quiet']);
+    const filter = ['--filter', `label=com.docker.compose.project=${project}`];
+    const volumes = (await engine.call(['volume', 'ls', '-q', ...filter]))
+      .split('\n')
+      .filter((name) => name !== '');
+    if (volumes.length > 0) await engine.call(['volume', 'rm', '-f', ...volumes]);
+    rmSync(join(dir, '..'), { recursive: true, force: true });
+  });
+  await run(['init', '--runtime', 'compose']);
+  adapt(dir, engine, ports);
+  writeFileSync(
+    join(dir, 'idkit.yaml'),
+    `${readFileSync(join(dir, 'idkit.yaml'), 'utf8')}compose: { project: ${project} }\n`,
+  );
+  const edit: ContainerPlatform['edit'] = (file, from, to) => {
+    const path = join(dir, file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(from)) throw new Error(`${file} does not hold ${from}`);
+    writeFileSync(path, text.replaceAll(from, to));
+  };
+  return { dir, project, ports, run, edit };
+}
