@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
-import { makePlace } from '../journey/idkit.ts';
+import { BIN, makePlace } from '../journey/idkit.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { missingKeycloak, startKeycloak } from './keycloak-server.ts';
-import { makeOperatedPlatform, postTo } from './operated-platform.ts';
+import { makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts';
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
@@ -122,6 +124,30 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
         assert.equal(renewed.status, 200, JSON.stringify(renewed.body));
       },
     );
+
+    await t.test(
+      'killed while Keycloak starts: --resume stops that one, and ends the restore (contract §3)',
+      async () => {
+        await killWhileStarting(platform.dir, set);
+        const resumed = await platform.idkit(['restore', '--resume', '--yes']);
+        assert.equal(resumed.code, 0, resumed.stdout + resumed.stderr);
+        assert.equal(
+          (await platform.idkit(['admin', 'user', 'count', '--realm', 'globex'])).result()['count'],
+          1000,
+        );
+      },
+    );
+
+    await t.test(
+      'killed while Keycloak starts: --abort brings the old database back, and Keycloak serves on it',
+      async () => {
+        assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
+        await killWhileStarting(platform.dir, set);
+        const aborted = await platform.idkit(['restore', '--abort', '--yes']);
+        assert.equal(aborted.code, 0, aborted.stdout + aborted.stderr);
+        assert.equal((await platform.idkit(['admin', 'realm', 'get', 'old-state'])).code, 0);
+      },
+    );
   });
 });
 
@@ -132,4 +158,23 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
   return new Map(
     clients.flatMap(({ clientId, secret }) => (secret === undefined ? [] : [[clientId, secret]])),
   );
+}
+
+/** Begins a restore, and ends it with SIGKILL once its start command has run. */
+async function killWhileStarting(dir: string, set: string): Promise<void> {
+  const argv = [BIN, 'restore', '--from', set, '--yes', '--dir', dir, '--json'];
+  const child = spawn(process.execPath, argv, {
+    env: { ...process.env, IDKIT_BACKUP_PASSPHRASE: PASSPHRASE },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let told = '';
+  for await (const chunk of child.stdout) {
+    told += chunk;
+    if (/"id":"start",.*"state":"started"/.test(told)) break;
+  }
+  // Long enough for the command to return, and too short for Keycloak to answer.
+  await sleep(1000);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  assert.ok(child.kill('SIGKILL'), told);
+  await ended;
 }
