@@ -72,15 +72,16 @@ export interface Service {
   stop(signal?: 'SIGTERM' | 'SIGINT'): Promise<number | null>;
 }
 
-/** Starts `idkit serve --port 0` off a terminal and waits for the address in its log. Ends with the test. */
+/** Starts `idkit serve`, on a free port unless told, off a terminal and waits for the address in its log. Ends with the test. */
 export async function startIdkit(
   t: TestContext,
   options: { bin?: string; cwd: string; env?: NodeJS.ProcessEnv; argv?: readonly string[] },
 ): Promise<Service> {
   const around = await surroundings.of(options.cwd);
+  const { argv = [] } = options;
   const child = spawn(
     process.execPath,
-    [options.bin ?? BIN, 'serve', '--port', '0', ...(options.argv ?? [])],
+    [options.bin ?? BIN, 'serve', ...(argv.includes('--port') ? [] : ['--port', '0']), ...argv],
     {
       cwd: options.cwd,
       env: cleanEnvironment({ ...around, ...options.env }),

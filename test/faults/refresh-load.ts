@@ -1,0 +1,134 @@
+import { Agent, request } from 'node:http';
+import { form } from '../http/service.ts';
+
+/** One HTTP answer; status 0 where there was none. */
+export interface Reply {
+  status: number;
+  body: Record<string, string>;
+  fault?: string;
+}
+
+/** Posts a form once over a connection that is kept open; nothing is tried again. */
+export function post(agent: Agent, url: string, fields: Record<string, string>): Promise<Reply> {
+  return new Promise((resolve) => {
+    const { body, headers, method } = form(fields);
+    const outgoing = request(url, {
+      agent,
+      method: method!,
+      headers: { ...(headers as Record<string, string>), 'content-length': String(body).length },
+      timeout: 30_000,
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in 30 s')));
+    outgoing.on('error', (error) => resolve({ status: 0, body: {}, fault: error.message }));
+    outgoing.on('response', (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('error', (error) => resolve({ status: 0, body: {}, fault: error.message }));
+      answer.on('end', () => {
+        let parsed: Record<string, string> = {};
+        try {
+          parsed = JSON.parse(text) as Record<string, string>;
+        } catch {
+          // A proxy's page.
+        }
+        resolve({ status: answer.statusCode!, body: parsed });
+      });
+    });
+    outgoing.end(body);
+  });
+}
+
+/** One login whose refresh token is rotated again and again. */
+export interface Chain {
+  /** The newest token that was answered, and the one before it. */
+  token: string;
+  parent: string | undefined;
+  /** Whether the last presentation of `token` was not answered by 200: nobody knows whether it was rotated. */
+  open: boolean;
+}
+
+/** What a load saw. */
+export interface Load {
+  chains: readonly Chain[];
+  requests: number;
+  answered: number;
+  /** When (`performance.now()`) and how requests failed. */
+  failures: { at: number; status: number; fault: string }[];
+  /** When each request was answered by 200. */
+  successes: number[];
+  stop(): Promise<void>;
+}
+
+/**
+ * Keeps `clients` clients refreshing, each over a connection of its own, at most one request each `pause`
+ * milliseconds. A chain whose answer was lost goes on with what it has.
+ *
+ * @param addressOf where a client's next request goes
+ */
+export async function startLoad(
+  clients: number,
+  pause: number,
+  addressOf: (client: number) => string,
+): Promise<Load> {
+  const path = '/realms/master/protocol/openid-connect/token';
+  let running = true;
+  const load: Omit<Load, 'chains' | 'stop'> = { requests: 0, answered: 0, failures: [], successes: [] };
+  const agents: Agent[] = [];
+  const logIn = async (agent: Agent, address: string): Promise<Chain> => {
+    const { status, body, fault } = await post(agent, `${address}${path}`, {
+      grant_type: 'password',
+      client_id: 'admin-cli',
+      username: 'admin',
+      password: 'Test-Admin-Password-1',
+    });
+    if (status !== 200) throw new Error(`login: ${status} ${fault ?? JSON.stringify(body)}`);
+    return { token: body['refresh_token']!, parent: undefined, open: false };
+  };
+  const chains: Chain[] = [];
+  for (let client = 0; client < clients; client++) {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    agents.push(agent);
+    chains.push(await logIn(agent, addressOf(client)));
+  }
+  const refreshOnce = async (client: number): Promise<void> => {
+    const chain = chains[client]!;
+    const fields = { grant_type: 'refresh_token', client_id: 'admin-cli', refresh_token: chain.token };
+    load.requests++;
+    const { status, body, fault } = await post(agents[client]!, `${addressOf(client)}${path}`, fields);
+    if (status === 200) {
+      load.answered++;
+      load.successes.push(performance.now());
+      chain.parent = chain.token;
+      chain.token = body['refresh_token']!;
+      chain.open = false;
+      return;
+    }
+    load.failures.push({
+      at: performance.now(),
+      status,
+      fault: fault ?? `${body['error']}: ${body['error_description']}`,
+    });
+    // Rotated, and the answer was lost: the session has ended, and the client logs in again.
+    if (status === 400 && chain.open) Object.assign(chain, await logIn(agents[client]!, addressOf(client)));
+    else chain.open = true;
+  };
+  const loops = chains.map(async (_, client) => {
+    while (running) {
+      const began = performance.now();
+      await refreshOnce(client);
+      const rest = pause - (performance.now() - began);
+      if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest * (0.5 + Math.random())));
+    }
+  });
+  return Object.assign(load, {
+    chains,
+    stop: async () => {
+      running = false;
+      await Promise.all(loops);
+      for (const agent of agents) agent.destroy();
+    },
+  });
+}
