@@ -19,6 +19,7 @@ import { ClientScreen } from './screens/client.tsx';
 import { ClientsScreen } from './screens/clients.tsx';
 import { EventsScreen } from './screens/events.tsx';
 import { KeysScreen } from './screens/keys.tsx';
+import { OutsideScreen } from './screens/outside.tsx';
 import { RealmsScreen } from './screens/realms.tsx';
 import { UserScreen } from './screens/user.tsx';
 import { UsersScreen } from './screens/users.tsx';
@@ -41,7 +42,7 @@ function Console({ administration }: { administration: Administration }) {
     // Data of a session that ended is not left on the screen.
     if (state.name !== 'logged_in') queries.clear();
   }, [state.name]);
-  if (state.name !== 'logged_in') return <p className="waiting">Going to the login…</p>;
+  if (state.name !== 'logged_in') return <OutsideScreen administration={administration} state={state} />;
   return (
     <AdministrationProvider value={administration}>
       <Router hook={useHashLocation}>
@@ -105,4 +106,5 @@ createRoot(document.getElementById('console')!).render(
   </StrictMode>,
 );
 const state = await administration.session.start();
-if (state.name === 'logged_out') await administration.session.login({ returnTo: location.href });
+// A login that came back with an error would come back with it again, without end.
+if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();

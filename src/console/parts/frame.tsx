@@ -33,7 +33,7 @@ const isWide = (): boolean => matchMedia('(min-width: 75rem)').matches;
 
 /** What stands around every screen: where one is, where one can go, and the way out. */
 export function Frame(props: { realm?: string; children: ReactNode }) {
-  const { session } = useAdministration();
+  const { session, logOut } = useAdministration();
   const [location] = useLocation();
   const [open, setOpen] = useState(isWide);
   // On a narrow screen the navigation lies over what was just chosen in it.
@@ -66,7 +66,7 @@ export function Frame(props: { realm?: string; children: ReactNode }) {
               <ToolbarContent alignItems="center">
                 <ToolbarItem align={{ default: 'alignEnd' }}>{name}</ToolbarItem>
                 <ToolbarItem>
-                  <Button variant="plain" onClick={() => void session.logout()}>
+                  <Button variant="plain" onClick={() => void logOut()}>
                     Sign out
                   </Button>
                 </ToolbarItem>

@@ -8,6 +8,12 @@ export interface Administration {
   place: Place;
   session: BrowserSession;
   api: AdminApi;
+  /** Why a login or a logout that was asked for here cannot begin. */
+  readonly fault: string | undefined;
+  /** Goes to the login and comes back to the same screen. */
+  logIn(): Promise<void>;
+  logOut(): Promise<void>;
+  /** Tells of each change of the session or of `fault`. */
   subscribe(listener: () => void): () => void;
 }
 
@@ -18,17 +24,31 @@ const CLIENT_ID = 'security-admin-console';
 export function openAdministration(place: Place): Administration {
   const listeners = new Set<() => void>();
   const realm = encodeURIComponent(place.realm);
+  let fault: string | undefined;
+  const tell = (): void => {
+    for (const listener of listeners) listener();
+  };
+  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+    fault = undefined;
+    await work().catch((error: unknown) => {
+      fault = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+    });
+    tell();
+  };
   const session = openBrowserSession({
     issuer: `${place.baseUrl}/realms/${realm}`,
     clientId: CLIENT_ID,
     redirectUri: `${place.baseUrl}/admin/${realm}/console/`,
-    onChange: () => {
-      for (const listener of listeners) listener();
-    },
+    onChange: tell,
   });
   return {
     place,
     session,
+    get fault() {
+      return fault;
+    },
+    logIn: () => attempt('The login cannot begin', () => session.login({ returnTo: location.href })),
+    logOut: () => attempt('You are signed out here, and the service was not told', session.logout),
     api: openAdminApi(`${place.baseUrl}/admin/realms`, session.fetch),
     subscribe(listener) {
       listeners.add(listener);
@@ -56,7 +76,8 @@ export function useApi(): AdminApi {
   return useAdministration().api;
 }
 
-/** The session's state, anew with each change. */
+/** The session's state, anew with each change of it or of `fault`. */
 export function useSessionState(administration: Administration): SessionState {
+  useSyncExternalStore(administration.subscribe, () => administration.fault);
   return useSyncExternalStore(administration.subscribe, () => administration.session.state);
 }

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
+import { checkScreen } from './console-screen.ts';
+import { makePlace, post, readSecrets, startIdkit } from './idkit.ts';
+
+test('a console without a login says why, and leads to one', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const cwd = makePlace(t);
+  const service = await startIdkit(t, { cwd });
+  const { IDKIT_ADMIN_USERNAME: username = 'admin', IDKIT_ADMIN_PASSWORD: password = '' } = readSecrets(cwd);
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  context.setDefaultTimeout(30_000);
+  const page = await context.newPage();
+  const console = `${service.address}/admin/master/console/`;
+
+  await t.test('where another tab signed out', async () => {
+    await page.goto(console);
+    await page.fill('#username', username);
+    await page.fill('#password', password);
+    await page.click('#kc-login');
+    await page.getByRole('heading', { name: 'Realms' }).waitFor();
+    const other = await context.newPage();
+    await other.goto(console);
+    await other.getByRole('heading', { name: 'Realms' }).waitFor();
+    await other.getByRole('button', { name: 'Sign out' }).click();
+    await other.waitForSelector('#kc-form-login');
+    await page.getByRole('heading', { name: 'You signed out in another tab' }).waitFor();
+    await checkScreen(page, 'signed-out');
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForSelector('#kc-form-login');
+  });
+
+  await t.test('where it was opened under another name than the service has', async () => {
+    const { port } = new URL(service.address);
+    await page.goto(`http://localhost:${port}/admin/master/console/`);
+    await page.getByRole('heading', { name: /^The login cannot begin: / }).waitFor();
+  });
+
+  await t.test('where the service refuses it, without asking again and again', async () => {
+    const form = { grant_type: 'password', client_id: 'admin-cli', username, password };
+    const { body } = await post(service.address, 'master', 'token', form);
+    const headers = {
+      authorization: `Bearer ${body['access_token']}`,
+      'content-type': 'application/json',
+    };
+    const clients = `${service.address}/admin/realms/master/clients`;
+    const found = await fetch(`${clients}?clientId=security-admin-console`, { headers });
+    const [client] = (await found.json()) as [{ id: string }];
+    const answer = await fetch(`${clients}/${client.id}`, {
+      method: 'PUT',
+      headers,
+      body: JSON.stringify({ ...client, standardFlowEnabled: false }),
+    });
+    assert.equal(answer.status, 204);
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.url().includes('/protocol/openid-connect/auth?')) asked += 1;
+    });
+    await page.goto(console);
+    await page.getByRole('heading', { name: /^The login failed: .*Standard flow is disabled/ }).waitFor();
+    assert.equal(asked, 1);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: /^The login failed: / }).waitFor();
+  });
+});
