@@ -1,5 +1,5 @@
 // Runs one procedure on a platform directory in a process of its own, for tests that kill it.
-//   node run-procedure.ts backup|restore DIR [--from SET] [--after STEP] [--flag resume|abort …]
+//   node run-procedure.ts backup|restore DIR [--from SET] [--after STEP] [--in-place NAME] [--flag resume|abort …]
 // With --after the process kills itself (SIGKILL) when that step is done. The passphrase comes on stdin.
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ const { positionals, values } = parseArgs({
     from: { type: 'string' },
     to: { type: 'string' },
     after: { type: 'string' },
+    'in-place': { type: 'string' },
     flag: { type: 'string', multiple: true, default: [] },
   },
 });
@@ -39,7 +40,11 @@ const options: ProcedureOptions = {
   },
 };
 const flags = Object.fromEntries(values.flag.map((name) => [name, true]));
-const from = values.from === undefined ? {} : { from: values.from };
+const inPlace = values['in-place'];
+const from = {
+  ...(values.from === undefined ? {} : { from: values.from }),
+  ...(inPlace === undefined ? {} : { inPlace }),
+};
 try {
   const result =
     procedure === 'backup'

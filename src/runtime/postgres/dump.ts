@@ -12,6 +12,9 @@ const END = '-- PostgreSQL database dump complete';
 /** Bytes at the end in which it lies. */
 const TAIL_BYTES = 400;
 
+/** Seconds that counting the users of a large database may take. */
+const COUNT_SECONDS = 600;
+
 /** Begins the moment that is dumped, and holds it for pg_dump. */
 const SNAPSHOT = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
   SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()));`;
@@ -32,7 +35,12 @@ export async function dumpPostgres(
   const { signal } = options;
   const applicationName = `idkit-backup-${random.bytes(6).toString('hex')}`;
   const server = await readServer(context, { signal, database });
-  const session = await psql.openSession(database, { signal, applicationName });
+  const session = await psql.openSession(database, {
+    signal,
+    applicationName,
+    seconds: COUNT_SECONDS,
+    lockSeconds: context.lockWaitSeconds,
+  });
   let failed = true;
   try {
     const [moment] = await session.ask(SNAPSHOT);

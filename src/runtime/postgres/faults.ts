@@ -37,6 +37,7 @@ const KNOWN: readonly Known[] = [
     code: 'IDKIT_VERSION',
     hints: ['install a client of the server’s version or newer'],
   },
+  { pattern: /\b3D000\b|database "[^"]*" does not exist/i, code: 'IDKIT_NOT_FOUND' },
   {
     pattern: /\b42501\b|permission denied|must be (owner|superuser|a superuser)/i,
     code: 'IDKIT_CREDENTIALS',
@@ -50,7 +51,7 @@ const KNOWN: readonly Known[] = [
 
 /** The server is on its way up or down, and will answer soon. */
 export const SOON =
-  /the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
+  /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
 
 /** Lines of a report that tell the operator nothing. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;

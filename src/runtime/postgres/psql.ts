@@ -21,6 +21,8 @@ export interface QueryOptions {
   seconds?: number;
   /** Seconds to wait for a server that is starting or stopping. */
   patience?: number;
+  /** Seconds that a statement may wait for another session's lock; as long as it may run unless told. */
+  lockSeconds?: number;
   applicationName?: string;
 }
 
@@ -116,7 +118,7 @@ export function openPsql(options: PsqlOptions): Psql {
     // The server ends the statement itself; a server that is gone does not.
     const timer = setTimeout(stop, (seconds + CONNECT_SECONDS + 5) * 1000);
     try {
-      run.stdin.end(`${preamble(seconds)}${sql}\n`);
+      run.stdin.end(`${preamble(options)}${sql}\n`);
       const stdout = await readAll(run);
       const end = await run.ended;
       signal?.throwIfAborted();
@@ -157,7 +159,7 @@ export function openPsql(options: PsqlOptions): Psql {
           explainEnd('psql', end, { database, location }),
         );
         try {
-          await session.ask(preamble(0));
+          await session.ask(preamble(options));
           return session;
         } catch (error) {
           await session.close();
@@ -188,11 +190,11 @@ const PSQL_ARGUMENTS = [
 ];
 
 /** What roles and databases may have set for every session must not reach into this one. */
-function preamble(seconds: number): string {
+function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions): string {
   return [
     'SET client_min_messages = warning;',
     `SET statement_timeout = ${seconds * 1000};`,
-    'SET lock_timeout = 0;',
+    `SET lock_timeout = ${lockSeconds * 1000};`,
     'SET idle_in_transaction_session_timeout = 0;',
     'SET default_transaction_read_only = off;',
     'SET standard_conforming_strings = on;',

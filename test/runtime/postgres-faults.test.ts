@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { openSet, readDump } from '../../src/backupset/index.ts';
+import { IdkitError, Secret } from '../../src/core/index.ts';
+import type { PostgresDatabase } from '../../src/runtime/postgres/database.ts';
+import { onSmallDisk } from '../procedures/platform.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+import {
+  dumpOf,
+  inPieces,
+  inspect,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  type KeycloakServer,
+  never,
+  startKeycloakServer,
+} from './postgres-keycloak.ts';
+
+const skip = missingPostgres() ?? false;
+const TEXT = KEYCLOAK_SQL.toString();
+
+/** A set of which only the dump is looked at. */
+async function setOf(t: TestContext, gzip: Uint8Array) {
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-dump-'));
+  t.after(() => rm(dir, { recursive: true }));
+  await mkdir(join(dir, 'set'));
+  await writeFile(join(dir, 'set', 'keycloak-db.sql.gz'), gzip);
+  return openSet(join(dir, 'set'));
+}
+
+const load = (database: PostgresDatabase, sql: AsyncIterable<Uint8Array>, signal = never) =>
+  database.loadDatabase(sql, { id: 'x', masterKey: undefined, signal });
+
+/** The side database is there, empty, and goes; the live one is as it was, and nobody is left. */
+async function checkNothingLoaded(server: KeycloakServer, database: PostgresDatabase): Promise<void> {
+  if (server.databases().includes('keycloak_restore_x'))
+    assert.equal(
+      server.sql(
+        'keycloak_restore_x',
+        `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
+      ),
+      '0',
+    );
+  await database.unswapDatabase('x');
+  await database.discardDatabase('x', { old: false });
+  assert.deepEqual(server.databases(), ['keycloak']);
+  assert.equal(server.sql('keycloak', 'SELECT count(*) FROM realm'), '4');
+  assert.deepEqual(server.clients(), []);
+}
+
+test('a dump that is cut off leaves no table, wherever it is cut', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const rows = TEXT.indexOf('COPY public.user_entity');
+  const line = TEXT.indexOf('\n', rows + 20_000) + 1;
+  const data = TEXT.indexOf('\n\\.\n', TEXT.lastIndexOf('COPY public.')) + 4;
+  const marker = TEXT.indexOf('--\n-- PostgreSQL database dump complete');
+  const cuts = { 'at a line end inside COPY': line, 'after the data': data, 'before the end line': marker };
+  for (const [where, at] of Object.entries(cuts)) {
+    assert.ok(at > 1000, where);
+    const set = await setOf(t, gzipSync(TEXT.slice(0, at)));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, where);
+    await checkNothingLoaded(server, database);
+  }
+  const whole = gzipSync(KEYCLOAK_SQL);
+  for (const end of [whole.length >> 1, whole.length - 1, whole.length - 9]) {
+    const set = await setOf(t, whole.subarray(0, end));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, `${end} bytes of gzip`);
+    await checkNothingLoaded(server, database);
+  }
+});
+
+test('a dump that would make psql do something else is refused, and nothing of it runs', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-canary-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const canary = join(dir, 'canary');
+  const at = TEXT.indexOf('CREATE TABLE');
+  const lines = [
+    `\\! touch ${canary}`,
+    `\\copy (SELECT 1) TO PROGRAM 'touch ${canary}'`,
+    `\\o ${canary}`,
+    '\\connect postgres',
+    '\\unrestrict abc`touch canary`',
+    `COPY public.realm FROM PROGRAM 'touch ${canary}';`,
+    `COPY (SELECT 1) TO '${canary}';`,
+    'DROP DATABASE keycloak;',
+    'ALTER ROLE keycloak SUPERUSER;',
+  ];
+  for (const hostile of lines) {
+    const set = await setOf(t, gzipSync(`${TEXT.slice(0, at)}${hostile}\n${TEXT.slice(at)}`));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, hostile);
+    assert.ok(!existsSync(canary), hostile);
+    await checkNothingLoaded(server, database);
+  }
+  // Where the reading of the dump were fooled, psql itself takes no command.
+  const fooled = `${TEXT.slice(0, at)}\\! touch ${canary}\n${TEXT.slice(at)}`;
+  await assert.rejects(load(database, inPieces(Buffer.from(fooled))), (error) => error instanceof IdkitError);
+  assert.ok(!existsSync(canary));
+  await checkNothingLoaded(server, database);
+});
+
+test('roles, extensions and the right to make databases that are missing are told at once, before the load', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const at = TEXT.indexOf('CREATE TABLE');
+  const foreign = `CREATE EXTENSION IF NOT EXISTS "no-such-thing" WITH SCHEMA public;\nGRANT SELECT ON TABLE public.realm TO "Old Reader";\nALTER TABLE public.realm OWNER TO nobody_here;\nALTER TABLE public.realm OWNER TO postgres;\n`;
+  const report = inspect(Buffer.from(TEXT.slice(0, at) + foreign + TEXT.slice(at)));
+  server.sql('postgres', 'ALTER ROLE keycloak NOCREATEDB');
+  await assert.rejects(server.open().checkDump(report), (error: unknown) => {
+    assert.ok(error instanceof IdkitError);
+    assert.equal(error.code, 'IDKIT_VERSION');
+    for (const told of [
+      /Old Reader, nobody_here/,
+      /no-such-thing/,
+      /may not create a database/,
+      /give objects to postgres/,
+    ])
+      assert.match(error.message, told);
+    assert.match(error.hints.join('\n'), /CREATE ROLE "nobody_here" NOLOGIN/);
+    assert.match(error.hints.join('\n'), /GRANT "postgres" TO "keycloak"/);
+    return true;
+  });
+  const newer = inspect(
+    Buffer.from(TEXT.replace('Dumped from database version 15.18', 'Dumped from database version 99.1')),
+  );
+  await assert.rejects(server.open().checkDump(newer), { code: 'IDKIT_VERSION', message: /99\.1/ });
+  await assert.rejects(server.open({ service: 'idkit' }).checkDump(report), {
+    code: 'IDKIT_VERSION',
+    message: /Keycloak/,
+  });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('a table that another session holds ends a dump in bounded time (15), and nothing waits on', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const { Client } = await import('pg');
+  const locker = new Client({
+    connectionString: `${server.url.replace('keycloak@', `postgres:${server.password}@`)}`,
+  });
+  await locker.connect();
+  await locker.query('BEGIN; LOCK TABLE realm IN ACCESS EXCLUSIVE MODE');
+  await assert.rejects(dumpOf(server.open({ lockWaitSeconds: 1 })), {
+    code: 'IDKIT_UNREACHABLE',
+    message: /lock timeout/,
+  });
+  assert.equal(server.clients().filter((name) => name.startsWith('idkit')).length, 0);
+  await locker.end();
+});
+
+test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const kills = {
+    'its backend': () =>
+      server.sql(
+        'postgres',
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idkit-backup-%'`,
+      ),
+    'the program': () => {
+      const pids = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)], {
+        encoding: 'utf8',
+      });
+      for (const [, pid] of pids.matchAll(/(\d+) pg_dump/g)) process.kill(Number(pid), 'SIGKILL');
+    },
+  };
+  for (const [what, kill] of Object.entries(kills)) {
+    let chunks = 0;
+    const dump = server.open().dumpDatabase(
+      async () => {
+        // The first is idkit's own head.
+        if (++chunks === 2) {
+          kill();
+          await sleep(300);
+        }
+      },
+      { signal: never },
+    );
+    await assert.rejects(dump, (error) => error instanceof IdkitError && error.exitCode !== 70, what);
+    assert.deepEqual(server.clients(), [], what);
+  }
+});
+
+test('a server that says nothing any more is given up (15); its backend ends as soon as it can', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  let stopped: number[] = [];
+  let chunks = 0;
+  const dump = server.open({ stallSeconds: 2 }).dumpDatabase(
+    async () => {
+      if (++chunks !== 2) return;
+      const pids = server.sql(
+        'postgres',
+        `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'idkit-backup-%'`,
+      );
+      stopped = pids.split('\n').map(Number);
+      for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    },
+    { signal: never },
+  );
+  await assert
+    .rejects(dump, { code: 'IDKIT_UNREACHABLE', message: /sent nothing for 2 s|idkit-backup/ })
+    .finally(() => {
+      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+    });
+  for (let tries = 0; server.clients().length > 0 && tries < 50; tries++) await sleep(100);
+  assert.deepEqual(server.clients(), []);
+});
+
+test('a server that is stopped in the middle fails dump and load (15), and the old state is what it was', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  let chunks = 0;
+  const dump = database.dumpDatabase(
+    async () => {
+      if (++chunks === 2) await server.stop('immediate');
+    },
+    { signal: never },
+  );
+  await assert.rejects(dump, { code: 'IDKIT_UNREACHABLE' });
+  await server.start();
+  assert.deepEqual((await dumpOf(database)).summary.realms, KEYCLOAK_REALMS);
+
+  async function* stopping() {
+    for await (const chunk of inPieces(KEYCLOAK_SQL, 64 * 1024)) {
+      yield chunk;
+      if (++chunks === 10) await server.stop('immediate');
+    }
+  }
+  chunks = 0;
+  await assert.rejects(load(database, stopping()), { code: 'IDKIT_UNREACHABLE' });
+  const stopped = database.unswapDatabase('x');
+  await sleep(200);
+  await server.start();
+  // A server that is just starting is waited for.
+  await stopped;
+  await checkNothingLoaded(server, database);
+});
+
+test('an interrupt ends dump and load at once, and leaves nobody at the server', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const reason = new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
+  const interrupt = new AbortController();
+  let chunks = 0;
+  const dump = database.dumpDatabase(
+    async () => {
+      if (++chunks === 2) interrupt.abort(reason);
+    },
+    { signal: interrupt.signal },
+  );
+  await assert.rejects(dump, reason);
+  assert.deepEqual(server.clients(), []);
+
+  const other = new AbortController();
+  async function* interrupted() {
+    for await (const chunk of inPieces(KEYCLOAK_SQL, 64 * 1024)) {
+      yield chunk;
+      if (++chunks === 20) other.abort(reason);
+    }
+  }
+  await assert.rejects(load(database, interrupted(), other.signal), reason);
+  await checkNothingLoaded(server, database);
+});
+
+test('whoever is not let in is told so: password (12), no database (10), no server (15)', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const wrong = server.open({ password: new Secret('wrong') });
+  await assert.rejects(dumpOf(wrong), (error: unknown) => {
+    assert.ok(error instanceof IdkitError);
+    assert.equal(error.exitCode, 12);
+    assert.ok(!`${error.message}${error.hints}`.includes('wrong'));
+    return true;
+  });
+  await assert.rejects(dumpOf(server.open({ url: server.url.replace(/keycloak$/, 'absent') })), {
+    exitCode: 10,
+  });
+  await assert.rejects(dumpOf(server.open({ url: 'postgres://keycloak@127.0.0.1:1/keycloak' })), {
+    exitCode: 15,
+  });
+  const other = server.open({
+    password: new Secret('wrong'),
+    otherPasswords: [new Secret('Keycloak-Role-1')],
+  });
+  assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { settings: { log_statement: 'all' } });
+  const [before, next] = ['Keycloak-Role-1', 'A-quite-new-one-2'];
+  const { sql } = await dumpOf(server.open());
+  const database = server.open({ password: new Secret(next), otherPasswords: [new Secret(before)] });
+  const seen: string[] = [];
+  async function* watched() {
+    for await (const chunk of inPieces(sql)) {
+      seen.push(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }));
+      yield chunk;
+    }
+  }
+  await load(database, watched());
+  await database.swapDatabase('x');
+  assert.ok(seen.some((list) => list.includes('idkit-restore') || list.includes('psql')));
+  for (const secret of [before, next]) {
+    assert.ok(!seen.join('\n').includes(secret));
+    if (secret === next) assert.ok(!server.log().includes(secret));
+  }
+  await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
+  assert.deepEqual(
+    (await dumpOf(server.open({ password: new Secret(next) }))).summary.realms,
+    KEYCLOAK_REALMS,
+  );
+  await database.unswapDatabase('x', { password: new Secret(before) });
+  await database.discardDatabase('x', { old: false });
+  assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('a disk of the server that fills up is 19, and the live database stands', { skip }, async (t) => {
+  await onSmallDisk(t, '48m', async (disk) => {
+    const server = await startKeycloakServer(t);
+    const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
+    execFileSync('chown', [owner, disk]);
+    server.sql('postgres', `CREATE TABLESPACE tiny LOCATION '${disk}'`);
+    server.sql('postgres', 'GRANT CREATE ON TABLESPACE tiny TO keycloak');
+    server.sql('postgres', 'ALTER DATABASE keycloak SET TABLESPACE tiny');
+    const database = server.open();
+    const { sql } = await dumpOf(database);
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 8_500_000));
+    await assert.rejects(load(database, inPieces(sql)), { code: 'IDKIT_NO_SPACE', exitCode: 19 });
+    await checkNothingLoaded(server, database);
+    const room = await database.databaseRoom();
+    assert.equal(room.here, false);
+  });
+});
+
+test('room on the server’s disk is known to a role that may ask, where the server is on this machine', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  assert.equal((await server.open().databaseRoom()).freeBytes, undefined);
+  const superuser = server.open({
+    url: `postgres://postgres@127.0.0.1:${server.port}/keycloak`,
+    password: new Secret(server.password),
+  });
+  const readable = process.getuid?.() === 0;
+  assert.equal(typeof (await superuser.databaseRoom()).freeBytes, readable ? 'number' : 'undefined');
+});
+
+test('a server without the database “postgres” is worked on from beside all the same', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  server.sql('template1', 'DROP DATABASE postgres');
+  await load(database, inPieces(KEYCLOAK_SQL));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.equal(
+    server.sql('template1', `SELECT string_agg(datname, ',') FROM pg_database WHERE NOT datistemplate`),
+    'keycloak',
+  );
+  assert.ok(readFileSync(join(server.dir, 'log'), 'utf8').length > 0);
+});
