@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { dumpOf, inPieces, never, startKeycloakServer } from '../runtime/postgres-keycloak.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+
+const CLIENTS = 200;
+
+test('200 clients that come back at once stop no swap, and see the old state or the new one', {
+  skip: missingPostgres() ?? false,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { settings: { max_connections: '260' } });
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  server.sql('keycloak', `UPDATE realm SET name = 'later' WHERE name = 'acme'`);
+  await database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
+  await database.checkLoaded('x', undefined);
+
+  const seen = new Set<string>();
+  let storm = true;
+  let attempts = 0;
+  const clients = Array.from({ length: CLIENTS }, async () => {
+    while (storm) {
+      const client = new Client({
+        connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
+        ssl: false,
+      });
+      // Cut off in the middle is what the swap does.
+      client.on('error', () => undefined);
+      attempts++;
+      try {
+        await client.connect();
+        const { rows } = await client.query(
+          "SELECT string_agg(name, ',' ORDER BY name) AS realms FROM realm",
+        );
+        seen.add(String(rows[0].realms));
+        await client.query('SELECT pg_sleep(0.05)');
+      } catch {
+        await sleep(5);
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    }
+  });
+  try {
+    while (!seen.has('globex,initech,later,master') || attempts < CLIENTS) await sleep(20);
+    await database.swapDatabase('x');
+    const until = Date.now() + 30_000;
+    while (!seen.has('acme,globex,initech,master') && Date.now() < until) await sleep(20);
+    await database.unswapDatabase('x');
+    await database.swapDatabase('x');
+  } finally {
+    storm = false;
+    await Promise.all(clients);
+  }
+  assert.deepEqual([...seen].sort(), ['acme,globex,initech,master', 'globex,initech,later,master']);
+  await database.discardDatabase('x', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
