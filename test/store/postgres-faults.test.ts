@@ -99,6 +99,24 @@ onPostgres(
   },
 );
 
+onPostgres('a server that is too old is refused (exit 14)', async (_, pg) => {
+  const { url, name } = await makeDatabase(pg);
+  // A server of this version that calls itself 12: the name is all that is asked.
+  await runSql(
+    pg,
+    `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS
+       $$ SELECT CASE $1 WHEN 'server_version_num' THEN '120022' ELSE pg_catalog.current_setting($1) END $$;
+     ALTER DATABASE ${name} SET search_path = public, pg_catalog`,
+    name,
+  );
+  const error = await refusal({ url, password: passwordOf(pg) });
+  assert.equal(error.code, 'IDKIT_VERSION');
+  assert.equal(error.exitCode, 14);
+  assert.match(error.message, /Postgres 12, and idkit needs 13 or newer/);
+  const made = await runSql(pg, `SELECT to_regclass('idkit_schema') AS made`, name);
+  assert.deepEqual(made, [{ made: null }]);
+});
+
 onPostgres('a newer schema is refused (exit 14)', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
