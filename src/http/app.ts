@@ -2,7 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
 import { browserRoutes } from './browser/index.ts';
-import { answerTransportFault, SERVER_FAULT, sendGlobalError, statusText } from './error-answers.ts';
+import {
+  answerAwayDatabase,
+  answerTransportFault,
+  SERVER_FAULT,
+  sendGlobalError,
+  statusText,
+} from './error-answers.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
 import type { Health } from './health.ts';
 import type { RouteTimes } from './metrics/request-histogram.ts';
@@ -134,6 +140,10 @@ function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
     }
     if (answerTransportFault(error, request, reply)) return;
+    if (answerAwayDatabase(error, request, reply)) {
+      log.error({ err: error }, 'a request could not be answered without the database');
+      return;
+    }
     answerBug(log, error, request, reply);
   });
 }

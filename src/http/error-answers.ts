@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { IdkitError } from '../core/index.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
 import { BodyTooLarge, discardRest } from './request-body.ts';
 
@@ -7,6 +8,21 @@ export const SERVER_FAULT = {
   error: 'unknown_error',
   error_description: 'For more on this error consult the server log.',
 } as const;
+
+/**
+ * Answers a request that the database kept from being answered: 503, so that a proxy or client tries again, elsewhere
+ * or later; the error is RFC 6749's (§4.1.2.1). Anything else is not answered.
+ */
+export function answerAwayDatabase(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
+  if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNREACHABLE') return false;
+  reply.header('retry-after', '1');
+  if (wantsPage(request)) sendErrorPage(reply, 503, statusText(503));
+  else if (request.url.startsWith('/admin/')) reply.code(503).send({ errorMessage: AWAY });
+  else reply.code(503).send({ error: 'temporarily_unavailable', error_description: AWAY });
+  return true;
+}
+
+const AWAY = 'The service is not available for the moment.';
 
 /** Statuses of the HTTP layer with the words of Keycloak's global handler. */
 const REASONS: Readonly<Record<number, string>> = {

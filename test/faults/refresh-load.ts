@@ -55,6 +55,8 @@ export interface Load {
   chains: readonly Chain[];
   requests: number;
   answered: number;
+  /** Tokens that had been answered and were refused all the same. */
+  lost: number;
   /** When (`performance.now()`) and how requests failed. */
   failures: { at: number; status: number; fault: string }[];
   /** When each request was answered by 200. */
@@ -75,7 +77,13 @@ export async function startLoad(
 ): Promise<Load> {
   const path = '/realms/master/protocol/openid-connect/token';
   let running = true;
-  const load: Omit<Load, 'chains' | 'stop'> = { requests: 0, answered: 0, failures: [], successes: [] };
+  const load: Omit<Load, 'chains' | 'stop'> = {
+    requests: 0,
+    answered: 0,
+    lost: 0,
+    failures: [],
+    successes: [],
+  };
   const agents: Agent[] = [];
   const logIn = async (agent: Agent, address: string): Promise<Chain> => {
     const { status, body, fault } = await post(agent, `${address}${path}`, {
@@ -111,6 +119,7 @@ export async function startLoad(
       status,
       fault: fault ?? `${body['error']}: ${body['error_description']}`,
     });
+    if (status === 400 && !chain.open) load.lost++;
     // Rotated, and the answer was lost: the session has ended, and the client logs in again.
     if (status === 400 && chain.open) Object.assign(chain, await logIn(agents[client]!, addressOf(client)));
     else chain.open = true;
