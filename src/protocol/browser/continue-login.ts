@@ -1,6 +1,6 @@
 import type { Consent } from '../../model/index.ts';
 import { listLoginActions } from '../required-actions.ts';
-import { type BrowserCall, startLoginEvent } from './call.ts';
+import type { BrowserCall } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { findConsentNeed } from './consent-need.ts';
 import type { BrowserAnswer } from './contract.ts';
@@ -9,7 +9,7 @@ import { finishLogin } from './finish-login.ts';
 import { moveStep, newLoginRow, stepUrl, storeStep } from './login-row.ts';
 import { decideNextStep, type NextStep } from './next-step.ts';
 import { answerGone } from './open-login.ts';
-import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
+import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
 
 /** What is to be done next in a login whose user is proved, from what is true now. */
 export async function findNextStep(
@@ -58,15 +58,12 @@ export const CONSENT_STEP = 'OAUTH_GRANT';
 /** Ends a login by an error for the client. */
 export async function refuseLogin(
   call: BrowserCall,
-  { client, request, user, row }: LoginInProgress,
+  login: LoginInProgress,
   error: string,
   eventError: string,
 ): Promise<BrowserAnswer> {
-  const event = startLoginEvent(call, client);
-  describeRequest(event, request);
-  event.userId = user.id;
-  event.details['username'] = user.username;
-  event.failed(eventError);
+  const { client, request, row } = login;
+  startProvedEvent(call, login).failed(eventError);
   if (row !== undefined && row.revision > 0) await call.ctx.store.removeAuthenticationSession(row.id);
   return refuseToClient(call, client, request, { error });
 }

@@ -9,7 +9,7 @@ import { newCode } from './code.ts';
 import type { BrowserAnswer } from './contract.ts';
 import { issueFrontChannelTokens } from './front-channel-tokens.ts';
 import { answerGone } from './open-login.ts';
-import { describeRequest, type LoginInProgress, provedAt } from './progress.ts';
+import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
 import { parseResponseType } from './response-type.ts';
 import { makeSsoCookies } from './sso-cookies.ts';
 import { findSsoSession, type SsoSession } from './sso-session.ts';
@@ -52,13 +52,11 @@ export async function finishLogin(
 /** Another user's login is never replaced: whoever begins the second one may not be the owner of the first. */
 async function refuseOtherUser(
   call: BrowserCall,
-  { client, request, user, row }: LoginInProgress,
+  login: LoginInProgress,
   sso: SsoSession,
 ): Promise<BrowserAnswer> {
-  const event = startLoginEvent(call, client);
-  describeRequest(event, request);
-  event.userId = user.id;
-  event.details['username'] = user.username;
+  const { client, row } = login;
+  const event = startProvedEvent(call, login);
   event.details['existing_user'] = sso.user.id;
   event.failed('different_user_authenticated');
   if (row !== undefined) await call.ctx.store.removeAuthenticationSession(row.id);
@@ -166,18 +164,15 @@ async function answer(
 
 function tell(
   call: BrowserCall,
-  { client, request, user }: LoginInProgress,
+  login: LoginInProgress,
   session: UserSession,
   given: Consent | undefined,
 ): void {
-  const event = startLoginEvent(call, client);
-  describeRequest(event, request);
-  event.userId = user.id;
+  const event = startProvedEvent(call, login);
   event.sessionId = session.id;
   event.details['auth_type'] = 'code';
   event.details['code_id'] = session.id;
-  event.details['username'] = user.username;
-  event.details['consent'] = !client.consentRequired
+  event.details['consent'] = !login.client.consentRequired
     ? 'no_consent_required'
     : given === undefined
       ? 'persistent_consent'

@@ -6,7 +6,7 @@ import type {
   User,
 } from '../../model/index.ts';
 import type { EventDraft } from '../events.ts';
-import type { BrowserCall } from './call.ts';
+import { type BrowserCall, startLoginEvent } from './call.ts';
 import { findSsoSession, type SsoSession } from './sso-session.ts';
 
 /** What shows that the user is who they say. */
@@ -54,6 +54,18 @@ export async function findProgress(
   const password = credentials.find((one) => one.id === notes['password'] && one.type === 'password');
   if (user === undefined || !user.enabled || password === undefined) return undefined;
   return { client, request, row, user, proof: { by: 'password', password, authenticatedAt } };
+}
+
+/** The event of a login whose user is proved. */
+export function startProvedEvent(
+  call: BrowserCall,
+  { client, request, user }: Pick<LoginInProgress, 'client' | 'request' | 'user'>,
+): EventDraft {
+  const event = startLoginEvent(call, client);
+  describeRequest(event, request);
+  event.userId = user.id;
+  event.details['username'] = user.username;
+  return event;
 }
 
 /** What every event of a login tells of the request (observed admin-events-keys/event-code). */
