@@ -227,6 +227,47 @@ onPostgres('whoever holds the database alone is let be, and named', async (t, pg
 });
 
 onPostgres(
+  'what the server refuses a write for is told by its code, and the store goes on',
+  async (t, pg) => {
+    const { url, name } = await makeDatabase(pg);
+    const store = await openOn(t, pg, url);
+    const refusals: [state: string, code: string][] = [
+      ['53100', 'IDKIT_NO_SPACE'],
+      ['53200', 'IDKIT_UNREACHABLE'],
+      ['57014', 'IDKIT_UNREACHABLE'],
+      ['55P03', 'IDKIT_UNREACHABLE'],
+      ['40001', 'IDKIT_UNREACHABLE'],
+      ['42501', 'IDKIT_CREDENTIALS'],
+      ['XX001', 'IDKIT_DATABASE_DAMAGED'],
+    ];
+    await runSql(
+      pg,
+      'CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$',
+      name,
+    );
+    await runSql(
+      pg,
+      'CREATE TRIGGER refuse BEFORE INSERT ON realm FOR EACH ROW EXECUTE FUNCTION refuse()',
+      name,
+    );
+    for (const [state, code] of refusals) {
+      await runSql(
+        pg,
+        `CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN RAISE EXCEPTION 'as asked' USING ERRCODE = '${state}'; END $$`,
+        name,
+      );
+      await assert.rejects(store.apply([{ do: 'create', realm: aRealm({}) }]), {
+        code,
+        message: new RegExp(`${name}.*as asked`),
+      });
+    }
+    await runSql(pg, 'DROP TRIGGER refuse ON realm', name);
+    assert.deepEqual(await store.apply([{ do: 'create', realm: aRealm({}) }]), { outcome: 'applied' });
+  },
+);
+
+onPostgres(
   'names with a NUL byte, which Postgres cannot keep, are looked for and found nowhere',
   async (t, pg) => {
     const { url } = await makeDatabase(pg);

@@ -75,6 +75,8 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     text: 'has no connection left',
     hint: 'raise max_connections on the server, or run fewer replicas',
   },
+  '40001': { code: 'IDKIT_UNREACHABLE', text: 'let others go first again and again' },
+  '40P01': { code: 'IDKIT_UNREACHABLE', text: 'let others go first again and again' },
   '53100': { code: 'IDKIT_NO_SPACE', text: 'has no room on its disk' },
   '53200': { code: 'IDKIT_UNREACHABLE', text: 'has no memory left' },
   '55P03': { code: 'IDKIT_UNREACHABLE', text: 'holds a lock for too long' },
