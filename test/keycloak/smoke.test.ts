@@ -74,6 +74,25 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.equal(reuse?.detail, 'the realm does not rotate');
     });
 
+    await t.test('where the realm rotates, --deep sees a used refresh token refused', async () => {
+      await putMaster(keycloak, { revokeRefreshToken: true });
+      const { checks } = (await succeed(['smoke', '--deep'])) as unknown as { checks: Check[] };
+      assert.equal(checks.find(({ id }) => id === 'rotation')?.detail, 'renewed by a new one');
+      const reuse = checks.find(({ id }) => id === 'reuse');
+      assert.equal(reuse?.outcome, 'passed', JSON.stringify(reuse));
+      await putMaster(keycloak, { revokeRefreshToken: false });
+    });
+
+    await t.test(
+      'a platform of Keycloak that names no database of its own is not backed up (2)',
+      async () => {
+        const env = { IDKIT_BACKUP_PASSPHRASE: 'a passphrase' };
+        const refused = await idkit(['backup'], { env });
+        assert.equal(refused.code, 2, refused.stdout);
+        assert.match(refused.stdout, /set database in idkit\.yaml/);
+      },
+    );
+
     await t.test('a wrong password of the administrator is a finding, not the end of smoke', async () => {
       const ended = await idkit(['smoke'], { env: { IDKIT_ADMIN_PASSWORD: 'wrong' } });
       assert.equal(ended.code, 3);
@@ -163,6 +182,18 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
     }
   });
 });
+
+/** Changes settings of realm master as its administrator. */
+async function putMaster(keycloak: KeycloakServer, change: object): Promise<void> {
+  const form = { grant_type: 'password', client_id: 'admin-cli', ...KEYCLOAK_ADMIN };
+  const { body } = await post(keycloak.baseUrl, 'master', 'token', form);
+  const answer = await fetch(`${keycloak.baseUrl}/admin/realms/master`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${body['access_token']}`, 'content-type': 'application/json' },
+    body: JSON.stringify(change),
+  });
+  assert.equal(answer.status, 204);
+}
 
 function logIn(keycloak: KeycloakServer, password: string) {
   const form = { grant_type: 'password', client_id: 'web', username: 'bob', password };

@@ -22,7 +22,8 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
 
 /** The settings that a restored platform needs and that `.env` does not give. */
 export function listSettingsFromElsewhere(settings: Settings): readonly string[] {
-  const needed = ['IDKIT_MASTER_KEY', 'IDKIT_ADMIN_USERNAME', 'IDKIT_ADMIN_PASSWORD'];
+  const needed = ['IDKIT_ADMIN_USERNAME', 'IDKIT_ADMIN_PASSWORD'];
+  if (settings.service === 'idkit') needed.unshift('IDKIT_MASTER_KEY');
   if (settings.database.kind === 'postgres') needed.push('IDKIT_DATABASE_PASSWORD');
   return needed.filter((name) => {
     const source = settings.sources[name];

@@ -83,10 +83,14 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
 /**
  * A stopped Keycloak is found out before anything is dumped (contract §3, backup).
  *
- * @throws IDKIT_UNREACHABLE
+ * @throws IDKIT_UNREACHABLE, IDKIT_SETTING for settings that name no database of Keycloak
  */
 export async function checkKeycloakAnswers(settings: Settings, options: BackupOptions): Promise<void> {
   if (settings.service !== 'keycloak') return;
+  if (settings.database.kind !== 'postgres')
+    throw new IdkitError('IDKIT_SETTING', 'the service is Keycloak, and database names none that it uses', {
+      hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
+    });
   const address = options.baseUrl?.replace(/\/+$/, '') ?? listenAddress(settings);
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
