@@ -1,5 +1,4 @@
 import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
-import type { UserSession } from '../../model/index.ts';
 import {
   type BrowserAnswer,
   type BrowserCall,
@@ -64,15 +63,15 @@ const DONE = [
  * Shows a page by GET after its form did something, so that the browser's "reload" does not do it again. A mark that
  * only this login's pages can make keeps others from having them say what did not happen.
  *
- * @param options `session`: the login that goes on, where it is a new one
+ * @param options `stateChecker`: of the login that goes on, where it is a new one
  */
 export function answerDone(
   account: AccountCall,
   key: (typeof DONE)[number],
-  options: { session?: UserSession; cookies?: readonly CookieChange[] } = {},
+  options: { stateChecker?: string; cookies?: readonly CookieChange[] } = {},
 ): BrowserAnswer {
-  const { session = account.sso.session, cookies = [] } = options;
-  const parameters = new URLSearchParams({ done: key, mark: doneMark(session, key) });
+  const { stateChecker = account.sso.stateChecker, cookies = [] } = options;
+  const parameters = new URLSearchParams({ done: key, mark: doneMark(stateChecker, key) });
   return { show: 'redirect', to: `${pageUrl(account, account.page)}?${parameters}`, cookies };
 }
 
@@ -80,13 +79,14 @@ function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
   if (request.method !== 'GET') return undefined;
   const key = DONE.find((one) => one === request.query.get('done'));
   if (key === undefined) return undefined;
-  return constantTimeEqual(request.query.get('mark') ?? '', doneMark(sso.session, key))
+  return constantTimeEqual(request.query.get('mark') ?? '', doneMark(sso.stateChecker, key))
     ? { kind: 'success', key }
     : undefined;
 }
 
-function doneMark(session: UserSession, key: string): string {
-  return sha256(`${session.id} ${key}`).toString('base64url').slice(0, 22);
+/** Of what no client knows: the session's name is told to all of them. */
+function doneMark(stateChecker: string, key: string): string {
+  return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
 }
 
 /** An event about this user by this login. */

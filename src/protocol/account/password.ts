@@ -4,6 +4,7 @@ import {
   type CookieChange,
   clearSsoCookies,
   makeSsoCookies,
+  newStateChecker,
   type RuleMessageKey,
 } from '../browser/index.ts';
 import { changePassword } from '../change-password.ts';
@@ -105,12 +106,14 @@ async function goOn(account: AccountCall, password: Credential): Promise<Browser
     await ctx.store.endSession(session.id, false);
     return { show: 'redirect', to: pageUrl(account, 'password'), cookies: clearSsoCookies() };
   }
+  const stateChecker = newStateChecker(ctx);
   const cookies: readonly CookieChange[] = await makeSsoCookies(ctx, configuration, {
     session,
     username: user.username,
     authenticatedAt: account.now,
+    stateChecker,
   });
-  return answerDone(account, 'accountPasswordUpdatedMessage', { session, cookies });
+  return answerDone(account, 'accountPasswordUpdatedMessage', { stateChecker, cookies });
 }
 
 function proofOf(user: User, password: Credential) {

@@ -25,5 +25,5 @@ export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } fr
 export { isSafeRedirect, matchesRedirects } from './redirect-uri.ts';
 export { showRequiredAction, submitRequiredAction } from './required-action.ts';
 export { restartLogin } from './restart-login.ts';
-export { clearSsoCookies, makeSsoCookies, sessionCookieValue } from './sso-cookies.ts';
+export { clearSsoCookies, makeSsoCookies, newStateChecker, sessionCookieValue } from './sso-cookies.ts';
 export { findSsoSession, type SsoSession } from './sso-session.ts';

@@ -17,14 +17,14 @@ const REMEMBERED = 'username:';
  * browser runs or, remembered, as long as the session may live; `KEYCLOAK_SESSION`, which scripts of the session
  * iframe read; `KEYCLOAK_REMEMBER_ME`, where the realm offers it.
  *
- * @param login `authenticatedAt`: the second at which the user proved themselves
+ * @param login `authenticatedAt`: the second at which the user proved themselves; `stateChecker`: made anew unless given
  */
 export async function makeSsoCookies(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
-  login: { session: UserSession; username: string; authenticatedAt: number },
+  login: { session: UserSession; username: string; authenticatedAt: number; stateChecker?: string },
 ): Promise<readonly CookieChange[]> {
-  const { session, username, authenticatedAt } = login;
+  const { session, username, authenticatedAt, stateChecker = newStateChecker(ctx) } = login;
   const now = seconds(ctx.clock);
   const { maxEnd } = userSessionEnds(configuration.realm.settings, session);
   const identity = await signJws(ctx.keys.signingKey(configuration, 'HS512'), {
@@ -36,7 +36,7 @@ export async function makeSsoCookies(
     sub: session.userId,
     typ: IDENTITY_TYPE,
     sid: session.id,
-    state_checker: randomId(ctx.random, 32),
+    state_checker: stateChecker,
   });
   const maxAge = Math.max(0, maxEnd - now);
   return [
@@ -56,6 +56,11 @@ export async function makeSsoCookies(
     },
     ...rememberMe(configuration, session, username),
   ];
+}
+
+/** The secret of one browser's login that its own pages and no other site know. */
+export function newStateChecker({ random }: Pick<ProtocolContext, 'random'>): string {
+  return randomId(random, 32);
 }
 
 /** What `KEYCLOAK_SESSION` holds: the hash of the `session_state` that clients know, so that it tells no more. */

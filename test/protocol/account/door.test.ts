@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sha256 } from '../../../src/crypto/index.ts';
 import type { AccountPageName } from '../../../src/protocol/index.ts';
 import { errorOf, messageOf, pageOf, redirectOf } from '../browser/browser.ts';
 import { BASE_URL, closePasswords, openWorld, PASSWORD, type World } from '../support/world.ts';
@@ -171,10 +172,14 @@ describe('a form of the account pages', () => {
     assert.equal(doneOf(done), 'accountUpdatedMessage');
     assert.equal(messageOf(await browser.follow(done)), 'accountUpdatedMessage');
     const mark = redirectOf(done).searchParams.get('mark')!;
+    const { sessionId } = accountOf(await browser.follow(done));
+    const markOf = (text: string) => sha256(text).toString('base64url').slice(0, 22);
     for (const query of [
       '?done=accountUpdatedMessage',
       '?done=accountUpdatedMessage&mark=x',
       `?done=accountPasswordUpdatedMessage&mark=${mark}`,
+      // Every client of the login knows the session's name.
+      `?done=accountUpdatedMessage&mark=${markOf(`${sessionId} accountUpdatedMessage`)}`,
       `?done=invalidUserMessage&mark=${mark}`,
     ])
       assert.equal(messageOf(await browser.open('profile', query)), undefined, query);
