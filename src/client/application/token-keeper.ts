@@ -34,6 +34,8 @@ const SHORTEST_PAUSE_MILLISECONDS = 1_000;
 /** How often a tab that does not answer is asked, a second each, until it counts as closed. */
 const MOST_ROUNDS = 6;
 const LONGEST_PAUSE_MILLISECONDS = 300_000;
+/** Timers of browsers and of Node.js that are set for longer, 25 days, run at once. */
+const LONGEST_TIMER_MILLISECONDS = 2 ** 31 - 1;
 
 /** Keeps tokens fresh: one refresh in flight for all callers and all tabs. */
 export function openTokenKeeper(
@@ -52,8 +54,11 @@ export function openTokenKeeper(
 
   const plan = (milliseconds: number): void => {
     callOff();
-    callOff = clock.after(Math.max(SHORTEST_PAUSE_MILLISECONDS, milliseconds), () => {
-      if (held !== undefined) renew(held).catch(passClientError);
+    const wait = Math.max(SHORTEST_PAUSE_MILLISECONDS, milliseconds);
+    const rest = wait - LONGEST_TIMER_MILLISECONDS;
+    callOff = clock.after(Math.min(wait, LONGEST_TIMER_MILLISECONDS), () => {
+      if (rest > 0) plan(rest);
+      else if (held !== undefined) renew(held).catch(passClientError);
     });
   };
 

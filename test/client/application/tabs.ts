@@ -21,6 +21,7 @@ export function fakeClock(): FakeClock {
   return {
     now: () => now,
     after(milliseconds, work) {
+      assert.ok(milliseconds < 2 ** 31, 'a real timer would run at once');
       const alarm = { at: now + milliseconds, work };
       alarms.push(alarm);
       return () => {

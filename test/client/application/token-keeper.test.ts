@@ -29,6 +29,19 @@ test('renewal happens by itself with 60 seconds left (specification, Limits)', a
   assert.equal(service.refreshes, 1);
 });
 
+test('a token that lives for months is renewed at its end, not without end', async (t) => {
+  const { clock, service, open } = openTabs(t);
+  const { keeper } = open();
+  const days = 24 * 3_600_000;
+  const tokens = tokenSet(clock, service.current);
+  keeper.put({ ...tokens, renewAt: clock.now() + 60 * days, expiresAt: clock.now() + 61 * days });
+  for (let day = 0; day < 59; day++) clock.turn(days);
+  assert.equal(service.refreshes, 0);
+  for (let day = 0; day < 2; day++) clock.turn(days);
+  await until(() => keeper.tokens?.accessToken === 'access-2', 'the token is renewed');
+  assert.equal(service.refreshes, 1);
+});
+
 test('twenty tabs with ten callers each that renew at once cost one refresh, and all have the new token', async (t) => {
   const { clock, service, openMany } = openTabs(t);
   const tabs = await openMany(20);
