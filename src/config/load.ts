@@ -126,7 +126,11 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
     administrator: { username: get('IDKIT_ADMIN_USERNAME'), password: getSecret('IDKIT_ADMIN_PASSWORD') },
     masterKey: getSecret('IDKIT_MASTER_KEY'),
     masterKeyOld: getSecret('IDKIT_MASTER_KEY_OLD'),
-    environment: new Map([...envFile].filter(([key]) => !key.startsWith('IDKIT_'))),
+    environment: new Map(
+      [...envFile]
+        .filter(([key]) => !key.startsWith('IDKIT_'))
+        .map(([key, value]) => [key, env[key] || value]),
+    ),
     databasePassword: getSecret('IDKIT_DATABASE_PASSWORD') ?? readPasswordFile(env, envFile, dir),
     sources,
   };

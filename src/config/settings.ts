@@ -48,7 +48,7 @@ export interface Settings {
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
   databasePassword: Secret | undefined;
-  /** What `.env` holds beside idkit's own keys, by name: variables of compose.yaml. May hold secrets. */
+  /** What `.env` holds beside idkit's own keys, as the process environment may say otherwise: variables of compose.yaml. */
   environment: ReadonlyMap<string, string>;
   /** By dotted name of idkit.yaml (`listen.port`) or environment variable. */
   sources: Readonly<Record<string, SettingSource>>;

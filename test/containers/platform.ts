@@ -28,7 +28,9 @@ export async function makePlatform(t: TestContext, engine: TestEngine): Promise<
   const run: ContainerPlatform['run'] = (argv, env = {}) =>
     runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
   t.after(async () => {
-    await run(['down', '--quiet']);
+    // Where the engine has ended before, all that it held went with it.
+    if ((await run(['down', '--quiet'])).code !== 0)
+      return rmSync(join(dir, '..'), { recursive: true, force: true });
     const filter = ['--filter', `label=com.docker.compose.project=${project}`];
     const volumes = (await engine.call(['volume', 'ls', '-q', ...filter]))
       .split('\n')

@@ -19,7 +19,6 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
     KC_BOOTSTRAP_ADMIN_PASSWORD: administrator.password,
   };
   const environment: Record<string, string> = Object.fromEntries(settings.environment);
-  for (const [name, value] of Object.entries(process.env)) if (value !== undefined) environment[name] = value;
   environment['IDKIT_ADMIN_USERNAME'] = administrator.username;
   if (baseUrl !== null) environment['IDKIT_BASE_URL'] = baseUrl;
   for (const [name, value] of Object.entries(secrets))
