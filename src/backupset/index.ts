@@ -35,6 +35,7 @@ export {
   type WorkOptions,
 } from './contract.ts';
 export { keycloakSchemaNumber, renderKeycloakVersion } from './dump-facts.ts';
+export { type DumpHead, findDumpHead } from './dump-head.ts';
 export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
 export { decryptEnvironment, encryptEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';

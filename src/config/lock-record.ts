@@ -68,10 +68,20 @@ export async function removeStaleRecords(path: string, mode: 'exclusive' | 'shar
 
 async function listSharedRecords(path: string): Promise<readonly string[]> {
   const start = `${basename(path)}.`;
-  const names = await readdir(dirname(path));
+  const names = await namesIn(dirname(path));
   return names
     .filter((name) => name.startsWith(start) && /^[0-9a-f-]{36}\.json$/.test(name.slice(start.length)))
     .map((name) => join(dirname(path), name));
+}
+
+/** A platform that never ran has no such directory. */
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 async function filterDead(files: readonly string[]): Promise<readonly string[]> {

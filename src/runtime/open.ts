@@ -10,6 +10,8 @@ import type { WorkerLink } from './workers/worker.ts';
 export interface OpenOptions {
   /** Passwords of the database's role that may be in force instead of the settings' own: a restore changes it. */
   databasePasswords?: readonly Secret[];
+  /** The server is there for a test alone (`openScratch`): roles that a dump names are made there. */
+  scratch?: boolean;
 }
 
 /**
@@ -41,7 +43,7 @@ export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> 
 
 async function openDatabaseHalf(
   settings: Settings,
-  { databasePasswords: otherPasswords = [] }: OpenOptions,
+  { databasePasswords: otherPasswords = [], scratch = false }: OpenOptions,
 ): Promise<DatabaseHalf> {
   if (settings.database.kind === 'sqlite') {
     const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
@@ -59,7 +61,12 @@ async function openDatabaseHalf(
     return tolerateStopped({ ...database, ...storeWork }, findDatabase);
   }
   const { openLocalPrograms } = await import('./postgres/local-programs.ts');
-  return openPostgresOf(settings, { programs: openLocalPrograms(), reachable: true, otherPasswords });
+  return openPostgresOf(settings, {
+    programs: openLocalPrograms(),
+    reachable: true,
+    otherPasswords,
+    scratch,
+  });
 }
 
 /** The same platform on the database that `describe().databaseLocation` named once. */
@@ -160,6 +167,7 @@ export type {
 } from './contract.ts';
 export type { OpenedLog } from './open-log.ts';
 export { PART_ROLES, type PartRole, type PlatformPart } from './parts.ts';
+export { openScratch, type Scratch } from './scratch.ts';
 export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';
 export { serviceRuns } from './service-runs.ts';
 export type { WorkerLink } from './workers/worker.ts';

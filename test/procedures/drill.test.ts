@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { isolate } from '../../src/procedures/drill/isolate.ts';
 import { drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
+import { openScratch } from '../../src/runtime/open.ts';
 import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup, NEW, readState } from './restored-state.ts';
 import { spawnProcedure } from './spawn-procedure.ts';
@@ -55,7 +56,9 @@ describe('drill', () => {
     assert.equal(ended.code, 0, ended.stderr);
     const { dir } = JSON.parse(ended.stdout) as { dir: string };
     t.after(() => rmSync(dirname(dir), { recursive: true }));
-    const next = await isolate({}, { keep: false });
+    const settings = await platform.load();
+    const openInside = (inside: string) => openScratch(settings, { kind: 'sqlite' }, inside);
+    const next = await isolate({}, { keep: false, openScratch: openInside });
     assert.deepEqual(await listDrills(), [basename(next.dir)]);
     rmSync(next.dir, { recursive: true });
     assert.deepEqual(await readState(dir), NEW);

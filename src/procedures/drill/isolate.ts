@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import type { Scratch } from '../../runtime/open.ts';
 import { explainWriteFault, findEntry } from '../durable.ts';
 
 const PREFIX = 'idkit-drill-';
@@ -29,22 +30,29 @@ export interface IsolatedPlace {
   env: NodeJS.ProcessEnv;
   /** Turns what the set says of itself into settings that reach nothing outside. */
   adjust(settings: Settings): Settings;
+  /** To be closed before `dir` is removed. */
+  scratch: Scratch;
 }
 
 /** Makes the place, and removes those of drills whose process is gone; one that is to be kept stays for good. */
 export async function isolate(
   environment: NodeJS.ProcessEnv,
-  options: { keep: boolean },
+  options: { keep: boolean; openScratch(dir: string): Promise<Scratch> },
 ): Promise<IsolatedPlace> {
+  let made: string | undefined;
   try {
     await reapDeadDrills();
     const dir = await mkdtemp(join(tmpdir(), options.keep ? KEPT_PREFIX : `${PREFIX}${process.pid}-`));
+    made = dir;
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
     const env = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
-    const adjust = (settings: Settings) => confine(settings, platform);
-    return { dir, settings: adjust(await loadSettings({ dir: platform, env })), env, adjust };
+    const empty = await loadSettings({ dir: platform, env });
+    const scratch = await options.openScratch(dir);
+    const adjust = (settings: Settings) => confine(settings, platform, scratch);
+    return { dir, settings: adjust(empty), env, adjust, scratch };
   } catch (error) {
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
     if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR') {
       throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `there is no directory ${tmpdir()} to drill in`, {
         cause: error,
@@ -56,7 +64,7 @@ export async function isolate(
 }
 
 /** Everything that could reach out of the drill's directory is turned inwards. */
-function confine(settings: Settings, dir: string): Settings {
+function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
   return {
     ...settings,
     dir,
@@ -69,7 +77,8 @@ function confine(settings: Settings, dir: string): Settings {
       tlsKey: null,
       drainSeconds: 0,
     },
-    database: { kind: 'sqlite', file: join(dir, 'data', 'idkit.db') },
+    database: scratch.database,
+    databasePassword: scratch.databasePassword,
     backup: { ...settings.backup, root: join(dir, 'backups'), mirror: null },
     applications: [],
     keycloak: { managementUrl: null, start: null, stop: null },

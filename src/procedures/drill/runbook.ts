@@ -1,7 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { findDumpHead } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { openScratch } from '../../runtime/open.ts';
 import { explainWriteFault, writeDurably } from '../durable.ts';
 import { isBackupRoot } from '../locks.ts';
 import { noPassphrase } from '../restore/begin.ts';
@@ -31,7 +33,10 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   }
   const startedAt = new Date(options.clock.now()).toISOString();
   const place = await run.step('isolate', () =>
-    isolate(options.env ?? process.env, { keep: options.keep === true }),
+    isolate(options.env ?? process.env, {
+      keep: options.keep === true,
+      openScratch: async (dir) => openScratch(settings, (await findDumpHead(set)) ?? { kind: 'sqlite' }, dir),
+    }),
   );
   try {
     let restored: RestoreResult | undefined;
@@ -47,6 +52,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
           signal: options.signal,
           env: place.env,
           adjust: place.adjust,
+          scratch: place.scratch.ownServer,
           rootLock: 'shared',
         }),
       );
@@ -71,10 +77,14 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     const reportFile = await run.step('report', () => keepReport(settings, result, options));
     return reportFile === undefined ? result : { ...result, reportFile };
   } finally {
-    const clean = () => rm(place.dir, { recursive: true, force: true });
+    const clean = async () => {
+      await place.scratch.close();
+      await rm(place.dir, { recursive: true, force: true });
+    };
     // An interrupted run takes no more steps, and cleans up all the same.
     if (options.signal.aborted) await clean();
     else if (options.keep !== true) await run.step('clean', clean);
+    else await place.scratch.close();
   }
 }
 

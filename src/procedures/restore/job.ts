@@ -13,6 +13,8 @@ export type RestoreStepId = (typeof RESTORE_STEPS)[number]['id'];
 export interface RestoreInternals {
   /** Changes the settings that the restored platform would have; identity unless told. */
   adjust?: (settings: Settings) => Settings;
+  /** The database's server is there for this restore alone. */
+  scratch?: boolean;
   /** How the set's root is locked; exclusive unless told. */
   rootLock?: 'shared' | 'exclusive';
 }

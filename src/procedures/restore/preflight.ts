@@ -81,7 +81,13 @@ export async function openNext(job: RestoreJob, after: Settings): Promise<NextPl
   const settings = job.options.adjust?.(after) ?? after;
   const env = job.options.env ?? process.env;
   const { any } = await databasePasswords(job.settings, { dir: job.settings.dir, id: job.id }, env);
-  return { settings, runtime: await openRuntime(settings, { databasePasswords: any }) };
+  return {
+    settings,
+    runtime: await openRuntime(settings, {
+      databasePasswords: any,
+      scratch: job.options.scratch === true,
+    }),
+  };
 }
 
 /** @throws IDKIT_SERVICE_RUNNING */

@@ -7,7 +7,7 @@ import { checkConstraints, checkSeals } from './check-loaded.ts';
 import type { PostgresContext } from './context.ts';
 import { dumpPostgres } from './dump.ts';
 import { findDatabases, queryBeside } from './existing.ts';
-import { checkServerFits } from './fit.ts';
+import { checkServerFits, makeRoles } from './fit.ts';
 import { emptyLive } from './in-place.ts';
 import { loadGuarded } from './load.ts';
 import { swapNames } from './names.ts';
@@ -44,6 +44,8 @@ export interface PostgresDatabaseOptions {
   service: 'idkit' | 'keycloak';
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
+  /** The database is for a test alone: roles that a dump names are made at its server. */
+  makesRoles?: boolean;
   random?: Random;
   lockWaitSeconds?: number;
   stallSeconds?: number;
@@ -94,6 +96,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     async checkDump(dump, swap) {
       checkDumpFits(options, dump);
       promised = dump;
+      if (options.makesRoles === true) await makeRoles(context, dump.postgres?.roles ?? []);
       await checkServerFits(context, dump, swap);
     },
     async loadDatabase(sql, { id, signal, onProgress, inPlace }) {
@@ -151,7 +154,8 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
   };
 }
 
-function openContext(options: PostgresDatabaseOptions): PostgresContext {
+/** What all work on the database shares, for work beside `PostgresDatabase`. */
+export function openContext(options: PostgresDatabaseOptions): PostgresContext {
   const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
   const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);
   const psql = openPsql({ address, passwords, programs, random });

@@ -58,6 +58,13 @@ export async function checkServerFits(
     });
 }
 
+/** Makes the roles that the server does not have: they can own things, and nobody can log in as them. */
+export async function makeRoles(context: PostgresContext, roles: readonly string[]): Promise<void> {
+  const known = await readKnown(context, roles, []);
+  for (const role of roles)
+    if (!known.roles.has(role)) await queryBeside(context, `CREATE ROLE ${identifier(role)} NOLOGIN;`);
+}
+
 async function readKnown(
   context: PostgresContext,
   roles: readonly string[],

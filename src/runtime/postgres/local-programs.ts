@@ -1,10 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, readdir, readFile, realpath, statfs } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import type { FoundProgram, PostgresPrograms, ProgramEnd, ProgramName, RunningProgram } from './programs.ts';
+import type { PostgresPrograms, ProgramEnd, ProgramName, RunningProgram } from './programs.ts';
 
 /** Where Debian keeps the programs of each version; those on its PATH only choose among them. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -77,7 +77,18 @@ export function showVersion(version: number): string {
   return `${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
-async function listCandidates(program: ProgramName, env: NodeJS.ProcessEnv): Promise<readonly Candidate[]> {
+/** Where the programs of a server lie on this machine, with their versions. */
+export async function listServers(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<readonly { dir: string; version: number }[]> {
+  const found = await listCandidates('initdb', env);
+  return found.map(({ file, version }) => ({ dir: dirname(file), version }));
+}
+
+async function listCandidates(
+  program: ProgramName | 'initdb',
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Candidate[]> {
   const directories = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir.startsWith('/'));
   for (const version of await namesIn(DEBIAN)) directories.push(join(DEBIAN, version, 'bin'));
   const candidates = new Map<string, Candidate>();
@@ -171,5 +182,3 @@ export function watchChild(
   });
   return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => child.kill('SIGKILL') };
 }
-
-export type { FoundProgram };

@@ -1,11 +1,14 @@
 import { parsePostgresUrl, type Settings } from '../../config/index.ts';
-import { IdkitError, type Secret } from '../../core/index.ts';
+import { IdkitError, type Random, type Secret } from '../../core/index.ts';
 import { lockPostgres, type PostgresLocation } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
 import { guardVersion } from '../keycloak/guard-version.ts';
-import { openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { openContext, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { openLocalPrograms } from './local-programs.ts';
 import type { PostgresPrograms } from './programs.ts';
+import type { ScratchPlace } from './scratch-cluster.ts';
+import { openScratchDatabase } from './scratch-database.ts';
 
 /** How the database of a platform is reached. */
 export interface PostgresAccess {
@@ -14,6 +17,8 @@ export interface PostgresAccess {
   reachable: boolean;
   /** Tried where the server refuses the password of the settings: what it was before, or is to be. */
   otherPasswords?: readonly Secret[];
+  /** See `OpenOptions.scratch`. */
+  scratch?: boolean;
 }
 
 /** A `postgres://` database as the settings of a platform name it. */
@@ -25,7 +30,8 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   const { programs, otherPasswords = [] } = access;
   const address = parsePostgresUrl(database.url);
   const common = { address, location: database.url, password, otherPasswords, programs };
-  const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld });
+  const makesRoles = access.scratch === true;
+  const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld, makesRoles });
   if (service === 'keycloak') {
     const database = { ...postgres, ...withoutStore('the service is Keycloak') };
     return guardVersion(database, () => postgres.readSchemaVersion());
@@ -41,6 +47,16 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
       await postgres.checkDump(dump, options);
     },
   };
+}
+
+/** A database of its own on the server of the platform's. See `openScratch`. */
+export async function openScratchBeside(settings: Settings, random: Random): Promise<ScratchPlace> {
+  const { database, databasePassword: password, service, masterKey, masterKeyOld } = settings;
+  if (database.kind !== 'postgres') throw new IdkitError('IDKIT_BUG', 'a server was looked for in a file');
+  const address = parsePostgresUrl(database.url);
+  const common = { address, location: database.url, password, programs: openLocalPrograms() };
+  const context = openContext({ ...common, service, masterKey, masterKeyOld });
+  return openScratchDatabase(context, database.url, random);
 }
 
 function placeOf(location: PostgresLocation, postgres: PostgresDatabase) {

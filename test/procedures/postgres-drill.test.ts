@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { systemRandom } from '../../src/core/index.ts';
+import { drill } from '../../src/procedures/index.ts';
+import { openRuntime } from '../../src/runtime/open.ts';
+import { openScratchBeside } from '../../src/runtime/postgres/of-settings.ts';
+import { openScratchCluster } from '../../src/runtime/postgres/scratch-cluster.ts';
+import { inPieces, never } from '../runtime/postgres-keycloak.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
+import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
+import { OLD } from './restored-state.ts';
+import { spawnProcedure } from './spawn-procedure.ts';
+
+const drills = () => readdirSync(tmpdir()).filter((name) => name.startsWith(`idkit-drill-${process.pid}-`));
+
+/** Servers that run on a directory of this process's drills. */
+function servers(mark: string): readonly string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return args.includes(mark) && /postgres\0-D/.test(args) ? [args.replaceAll('\0', ' ')] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, () => {
+  let platforms: PostgresPlatforms;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
+  });
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  it('runs on a server of its own, touches nothing of the live one, and leaves nothing', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { databases } = platform;
+    const settings = await platform.load();
+    const result = await drill(settings, {
+      ...procedureOptions(),
+      passphrase: PASSPHRASE,
+      env: {},
+      set: platform.set,
+    });
+    assert.deepEqual(result.findings, []);
+    assert.equal(result.failure, undefined);
+    assert.equal(result.outcome, 'passed');
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.equal(await platform.password(), 'old');
+    assert.deepEqual(await databases(), ['idkit']);
+    assert.deepEqual(drills(), []);
+    assert.deepEqual(servers(`idkit-drill-${process.pid}-`), []);
+  });
+
+  it('killed in the middle, takes its server with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    let pid = 0;
+    const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
+      if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
+    });
+    assert.equal(ended.signal, 'SIGKILL', ended.stderr);
+    for (let tries = 0; tries < 100 && pid === 0 && servers('idkit-drill-').length > 0; tries++)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    pid = 1;
+    assert.deepEqual(servers('/idkit-drill-'), []);
+  });
+
+  it('without the programs of a server: a database of a new name beside the live one, which goes with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const settings = await platform.load();
+    const scratch = await openScratchBeside(settings, systemRandom);
+    const database = { kind: 'postgres' as const, url: scratch.url };
+    const beside = { ...settings, database, databasePassword: scratch.password };
+    const runtime = await openRuntime(beside);
+    const live = await openRuntime(settings);
+    const chunks: Buffer[] = [];
+    await live.dumpDatabase(async (chunk) => void chunks.push(Buffer.from(chunk)), { signal: never });
+    const sql = inPieces(Buffer.concat(chunks));
+    await runtime.loadDatabase(sql, { id: 'd', masterKey: settings.masterKey, signal: never });
+    await runtime.swapDatabase('d');
+    const there = await platform.databases();
+    assert.equal(there.length, 2);
+    assert.match(there[1]!, /^idkit_drill_[0-9a-f]{8}_\d+_[0-9a-f]{8}$/);
+    await scratch.close();
+    await scratch.close();
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.equal(await platform.password(), 'old');
+    // What a dead drill of this machine left goes with the next one.
+    await runSql(
+      platforms.server,
+      `CREATE DATABASE "${there[1]!.replace(/_\d+_/, '_999999999_')}" OWNER idkit`,
+    );
+    await (await openScratchBeside(settings, systemRandom)).close();
+    assert.deepEqual(await platform.databases(), ['idkit']);
+  });
+
+  it('a server older than the dump’s is not taken', async (t) => {
+    assert.equal(
+      await openScratchCluster(join(await makeDirectory(t, 'drill')), 99, systemRandom),
+      undefined,
+    );
+  });
+});
