@@ -3,6 +3,7 @@ import { seconds } from '../core/index.ts';
 import type { Client, User } from '../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
+import { endSessionOf } from './end-session.ts';
 import { numberClaim, textClaim } from './jwt.ts';
 import { clientSessionEnds, isAlive, userSessionEnds } from './lifetimes.ts';
 import { issuerOf } from './realm-gate.ts';
@@ -104,7 +105,7 @@ export async function explainMissingFamily(
 
 /**
  * Rows 8 to 15 of facts §3.4, in order: user session, user, client session, notBefore of client and user. A
- * session or family found to be over is removed.
+ * session or family found to be over is removed; the clients of a session are told (facts §4.1).
  *
  * The user's notBefore does not count for offline tokens: an administrator's logout sets it, and offline tokens
  * outlive that (facts §4.1 [observed]).
@@ -123,7 +124,7 @@ export async function checkRefreshSession(
   const { session, family } = found;
   const { settings } = configuration.realm;
   if (!isSessionAlive(configuration, session, now)) {
-    await ctx.store.endSession(session.id, session.offline);
+    await endSessionOf(ctx, session);
     throw refused(session.offline ? 'Offline session not active' : 'Session not active');
   }
   if (user === undefined) throw refused('Session not active');

@@ -106,9 +106,12 @@ async function login(clientId: string): Promise<Record<string, string>> {
   return body;
 }
 
-async function loginAsBen(clientId: string): Promise<void> {
+async function loginAsBen(clientId: string): Promise<Record<string, string>> {
   const fields = { client_id: clientId, username: 'ben', password: passwordOf('ben') };
-  assert.equal((await loginAs(service, 'acme', fields)).status, 200);
+  const { status, body } = await loginAs(service, 'acme', fields);
+  assert.equal(status, 200);
+  received = [];
+  return body;
 }
 
 async function annsId(): Promise<string> {
@@ -224,6 +227,21 @@ test('sessions that an administrator ends are told: one, all of a user, by a new
     assert.equal(received.length, 1);
     await verify(received[0]!.fields.get('logout_token')!, 'told');
   }
+});
+
+test('clients of a session that ran out are told when a refresh finds it so (facts §4.1)', async () => {
+  const tokens = await loginAsBen('told');
+  const { ssoSessionMaxLifespan } = (await admin('GET', '/acme')).json;
+  assert.equal((await admin('PUT', '/acme', { ssoSessionMaxLifespan: 1 })).status, 204);
+  await pause(2100);
+  const fields = { grant_type: 'refresh_token', client_id: 'told', refresh_token: tokens['refresh_token']! };
+  const answer = await fetch(tokenUrl(service, 'acme'), form(fields));
+  assert.equal((await admin('PUT', '/acme', { ssoSessionMaxLifespan })).status, 204);
+  assert.equal(((await answer.json()) as Record<string, string>)['error_description'], 'Session not active');
+  assert.deepEqual(
+    received.map(({ path }) => path),
+    ['/told'],
+  );
 });
 
 test('a client whose consent is withdrawn is told, and no other client of the session (Keycloak: the same)', async () => {
