@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { checkMasterKey, generateMasterKey, initPlatform, loadSettings } from '../../src/config/index.ts';
+import {
+  checkMasterKey,
+  generateMasterKey,
+  initPlatform,
+  loadSettings,
+  readEnvFile,
+} from '../../src/config/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { makeDirectory } from './places.ts';
 
@@ -25,6 +31,46 @@ test('init writes a whole platform directory with generated secrets (contract §
   for (const secret of [settings.masterKey, settings.administrator.password, settings.smoke.clientSecret]) {
     assert.ok(!yaml.includes(secret!.reveal()), 'no secret in idkit.yaml');
   }
+});
+
+test('init --runtime compose writes a container platform whose secrets are in .env alone (contract §1)', async (t) => {
+  for (const service of ['idkit', 'keycloak'] as const) {
+    const dir = join(makeDirectory(t), service);
+    const made = initPlatform(dir, { env: {}, runtime: 'compose', service });
+    assert.deepEqual(
+      made.created.map((file) => file.slice(dir.length + 1)),
+      ['.env', 'compose.yaml', 'config/Caddyfile', 'config/application/server.mjs', 'idkit.yaml'],
+    );
+    assert.ok(made.generated.includes('IDKIT_DATABASE_PASSWORD'));
+    const settings = await loadSettings({ dir, env: {} });
+    assert.equal(settings.runtime, 'compose');
+    assert.equal(settings.baseUrl, 'https://localhost:8443');
+    assert.deepEqual(settings.database, {
+      kind: 'postgres',
+      url: `postgres://${service}@database/${service}`,
+    });
+    assert.deepEqual(
+      settings.applications.map(({ name }) => name),
+      ['hello'],
+    );
+    const values = [...readEnvFile(join(dir, '.env'))].filter(([key]) => /KEY|PASSWORD|SECRET/.test(key));
+    assert.ok(values.length >= 4);
+    for (const file of made.created.slice(1))
+      for (const [key, value] of values)
+        assert.ok(!readFileSync(file, 'utf8').includes(value), `${key} in ${file}`);
+
+    const again = initPlatform(dir, { env: {}, runtime: 'compose', service });
+    assert.deepEqual([again.created.length, again.kept.length], [0, 5], 'nothing is ever overwritten');
+  }
+});
+
+test('nginx is the proxy where idkit.yaml says so before init', async (t) => {
+  const dir = makeDirectory(t);
+  const made = initPlatform(dir, { env: {}, runtime: 'compose', proxy: 'nginx' });
+  assert.ok(made.created.includes(join(dir, 'config/nginx.conf')));
+  const settings = await loadSettings({ dir, env: {} });
+  assert.equal(settings.compose.proxy, 'nginx');
+  assert.match(readFileSync(join(dir, 'compose.yaml'), 'utf8'), /^ {2}nginx:$/m);
 });
 
 test('a new idkit.yaml shows every default, and each line works when its # is taken away', async (t) => {

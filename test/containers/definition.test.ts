@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { initPlatform } from '../../src/config/index.ts';
+import { missingEngine } from './engines.ts';
+
+interface Service {
+  ports?: readonly unknown[];
+  read_only?: boolean;
+  security_opt?: readonly string[];
+  cap_drop?: readonly string[];
+  environment?: Record<string, string | null>;
+}
+
+for (const service of ['idkit', 'keycloak'] as const)
+  for (const proxy of ['caddy', 'nginx'] as const)
+    test(`docker-compose takes what init writes for ${service} behind ${proxy}, hardened`, (t) => {
+      const missing = missingEngine('docker');
+      if (missing !== undefined) return t.skip(missing);
+      const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
+      t.after(() => rmSync(dir, { recursive: true, force: true }));
+      initPlatform(dir, { env: {}, runtime: 'compose', service, proxy });
+      const read = spawnSync('docker-compose', ['-f', join(dir, 'compose.yaml'), 'config'], {
+        cwd: dir,
+        env: { ...process.env, POSTGRES_PASSWORD: 'given by idkit' },
+      });
+      assert.equal(read.status, 0, read.stderr.toString());
+      const { services } = parse(read.stdout.toString()) as { services: Record<string, Service> };
+      assert.deepEqual(Object.keys(services).sort(), [proxy, 'database', 'hello', service].sort());
+      assert.equal(services['database']!.ports, undefined, 'the database publishes no port');
+      assert.equal(services['database']!.environment?.['POSTGRES_PASSWORD'], 'given by idkit');
+      for (const [name, one] of Object.entries(services))
+        assert.deepEqual(one.security_opt, ['no-new-privileges:true'], name);
+      for (const name of ['hello', proxy, ...(service === 'idkit' ? ['idkit'] : [])])
+        assert.equal(services[name]!.read_only, true, name);
+      for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
+    });
