@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -11,6 +11,9 @@ const START_SECONDS = 30;
 const BETWEEN_LOOKS = 50;
 /** Bytes of a socket's path that the kernel takes, less the file's own name. */
 const LONGEST_SOCKET_DIRECTORY = 107 - '/.s.PGSQL.5432'.length;
+
+/** Who runs the server. */
+type Owner = { uid: number; gid: number } | 'this user';
 
 /** A database place that is nobody's, thrown away at the end. */
 export interface ScratchPlace {
@@ -35,13 +38,9 @@ export async function openScratchCluster(
 ): Promise<ScratchPlace | undefined> {
   const programs = (await listServers()).filter((one) => Math.floor(one.version / 10_000) >= major);
   const [server] = programs.toSorted((one, other) => one.version - other.version);
-  if (server === undefined || Buffer.byteLength(dir) > LONGEST_SOCKET_DIRECTORY) return undefined;
   const owner = await findOwner();
-  if (owner === 'nobody to run it') return undefined;
-  const home = join(dir, 'postgres');
-  await mkdir(home, { mode: 0o700 });
-  // Whoever runs the server must get to its directory; the others in `dir` stay shut.
-  await chmod(dir, 0o711);
+  if (server === undefined || owner === 'nobody to run it') return undefined;
+  const { home, apart } = await makeHome(dir, owner);
   const password = new Secret(random.bytes(24).toString('base64url'));
   const secret = join(home, 'password');
   await writeFile(secret, `${password.reveal()}\n`, { mode: 0o600 });
@@ -72,11 +71,20 @@ export async function openScratchCluster(
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   // The shell hears this process go by the end of its input, and takes the server with it.
-  const watched = '"$@" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server';
+  const watched = [
+    '"$@" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server',
+    ...(apart ? ['cd /; rm -rf "$IDKIT_SCRATCH"'] : []),
+  ].join('; ');
   const child = spawn(
     '/bin/sh',
     ['-c', watched, 'sh', join(server.dir, 'postgres'), '-D', cluster, ...flags],
-    { ...as, cwd: home, env: environment, stdio: ['pipe', 'ignore', 'ignore'], detached: true },
+    {
+      ...as,
+      cwd: home,
+      env: { ...environment, IDKIT_SCRATCH: home },
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+    },
   );
   child.stdin.on('error', () => undefined);
   let over = false;
@@ -106,6 +114,32 @@ export async function openScratchCluster(
   return { url: `postgres://idkit@/idkit_drill?host=${encodeURIComponent(home)}`, password, close };
 }
 
+/**
+ * The server's directory: in `dir`, else, where whoever runs the server cannot get there or a socket's path would be
+ * too long, apart; that one the server's watcher removes.
+ */
+async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
+  const inside = join(dir, 'postgres');
+  await mkdir(inside, { mode: 0o700 });
+  // The others in `dir` stay shut.
+  await chmod(dir, 0o711);
+  if (Buffer.byteLength(inside) <= LONGEST_SOCKET_DIRECTORY && (await reaches(inside, owner)))
+    return { home: inside, apart: false };
+  return { home: await mkdtemp('/tmp/idkit-drill-server-'), apart: true };
+}
+
+async function reaches(path: string, owner: Owner): Promise<boolean> {
+  if (owner === 'this user') return true;
+  await chown(path, owner.uid, owner.gid);
+  try {
+    await promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...owner, cwd: '/' });
+    return true;
+  } catch {
+    // A parent directory is shut to that user.
+    return false;
+  }
+}
+
 /** The last line of the server's record says so. */
 async function isReady(cluster: string): Promise<boolean> {
   try {
@@ -118,7 +152,7 @@ async function isReady(cluster: string): Promise<boolean> {
 }
 
 /** Postgres refuses to run as root; its packages bring a user for it. */
-async function findOwner(): Promise<{ uid: number; gid: number } | 'this user' | 'nobody to run it'> {
+async function findOwner(): Promise<Owner | 'nobody to run it'> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
