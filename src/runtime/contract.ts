@@ -72,11 +72,11 @@ export interface ServiceHalf extends PlatformParts {
   /** False where only its operator can start it, and it does not run; absent: true. */
   canStart?(): Promise<boolean>;
   /** Starts the service; embedded: within this process, on a random loopback port. */
-  start(): Promise<void>;
+  start(signal?: AbortSignal): Promise<void>;
   /** Stops what `start` started. Idempotent. */
   stop(): Promise<void>;
   /** Polls `/health/ready`. @throws IDKIT_UNREACHABLE after `timeoutSeconds` */
-  waitUntilReady(timeoutSeconds: number): Promise<void>;
+  waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 }
 
 /** The database of a platform: dumped while the service goes on, loaded beside the live one, put in place by rename. */

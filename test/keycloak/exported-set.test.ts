@@ -128,7 +128,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     await t.test(
       'killed while Keycloak starts: --resume stops that one, and ends the restore (contract §3)',
       async () => {
-        await killWhileStarting(platform.dir, set);
+        await endWhileStarting(platform.dir, set, 'SIGKILL');
         const resumed = await platform.idkit(['restore', '--resume', '--yes']);
         assert.equal(resumed.code, 0, resumed.stdout + resumed.stderr);
         assert.equal(
@@ -139,10 +139,18 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     );
 
     await t.test(
-      'killed while Keycloak starts: --abort brings the old database back, and Keycloak serves on it',
+      'Ctrl-C while Keycloak starts: the old database is back, and Keycloak serves on it (130)',
       async () => {
         assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
-        await killWhileStarting(platform.dir, set);
+        assert.equal(await endWhileStarting(platform.dir, set, 'SIGINT'), 130);
+        assert.equal((await platform.idkit(['admin', 'realm', 'get', 'old-state'])).code, 0);
+      },
+    );
+
+    await t.test(
+      'killed while Keycloak starts: --abort brings the old database back, and Keycloak serves on it',
+      async () => {
+        await endWhileStarting(platform.dir, set, 'SIGKILL');
         const aborted = await platform.idkit(['restore', '--abort', '--yes']);
         assert.equal(aborted.code, 0, aborted.stdout + aborted.stderr);
         assert.equal((await platform.idkit(['admin', 'realm', 'get', 'old-state'])).code, 0);
@@ -160,21 +168,24 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Begins a restore, and ends it with SIGKILL once its start command has run. */
-async function killWhileStarting(dir: string, set: string): Promise<void> {
+/** Begins a restore, and sends it a signal once its start command has run. Its exit code, null where the signal ended it. */
+async function endWhileStarting(dir: string, set: string, signal: NodeJS.Signals): Promise<number | null> {
   const argv = [BIN, 'restore', '--from', set, '--yes', '--dir', dir, '--json'];
   const child = spawn(process.execPath, argv, {
     env: { ...process.env, IDKIT_BACKUP_PASSPHRASE: PASSPHRASE },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
-  let told = '';
-  for await (const chunk of child.stdout) {
-    told += chunk;
-    if (/"id":"start",.*"state":"started"/.test(told)) break;
-  }
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  await new Promise<void>((resolve) => {
+    let told = '';
+    child.stdout.on('data', (chunk) => {
+      told += chunk;
+      if (/"id":"start",.*"state":"started"/.test(told)) resolve();
+    });
+    child.once('exit', () => resolve());
+  });
   // Long enough for the command to return, and too short for Keycloak to answer.
   await sleep(1000);
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  assert.ok(child.kill('SIGKILL'), told);
-  await ended;
+  assert.ok(child.kill(signal));
+  return ended;
 }

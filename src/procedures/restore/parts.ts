@@ -75,8 +75,9 @@ export async function startRestored({
     );
     return 'left to its operator';
   }
-  await next.runtime.start();
-  await next.runtime.waitUntilReady(START_SECONDS);
+  const { signal } = job.options;
+  await next.runtime.start(signal);
+  await next.runtime.waitUntilReady(START_SECONDS, signal);
   return 'started';
 }
 

@@ -48,15 +48,12 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
       const container = await findService();
       return container === undefined ? undefined : managementUrl(container);
     },
-    async start() {
-      await startParts('service', {
-        signal: new AbortController().signal,
-        timeoutSeconds: START_SECONDS,
-      });
+    async start(signal = new AbortController().signal) {
+      await startParts('service', { signal, timeoutSeconds: START_SECONDS });
     },
     stop: async () => undefined,
-    async waitUntilReady(timeoutSeconds) {
-      await startParts('service', { signal: new AbortController().signal, timeoutSeconds });
+    async waitUntilReady(timeoutSeconds, signal = new AbortController().signal) {
+      await startParts('service', { signal, timeoutSeconds });
     },
 
     async checkReplaceable() {
@@ -76,14 +73,14 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
         partOf({ name: container.service, role, image: container.image }, container, { health: 'UP' }),
       );
     },
-    async removeParts({ signal }) {
+    async removeParts({ signal, data }) {
       const engine = await engineOf();
-      const listed = await engine.call(
-        ['network', 'ls', '-q', '--filter', `label=com.docker.compose.project=${project}`],
-        { signal },
-      );
-      for (const id of listed.stdout.split('\n').filter((line) => line !== ''))
-        await must(engine, ['network', 'rm', id], `the network ${id} cannot be removed`, signal);
+      for (const kind of data === true ? ['network', 'volume'] : ['network']) {
+        const filter = `label=com.docker.compose.project=${project}`;
+        const listed = await engine.call([kind, 'ls', '-q', '--filter', filter], { signal });
+        for (const name of listed.stdout.split('\n').filter((line) => line !== ''))
+          await must(engine, [kind, 'rm', name], `the ${kind} ${name} cannot be removed`, signal);
+      }
     },
     async listParts({ definition } = {}) {
       const { engine, definition: read } = await open(definition);
@@ -110,6 +107,7 @@ async function must(
 ): Promise<void> {
   const called = await engine.call(args, { signal, timeoutSeconds: GRACE_SECONDS * 2 });
   // One that is gone meanwhile is as it should be.
-  if (called.code === 0 || /no such (container|network)|no container with/i.test(called.stderr)) return;
+  if (called.code === 0 || /no such (container|network|volume)|no container with/i.test(called.stderr))
+    return;
   throw new IdkitError('IDKIT_FAILED', `${what}: ${lastLine(called)}`);
 }

@@ -35,7 +35,7 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
     (management === undefined || (await isReady(management, until))) &&
     (await statusOf(`${address}/realms/master`, until)) === 200;
 
-  const start = async (): Promise<void> => {
+  const start = async (signal?: AbortSignal): Promise<void> => {
     if (await isRunning()) return;
     if (keycloak.start === null) throw cannotStart(address);
     const command = runOperatorCommand(settings, 'start', keycloak.start);
@@ -46,16 +46,18 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       const next = await Promise.race([ended, sleep(BETWEEN_LOOKS, 'looks' as const)]);
       if (next === 'ended') starting = undefined;
       if (next === 'ended' || (await isUp(until))) break;
-      if (performance.now() < until) continue;
+      if (performance.now() < until && signal?.aborted !== true) continue;
       command.kill();
+      signal?.throwIfAborted();
       throw notReady(address, PATIENCE_SECONDS, command.tail());
     }
     command.release();
   };
 
-  const waitUntilReady = async (timeoutSeconds: number): Promise<void> => {
+  const waitUntilReady = async (timeoutSeconds: number, signal?: AbortSignal): Promise<void> => {
     const until = performance.now() + timeoutSeconds * 1000;
     while (!(await isUp(until))) {
+      signal?.throwIfAborted();
       if (performance.now() >= until)
         throw notReady(management ?? address, timeoutSeconds, starting?.tail() ?? '');
       await sleep(BETWEEN_LOOKS);
@@ -81,13 +83,13 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       if (keycloak.start !== null && keycloak.stop !== null) return;
       if (await isRunning()) throw keycloakRuns(address);
     },
-    async startParts(role, { timeoutSeconds }) {
+    async startParts(role, { timeoutSeconds, signal }) {
       if (role !== 'service') return [];
-      await start();
-      await waitUntilReady(timeoutSeconds);
+      await start(signal);
+      await waitUntilReady(timeoutSeconds, signal);
       return [await describePart()];
     },
-    async stopParts(role) {
+    async stopParts(role, { signal }) {
       if (role !== 'service') return [];
       const before = await describePart();
       const ran = before.state === 'running';
@@ -101,6 +103,7 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       });
       const until = performance.now() + PATIENCE_SECONDS * 1000;
       while (await isRunning()) {
+        signal.throwIfAborted();
         if (performance.now() >= until)
           throw new IdkitError(
             'IDKIT_FAILED',
