@@ -125,8 +125,8 @@ function checkServedHere({ runtime, sources }: Settings): void {
 }
 
 /**
- * Runs the token service in `count` processes that share the listening socket. This process hands connections out and
- * replaces those that end; each of them runs this program again, and finds itself by `findWorkerLink`.
+ * Runs the token service in `count` processes that listen on the same port. This process replaces those that end; each
+ * of them runs this program again, and finds itself by `findWorkerLink`.
  *
  * @throws as `startService`
  */

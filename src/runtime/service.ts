@@ -21,7 +21,7 @@ export interface ServeOptions {
   importDirectory?: string | false;
   /** Seconds that running requests get after `close()`; 10 unless told. */
   graceSeconds?: number;
-  /** This process as one of several that share a listening socket and are one service. */
+  /** This process as one of several that share a port and are one service. */
   worker?: WorkerLink;
 }
 

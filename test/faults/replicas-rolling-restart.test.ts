@@ -73,7 +73,11 @@ async function startFleet(t: TestContext) {
   const ports = await Promise.all(Array.from({ length: REPLICAS }, freePort));
   const places = ports.map(() => replicas.makePlace());
   const start = (index: number): Promise<Service> =>
-    replicas.start({ place: places[index]!, argv: ['--port', String(ports[index])] });
+    replicas.start({
+      place: places[index]!,
+      // One of them has more than one process.
+      argv: ['--port', String(ports[index]), ...(index === 1 ? ['--workers', '2'] : [])],
+    });
   const running = [await start(0), ...(await Promise.all([start(1), start(2)]))];
   return {
     ports,

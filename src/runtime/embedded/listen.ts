@@ -8,6 +8,29 @@ export interface HeldPort {
   host: string;
   port: number;
   bound: BoundSocket | undefined;
+  /** Other processes of the service listen there too. */
+  shared?: boolean;
+}
+
+/** A port that the processes of one service may listen on, and no other program. */
+export interface ReservedPort {
+  port: number;
+  release(): void;
+}
+
+/**
+ * Reserves a port for several processes; 0 takes a free one. Connections go to those of them that listen, by the
+ * kernel (SO_REUSEPORT).
+ *
+ * @throws as `listen` does
+ */
+export async function reservePort(host: string, port: number): Promise<ReservedPort> {
+  // Without sharing, so that a port that another service shares is taken.
+  const { bound } = await holdPort(host, port);
+  bound?.[Symbol.dispose]();
+  if (bound === undefined) return { port: port === 0 ? await findFreePort(host) : port, release: () => {} };
+  const reserved = new net.BoundSocket({ host, port, reusePort: true });
+  return { port: (reserved.address() as AddressInfo).port, release: () => reserved[Symbol.dispose]() };
 }
 
 /**
@@ -49,9 +72,10 @@ export async function listen(
     onListening(address);
   });
   try {
-    const { host, port, bound } = where;
+    const { host, port, bound, shared = false } = where;
     // Fastify hands its options on to Node.js's own `listen`, which takes a held port as `handle`.
-    await app.listen({ host, port, ...(bound === undefined ? {} : { handle: bound }) });
+    const own = { ...(bound === undefined ? {} : { handle: bound }), ...(shared ? { reusePort: true } : {}) };
+    await app.listen({ host, port, ...own });
   } catch (cause) {
     throw listenFault(where, cause);
   }
@@ -77,16 +101,32 @@ function listenFault(where: { host: string; port: number }, cause: unknown): unk
       return new IdkitError('IDKIT_SETTING', `listen.host ${where.host} is no address of this machine`, {
         cause,
       });
+    case 'ENOTSUP':
+      return new IdkitError('IDKIT_SETTING', 'several processes cannot share a port on this system', {
+        cause,
+        hints: ['leave --workers out, or run it on Linux'],
+      });
     default:
       return cause;
   }
 }
 
 async function checkPortFree(where: { host: string; port: number }): Promise<void> {
-  if (where.port === 0) return;
+  if (where.port !== 0) await listenOnce(where);
+}
+
+async function findFreePort(host: string): Promise<number> {
+  return listenOnce({ host, port: 0 });
+}
+
+/** Listens and stops. @returns the port */
+async function listenOnce(where: { host: string; port: number }): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
+  return new Promise<number>((resolve, reject) => {
     probe.once('error', (cause) => reject(listenFault(where, cause)));
-    probe.listen({ ...where, exclusive: true }, () => probe.close(() => resolve()));
+    probe.listen({ ...where, exclusive: true }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
   });
 }

@@ -37,12 +37,12 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const log = options.log ?? silent;
   checkServesIdkit(settings);
   const masterKey = checkMasterKey(settings.masterKey);
-  const { host, port, managementPort } = settings.listen;
   const { worker } = options;
+  const { host, port, managementPort } = { ...settings.listen, ...worker?.ports };
   const tls = await readTls(settings);
   const hold = async (number: number): Promise<HeldPort> => {
-    // The process that started the workers listens for them.
-    if (worker !== undefined) return { host, port: number, bound: undefined };
+    // Held by the process that started the workers.
+    if (worker !== undefined) return { host, port: number, bound: undefined, shared: true };
     const held = await holdPort(host, number);
     closers.push(() => held.bound?.[Symbol.dispose]());
     return held;

@@ -2,8 +2,14 @@ import type { ErrorCode } from '../../core/index.ts';
 import type { MetricFigures } from '../../http/index.ts';
 import type { RunningService } from '../service.ts';
 
-/** Set in the environment of a worker, so that another program's cluster makes none of idkit. */
+/** In the environment of a worker: where it listens, as JSON of `WorkerPorts`. */
 export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
+
+/** The ports that all workers share. */
+export interface WorkerPorts {
+  port: number;
+  managementPort: number | null;
+}
 
 /** What a worker tells of the service that it runs. */
 export type WorkerService = Omit<RunningService, 'close'> & { listening: Listening };

@@ -1,7 +1,7 @@
-import cluster, { type Worker } from 'node:cluster';
+import { type ChildProcess, fork } from 'node:child_process';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { holdPort } from '../embedded/listen.ts';
+import { type ReservedPort, reservePort } from '../embedded/listen.ts';
 import { recordService } from '../embedded/service-record.ts';
 import type { RunningService, ServiceLog } from '../service.ts';
 import {
@@ -9,6 +9,7 @@ import {
   readMessage,
   type ToWorker,
   WORKER_VARIABLE,
+  type WorkerPorts,
   type WorkerService,
 } from './messages.ts';
 import { WorkerFigures } from './worker-figures.ts';
@@ -24,8 +25,8 @@ const LONGEST_DRAIN_MS = 330_000;
 const SILENT: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * Starts processes that share the listening socket, and replaces those that end. This process only hands connections
- * out. The workers run this program again with the same command line.
+ * Starts processes that listen on the same port, and replaces those that end. The kernel hands connections out. The
+ * workers run this program again with the same command line.
  *
  * @throws as `startService`
  */
@@ -35,11 +36,22 @@ export async function startWorkers(
   log: ServiceLog = SILENT,
 ): Promise<RunningService> {
   const began = performance.now();
-  const { host, port } = settings.listen;
-  // Where another program listens, no worker need start to find out.
-  (await holdPort(host, port)).bound?.[Symbol.dispose]();
+  const { host, port, managementPort } = settings.listen;
+  const reserved: ReservedPort[] = [];
+  const reserve = async (number: number): Promise<number> => {
+    const one = await reservePort(host, number);
+    reserved.push(one);
+    return one.port;
+  };
+  const release = () => {
+    for (const one of reserved) one.release();
+  };
+  const ports = {
+    port: await reserve(port),
+    managementPort: managementPort === null ? null : await reserve(managementPort),
+  };
   const lock = await recordService(settings);
-  const workers = new Workers(log);
+  const workers = new Workers(ports, log);
   try {
     // The first one alone makes what a first start makes.
     const first = await workers.start();
@@ -51,6 +63,7 @@ export async function startWorkers(
     let closing: Promise<void> | undefined;
     const close = async () => {
       await workers.stop();
+      release();
       await lock.release();
       log.info({}, 'stopped');
     };
@@ -64,6 +77,7 @@ export async function startWorkers(
     };
   } catch (error) {
     await workers.stop();
+    release();
     await lock.release();
     throw error;
   }
@@ -72,20 +86,25 @@ export async function startWorkers(
 class Workers {
   readonly #log: ServiceLog;
   readonly #figures = new WorkerFigures();
-  readonly #running = new Map<number, Worker>();
+  readonly #running = new Map<number, ChildProcess>();
+  readonly #ports: WorkerPorts;
+  #started = 0;
   readonly #pauses = new Set<NodeJS.Timeout>();
   #pause = FIRST_PAUSE_MS;
   #stopping = false;
 
-  constructor(log: ServiceLog) {
+  constructor(ports: WorkerPorts, log: ServiceLog) {
+    this.#ports = ports;
     this.#log = log;
   }
 
   /** Starts one and waits until it is ready. @throws what kept it from starting */
   start(): Promise<WorkerService> {
-    const worker = cluster.fork({ [WORKER_VARIABLE]: '1' });
+    const env = { ...process.env, [WORKER_VARIABLE]: JSON.stringify(this.#ports) };
+    const worker = fork(process.argv[1]!, process.argv.slice(2), { env, stdio: 'inherit' });
+    const id = this.#started++;
     const since = performance.now();
-    this.#running.set(worker.id, worker);
+    this.#running.set(id, worker);
     return new Promise((resolve, reject) => {
       let ready = false;
       worker.on('message', (sent: unknown) => {
@@ -97,18 +116,18 @@ class Workers {
         } else if (message.idkit === 'failed') {
           const { code, message: text, hints } = message.error;
           reject(new IdkitError(code, text, { hints: [...hints] }));
-        } else if (message.idkit === 'figures') this.#figures.take(worker.id, message.id, message.figures);
+        } else if (message.idkit === 'figures') this.#figures.take(id, message.id, message.figures);
         else void this.#scrape(worker, message.id);
       });
       worker.on('error', reject);
       worker.on('exit', (code, signal) => {
-        this.#running.delete(worker.id);
-        void this.#figures.end(worker.id);
+        this.#running.delete(id);
+        void this.#figures.end(id);
         reject(new IdkitError('IDKIT_FAILED', `a worker ended ${howOf(code, signal)} before it was ready`));
         if (!ready || this.#stopping) return;
         if (performance.now() - since > LONG_LIFE_MS) this.#pause = FIRST_PAUSE_MS;
         this.#log.error(
-          { worker: worker.process.pid, code, signal, milliseconds: this.#pause },
+          { worker: worker.pid, code, signal, milliseconds: this.#pause },
           'a worker ended and will be replaced',
         );
         this.#replace();
@@ -123,9 +142,9 @@ class Workers {
     await Promise.all(
       [...this.#running.values()].map(async (worker) => {
         const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-        const timer = setTimeout(() => worker.process.kill('SIGKILL'), LONGEST_DRAIN_MS);
-        if (worker.isConnected()) tell(worker, { idkit: 'stop' });
-        else worker.process.kill('SIGKILL');
+        const timer = setTimeout(() => worker.kill('SIGKILL'), LONGEST_DRAIN_MS);
+        if (worker.connected) tell(worker, { idkit: 'stop' });
+        else worker.kill('SIGKILL');
         await ended;
         clearTimeout(timer);
       }),
@@ -149,7 +168,7 @@ class Workers {
     this.#pause = Math.min(2 * this.#pause, LONGEST_PAUSE_MS);
   }
 
-  async #scrape(asker: Worker, id: number): Promise<void> {
+  async #scrape(asker: ChildProcess, id: number): Promise<void> {
     const text = await this.#figures.scrape([...this.#running.keys()], (worker, collect) => {
       const asked = this.#running.get(worker);
       if (asked !== undefined) tell(asked, { idkit: 'collect', id: collect });
@@ -158,9 +177,9 @@ class Workers {
   }
 }
 
-function tell(worker: Worker, message: ToWorker): void {
+function tell(worker: ChildProcess, message: ToWorker): void {
   // One that ends meanwhile needs to hear nothing.
-  if (worker.isConnected()) worker.send(message, () => {});
+  if (worker.connected) worker.send(message, () => {});
 }
 
 function howOf(code: number | null, signal: string | null): string {

@@ -1,14 +1,21 @@
-import cluster from 'node:cluster';
 import { IdkitError } from '../../core/index.ts';
 import type { MetricFigures, Siblings } from '../../http/index.ts';
 import type { RunningService } from '../service.ts';
-import { type FromWorker, type Listening, readMessage, type ToWorker, WORKER_VARIABLE } from './messages.ts';
+import {
+  type FromWorker,
+  type Listening,
+  readMessage,
+  type ToWorker,
+  WORKER_VARIABLE,
+  type WorkerPorts,
+} from './messages.ts';
 
 /** Milliseconds that the figures of all workers may take; a scrape that waits longer fails. */
 const SCRAPE_MS = 10_000;
 
 /** This process as one of the workers of a service. */
 export interface WorkerLink {
+  ports: WorkerPorts;
   siblings: Siblings;
   /** Resolves once the worker is to end: it is told so, or the process that started it is gone. */
   stopped: Promise<void>;
@@ -19,7 +26,10 @@ export interface WorkerLink {
 
 /** Undefined in a process that is no worker of `serve --workers`. */
 export function openWorkerLink(): WorkerLink | undefined {
-  if (!cluster.isWorker || process.env[WORKER_VARIABLE] === undefined) return undefined;
+  const ports = process.env[WORKER_VARIABLE];
+  if (ports === undefined || process.send === undefined) return undefined;
+  // Not for what this process starts.
+  delete process.env[WORKER_VARIABLE];
   const tell = (message: FromWorker): void => {
     if (process.connected) process.send!(message);
   };
@@ -48,6 +58,7 @@ export function openWorkerLink(): WorkerLink | undefined {
   process.on('disconnect', () => stop());
 
   return {
+    ports: JSON.parse(ports) as WorkerPorts,
     stopped,
     siblings: {
       offer: (own) => {

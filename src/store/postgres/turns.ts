@@ -10,8 +10,9 @@ const TURNS = 0x69646b75;
 /** Milliseconds between two tries: the first, and at most. */
 const FIRST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 48;
-/** Milliseconds for which a turn waits for those before it. */
+/** Milliseconds for which a turn waits for those before it, and for a connection that was lost. */
 const PATIENCE_MS = 30_000;
+const LOST_PATIENCE_MS = 2_000;
 
 /**
  * Waits until no other store of the database has the turn of that name, and has seen by then what those before it
@@ -23,19 +24,30 @@ const PATIENCE_MS = 30_000;
 export async function takeTurn(feed: ChangeFeed, name: string, place: string): Promise<() => Promise<void>> {
   const lock = [TURNS, createHash('sha256').update(name).digest().readInt32BE()];
   const until = performance.now() + PATIENCE_MS;
-  for (let pause = FIRST_PAUSE_MS; performance.now() < until; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  let heard = performance.now();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
     const { client } = feed;
-    if (client !== undefined && (await tryTake(client, feed, lock, place)))
-      return () => release(client, lock, place);
+    const taken = client === undefined ? undefined : await tryTake(client, feed, lock, place);
+    if (taken === true) return () => release(client!, lock, place);
+    const now = performance.now();
+    if (taken === false) heard = now;
+    if (now > until) throw refusal(place, 'gives no turn: another service is at work for too long');
+    if (now > heard + LOST_PATIENCE_MS) throw refusal(place, 'does not answer');
     await sleep(pause * (0.5 + Math.random()));
   }
-  throw new IdkitError(
-    'IDKIT_UNREACHABLE',
-    `the database at ${place} gave no turn: another service is at work for too long`,
-  );
 }
 
-async function tryTake(client: Client, feed: ChangeFeed, lock: number[], place: string): Promise<boolean> {
+function refusal(place: string, what: string): IdkitError {
+  return new IdkitError('IDKIT_UNREACHABLE', `the database at ${place} ${what}`);
+}
+
+/** @returns undefined where the connection is lost; the feed makes a new one */
+async function tryTake(
+  client: Client,
+  feed: ChangeFeed,
+  lock: number[],
+  place: string,
+): Promise<boolean | undefined> {
   try {
     // Both travel together; what the second one sees was committed before the first one had its lock.
     const [taken] = await Promise.all([
@@ -48,8 +60,7 @@ async function tryTake(client: Client, feed: ChangeFeed, lock: number[], place: 
     ]);
     return taken.rows[0]!.taken;
   } catch (error) {
-    // The feed makes a new one.
-    if (isConnectionLost(error)) return false;
+    if (isConnectionLost(error)) return undefined;
     throw mapFault(error, place);
   }
 }
