@@ -11,6 +11,7 @@ import { measureGroupCommit } from './group-commit.ts';
 import { measureLogins, measureOpenLogins, measurePages } from './login.ts';
 import { buildPackage } from './package.ts';
 import { measurePostgres } from './postgres.ts';
+import { measurePostgresBackup } from './postgres-backup.ts';
 import { measureScale } from './scale.ts';
 import { measureStart } from './start.ts';
 import { TARGETS } from './targets.ts';
@@ -36,6 +37,7 @@ const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {
   group: () => measureGroupCommit(entry, effort),
   scale: () => measureScale(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
   postgres: () => measurePostgres(entry, effort, quick ? 20_000 : 100_000, quick ? 200_000 : 5_000_000),
+  'postgres-backup': () => measurePostgresBackup(entry, quick ? 1 : 3, quick ? 100e6 : 500e6),
   backup: () =>
     quick
       ? measureBackup(entry, 1, { bytes: 150e6, families: 20_000, seconds: 1.5 })

@@ -23,4 +23,6 @@ export const TARGETS: Readonly<Record<string, { must: string; aim: string }>> = 
   'Postgres: batched rotations / a statement per call': { must: '1.8', aim: '2.5' },
   'Postgres: refresh RS256, durable / bare signing': { must: '0.50', aim: '0.60' },
   'Postgres: refresh at many sessions / at few': { must: '0.80', aim: '' },
+  'Postgres: backup / pg_dump | gzip -6': { must: '≤ 1.2', aim: '≤ 0.6' },
+  'Postgres: restore load / gunzip | psql': { must: '≤ 1.15', aim: '' },
 };
