@@ -49,16 +49,19 @@ export async function userInfo(
   let allowOrigin = request.origin;
   try {
     const token = readBearer(request);
-    const issuedTo = textClaim(parseJwt(token)?.claims ?? {}, 'azp');
-    event.clientId = issuedTo;
     const verified = await verifyAccessToken(ctx, configuration, token);
-    if (verified.outcome === 'refused')
+    if (verified.outcome === 'refused') {
+      // Of a client that is there: the metrics keep a series for each that they are told of.
+      const issuedTo = textClaim(parseJwt(token)?.claims ?? {}, 'azp') ?? '';
+      event.clientId = (await ctx.store.findClient(configuration.realm.id, issuedTo))?.clientId;
       throw new Refusal('userinfo-invalid-token', {
         description: DESCRIPTIONS[verified.reason],
         eventError: EVENT_ERRORS[verified.reason],
         detail: verified.reason,
       });
+    }
     const { client, user, claims, session } = verified;
+    event.clientId = client.clientId;
     event.userId = user.id;
     event.sessionId = session?.id;
     allowOrigin = undefined;

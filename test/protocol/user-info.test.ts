@@ -51,6 +51,21 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal((await refusalOf(userInfo(world.ctx, both))).case, 'userinfo-doubled');
   });
 
+  it('names in the event of a refusal the client that the token says, and no client that is not there', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    const [header, payload, signature] = access_token.split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    for (const [azp, told] of [
+      ['web', 'web'],
+      ['made-up', undefined],
+    ]) {
+      const forged = Buffer.from(JSON.stringify({ ...claims, azp, jti: 'another' })).toString('base64url');
+      await refusalOf(info(`${header}.${forged}.${signature}`));
+      const { type, clientId } = world.events.at(-1)!;
+      assert.deepEqual([type, clientId], ['USER_INFO_REQUEST_ERROR', told]);
+    }
+  });
+
   it('refuses what is no access token of this realm in force', async () => {
     const { access_token, refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
     for (const token of ['garbage', `${access_token.slice(0, -8)}AAAAAAAA`, refresh_token, id_token])
