@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { initPlatform } from '../../src/config/index.ts';
+import { runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 
 interface Service {
@@ -39,3 +40,21 @@ for (const service of ['idkit', 'keycloak'] as const)
         assert.equal(services[name]!.read_only, true, name);
       for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
     });
+
+test('init on an idkit.yaml that names another proxy writes that one’s configuration', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(join(dir, 'idkit.yaml'), 'runtime: compose\ncompose: { proxy: nginx }\n');
+  const made = await runIdkit(['init', '--runtime', 'compose', '--dir', dir], { cwd: dir });
+  assert.equal(made.code, 0, made.stderr);
+  assert.match(readFileSync(join(dir, 'compose.yaml'), 'utf8'), /^ {2}nginx:$/m);
+  assert.ok(existsSync(join(dir, 'config/nginx.conf')));
+
+  writeFileSync(join(dir, 'idkit.yaml'), 'runtime: compose\ncompose: { proxy: traefik }\n');
+  const refused = await runIdkit(['init', '--runtime', 'compose', '--dir', dir], { cwd: dir });
+  assert.equal(refused.code, 2, refused.stderr);
+  assert.match(
+    refused.stderr,
+    /compose\.proxy is traefik, and idkit writes the configuration of caddy and nginx alone/,
+  );
+});

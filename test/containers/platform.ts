@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { initPlatform } from '../../src/config/index.ts';
 import { type Ended, runIdkit } from '../journey/idkit.ts';
 import type { TestEngine } from './engines.ts';
 import { adapt, findPorts } from './walk-through.ts';
@@ -21,7 +22,11 @@ export interface ContainerPlatform {
 let projects = 0;
 
 /** What `idkit init --runtime compose` writes, with the test's images and ports; its containers go with the test. */
-export async function makePlatform(t: TestContext, engine: TestEngine): Promise<ContainerPlatform> {
+export async function makePlatform(
+  t: TestContext,
+  engine: TestEngine,
+  proxy: 'caddy' | 'nginx' = 'caddy',
+): Promise<ContainerPlatform> {
   const dir = join(mkdtempSync(join(tmpdir(), 'idkit-containers-')), 'idkit');
   const project = `idkit-test-${process.pid}-${++projects}`;
   const ports = await findPorts(3);
@@ -38,11 +43,13 @@ export async function makePlatform(t: TestContext, engine: TestEngine): Promise<
     if (volumes.length > 0) await engine.call(['volume', 'rm', '-f', ...volumes]);
     rmSync(join(dir, '..'), { recursive: true, force: true });
   });
-  await run(['init', '--runtime', 'compose']);
+  initPlatform(dir, { runtime: 'compose', proxy, env: {} });
   adapt(dir, engine, ports);
+  const yaml = join(dir, 'idkit.yaml');
+  const text = readFileSync(yaml, 'utf8');
   writeFileSync(
-    join(dir, 'idkit.yaml'),
-    `${readFileSync(join(dir, 'idkit.yaml'), 'utf8')}compose: { project: ${project} }\n`,
+    yaml,
+    text.replace(/^# compose:/m, 'compose:').replace(/^# {3}project: idkit/m, `  project: ${project}`),
   );
   const edit: ContainerPlatform['edit'] = (file, from, to) => {
     const path = join(dir, file);

@@ -18,7 +18,7 @@ export function addUp(program: Command, run: Runner): void {
         const settings = await loadContainerPlatform(context, 'up');
         const { up } = await import('../../procedures/index.ts');
         return render(
-          await up(settings, { ...context.procedure, ...given('partSeconds', partSeconds(context)) }),
+          await up(settings, { ...context.procedure, ...given('withinSeconds', withinSeconds(context)) }),
         );
       }),
     );
@@ -42,8 +42,8 @@ export function addDown(program: Command, run: Runner): void {
 /**
  * With `--timeout`, a part that does not come up is named with its log before the command as a whole is broken off.
  */
-function partSeconds({ globals }: CommandContext): number | undefined {
-  return globals.timeout === undefined ? undefined : Math.max(1, globals.timeout * 0.8);
+function withinSeconds({ globals }: CommandContext): number | undefined {
+  return globals.timeout === undefined ? undefined : globals.timeout * 0.7;
 }
 
 /** @throws IDKIT_USAGE on the embedded platform (contract §3) */

@@ -10,8 +10,8 @@ import { UP_STEPS } from './steps.ts';
 const PART_SECONDS = 120;
 
 export interface UpOptions extends ProcedureOptions {
-  /** Seconds that each part may take until it is UP; 120 unless told. */
-  partSeconds?: number;
+  /** Seconds that all parts together may take; each may take 120 at most. */
+  withinSeconds?: number;
 }
 
 /**
@@ -29,11 +29,7 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
   for (const { id } of UP_STEPS) {
     const started = await run.step(
       id,
-      () =>
-        half.startParts(id, {
-          signal: options.signal,
-          timeoutSeconds: options.partSeconds ?? PART_SECONDS,
-        }),
+      () => half.startParts(id, { signal: options.signal, timeoutSeconds: secondsLeft(options, began) }),
       nameParts,
     );
     parts.push(...started);
@@ -45,6 +41,13 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
     milliseconds: Math.round(performance.now() - began),
     findings: run.findings,
   };
+}
+
+/** Whole seconds, so that messages are short; 1 at least. */
+function secondsLeft({ withinSeconds }: UpOptions, began: number): number {
+  if (withinSeconds === undefined) return PART_SECONDS;
+  const left = withinSeconds - (performance.now() - began) / 1000;
+  return Math.min(PART_SECONDS, Math.max(1, Math.floor(left)));
 }
 
 /** The names of parts for one line. */
