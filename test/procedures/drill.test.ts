@@ -58,7 +58,7 @@ describe('drill', () => {
     t.after(() => rmSync(dirname(dir), { recursive: true }));
     const settings = await platform.load();
     const openInside = (inside: string) => openScratch(settings, { kind: 'sqlite' }, inside);
-    const next = await isolate({}, { keep: false, openScratch: openInside });
+    const next = await isolate({}, { keep: false, service: 'idkit', openScratch: openInside });
     assert.deepEqual(await listDrills(), [basename(next.dir)]);
     rmSync(next.dir, { recursive: true });
     assert.deepEqual(await readState(dir), NEW);

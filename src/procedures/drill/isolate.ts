@@ -37,7 +37,11 @@ export interface IsolatedPlace {
 /** Makes the place, and removes those of drills whose process is gone; one that is to be kept stays for good. */
 export async function isolate(
   environment: NodeJS.ProcessEnv,
-  options: { keep: boolean; openScratch(dir: string): Promise<Scratch> },
+  options: {
+    keep: boolean;
+    service: Settings['service'];
+    openScratch(dir: string): Promise<Scratch>;
+  },
 ): Promise<IsolatedPlace> {
   let made: string | undefined;
   try {
@@ -47,9 +51,12 @@ export async function isolate(
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
     const env = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
-    const empty = await loadSettings({ dir: platform, env });
+    const empty = { ...(await loadSettings({ dir: platform, env })), service: options.service };
     const scratch = await options.openScratch(dir);
-    const adjust = (settings: Settings) => confine(settings, platform, scratch);
+    const adjust = (settings: Settings) => ({
+      ...confine(settings, platform, scratch),
+      service: options.service,
+    });
     return { dir, settings: adjust(empty), env, adjust, scratch };
   } catch (error) {
     if (made !== undefined) await rm(made, { recursive: true, force: true });

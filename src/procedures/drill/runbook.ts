@@ -35,6 +35,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   const place = await run.step('isolate', () =>
     isolate(options.env ?? process.env, {
       keep: options.keep === true,
+      service: settings.service,
       openScratch: async (dir) => openScratch(settings, (await findDumpHead(set)) ?? { kind: 'sqlite' }, dir),
     }),
   );
@@ -53,6 +54,8 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
           env: place.env,
           adjust: place.adjust,
           scratch: place.scratch.ownServer,
+          // A second Keycloak beside the operator's would need ports, memory and settings that only they know.
+          withoutService: settings.service === 'keycloak',
           rootLock: 'shared',
         }),
       );

@@ -15,6 +15,8 @@ export interface RestoreInternals {
   adjust?: (settings: Settings) => Settings;
   /** The database's server is there for this restore alone. */
   scratch?: boolean;
+  /** There is nothing that serves the restored database: what needs a service is left out, with a note. */
+  withoutService?: boolean;
   /** How the set's root is locked; exclusive unless told. */
   rootLock?: 'shared' | 'exclusive';
 }

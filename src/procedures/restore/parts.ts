@@ -68,6 +68,12 @@ export async function startRestored({
   job,
   next,
 }: StagedRestore): Promise<'started' | 'left to its operator'> {
+  if (job.options.withoutService === true) {
+    job.options.reporter.note(
+      'Keycloak itself is not started here: its database was loaded, checked, counted and put in place',
+    );
+    return 'left to its operator';
+  }
   if ((await next.runtime.canStart?.()) === false) {
     job.run.finding(
       'SERVICE_NOT_STARTED',

@@ -43,6 +43,11 @@ export async function proveParts(staged: StagedRestore): Promise<string> {
     .join('; ');
 }
 
+/** What is told where nothing serves: every row of the checklist, and that it does not apply. */
+export function proveNothing({ next }: StagedRestore): Proof {
+  return { checks: [], checklist: makeChecklist(next.runtime.describe(), [], []) };
+}
+
 /** The parts as they are when all checks are done; none where they cannot be looked at. */
 async function findParts(staged: StagedRestore): Promise<readonly PlatformPart[]> {
   try {

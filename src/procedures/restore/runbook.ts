@@ -22,7 +22,7 @@ import { type Journal, putJournal } from './journal.ts';
 import { checkSide, loadSide } from './load.ts';
 import { makeRoomForRestore, startAgain, startRestored } from './parts.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
-import { finishRestore, proveParts, runSmoke } from './prove.ts';
+import { finishRestore, type Proof, proveNothing, proveParts, runSmoke } from './prove.ts';
 import { databasePasswords, dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { stageFiles } from './stage.ts';
 import { RESTORE_STEPS } from './steps.ts';
@@ -232,12 +232,7 @@ async function goThrough(staged: StagedRestore): Promise<Outcome> {
         );
       },
     );
-    await run.step(
-      'applications',
-      () => proveParts(staged),
-      (summary) => summary,
-    );
-    const proof = await run.step('smoke', () => runSmoke(staged));
+    const proof = options.withoutService === true ? proveNothing(staged) : await proveRestored(staged);
     const kept = await run.step('finish', () => finishRestore({ ...staged, journal }));
     return { outcome: 'restored', id: job.id, set: job.set.dir, ...proof, kept };
   } catch (error) {
@@ -245,6 +240,17 @@ async function goThrough(staged: StagedRestore): Promise<Outcome> {
   } finally {
     await next.runtime.stop();
   }
+}
+
+/** The last two looks: at the parts around the service, and at the service (spec steps 7 and 8). */
+async function proveRestored(staged: StagedRestore): Promise<Proof> {
+  const { run } = staged.job;
+  await run.step(
+    'applications',
+    () => proveParts(staged),
+    (summary) => summary,
+  );
+  return run.step('smoke', () => runSmoke(staged));
 }
 
 /** An interrupt once the restored state is proven to stand leaves it there, and says how to end it. */
