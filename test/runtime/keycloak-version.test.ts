@@ -61,6 +61,17 @@ test('on a clean host nothing is known of the server, and any version may be loa
   await runtime.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
+test('what idkit does in its own store is not done in Keycloak’s, and how Keycloak does it is said', async () => {
+  const runtime = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
+  await assert.rejects(runtime.recoverAdministrator('admin'), (error: { code: string; hints: string[] }) => {
+    assert.equal(error.code, 'IDKIT_USAGE');
+    assert.match(error.hints.join(), /kc\.sh bootstrap-admin user/);
+    return true;
+  });
+  await assert.rejects(runtime.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
+  assert.deepEqual(await runtime.listUnenforced(), []);
+});
+
 /** The platform of a Keycloak that its operator runs, on that database. */
 async function openOn(url: string): Promise<Runtime> {
   const yaml = Buffer.from(`service: keycloak\ndatabase: ${url}\n`);

@@ -4,6 +4,7 @@ import { lockPostgres, type PostgresLocation } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
 import { guardVersion } from '../keycloak/guard-version.ts';
+import { KEYCLOAK_STORE_WORK } from '../keycloak/store-work.ts';
 import { openContext, openPostgresDatabase, type PostgresDatabase } from './database.ts';
 import { openLocalPrograms } from './local-programs.ts';
 import type { PostgresPrograms } from './programs.ts';
@@ -33,7 +34,7 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   const makesRoles = access.scratch === true;
   const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld, makesRoles });
   if (service === 'keycloak') {
-    const database = { ...postgres, ...withoutStore('the service is Keycloak') };
+    const database = { ...postgres, ...KEYCLOAK_STORE_WORK };
     return guardVersion(database, () => postgres.readSchemaVersion());
   }
   if (!access.reachable) return { ...postgres, ...withoutStore('the database is in a container') };
