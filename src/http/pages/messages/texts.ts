@@ -17,6 +17,8 @@ export interface Texts {
 }
 
 const perLanguage = new Map<string, Texts>();
+/** By the realm's own wording, which is one object until the realm changes. */
+const perWording = new WeakMap<object, Texts>();
 
 /**
  * The texts for a locale: `de-AT` gets those of `de`.
@@ -25,12 +27,11 @@ const perLanguage = new Map<string, Texts>();
  */
 export function findTexts(locale: string, own?: Readonly<Record<string, unknown>>): Texts {
   const language = [locale, locale.split(/[-_]/, 1)[0]!].find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
-  if (own !== undefined) return makeTexts(language, { ...LANGUAGES[language]!, ...plainTexts(own) });
-  let texts = perLanguage.get(language);
-  if (texts === undefined) {
-    texts = makeTexts(language, LANGUAGES[language]!);
-    perLanguage.set(language, texts);
-  }
+  let texts = own === undefined ? perLanguage.get(language) : perWording.get(own);
+  if (texts?.language === language) return texts;
+  texts = makeTexts(language, { ...LANGUAGES[language]!, ...plainTexts(own ?? {}) });
+  if (own === undefined) perLanguage.set(language, texts);
+  else perWording.set(own, texts);
   return texts;
 }
 
