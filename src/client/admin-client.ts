@@ -1,4 +1,5 @@
 import { IdkitError, type Secret } from '../core/index.ts';
+import type { AdminConnection } from './admin-connection.ts';
 import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
 import { openLogin } from './login.ts';
 
@@ -7,23 +8,6 @@ export interface RealmRecord {
   realm: string;
   enabled?: boolean;
   [field: string]: unknown;
-}
-
-/** How to reach an administrative API. Works on idkit and on Keycloak 26. */
-export interface AdminConnection {
-  /** Without a trailing slash. */
-  baseUrl: string;
-  /** Administrative realm; `master` unless told. */
-  realm?: string;
-  /** `admin-cli` unless told. */
-  clientId?: string;
-  username: string;
-  password: Secret;
-  /** A file (mode 0600) that keeps the login between runs, renewed under a lock; absent: memory only. */
-  tokenFile?: string;
-  signal?: AbortSignal;
-  /** Milliseconds for one call; 10,000 unless told. */
-  timeoutMilliseconds?: number;
 }
 
 /** Calls of the administrative API with one login kept and renewed. @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED */

@@ -1,5 +1,5 @@
 import { IdkitError, Secret } from '../core/index.ts';
-import type { AdminConnection } from './admin-client.ts';
+import type { AdminConnection } from './admin-connection.ts';
 import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
 import { type KeptLogin, openTokenFile } from './token-file.ts';
 
