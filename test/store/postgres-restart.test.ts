@@ -3,7 +3,7 @@ import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdkitError } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { aClient, aCode, aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
 import { makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 
@@ -110,6 +110,50 @@ test('a server that ends at once under refresh load loses no answered rotation a
   over = true;
   await running;
   await checkNothingLost(stores[1]!, answered);
+});
+
+test('a login whose answer is lost on the way is done once, and told so', {
+  skip,
+}, async (t: TestContext) => {
+  const server = await startPostgres({ after });
+  const { url, name } = await makeDatabase(server);
+  const store = await openOn(t, server, url);
+  await begin(store);
+  await store.apply([{ do: 'create', client: aClient({}) }]);
+  let over = false;
+  const ending = (async () => {
+    while (!over) {
+      await runSql(
+        server,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+      );
+      await sleep(15);
+    }
+  })();
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, caller) => {
+      for (let round = 0; round < 15; round++) {
+        const id = `login ${caller} ${round}`;
+        const login = { session: aSession({ id }), sessionMustExist: false };
+        const code = { hash: hash(id), now: START };
+        const finished = await store.finishLogin({
+          ...login,
+          code: aCode({ hash: code.hash, sessionId: id }),
+        });
+        assert.equal(finished, 'finished');
+        assert.equal(await store.startFamily(code, aFamily({ id, sessionId: id })), 'started');
+        assert.deepEqual(await store.endSession(id, true), { ended: false });
+      }
+    }),
+  );
+  over = true;
+  await ending;
+  const [families] = await runSql(
+    server,
+    `SELECT count(*)::int AS n FROM token_family WHERE id LIKE 'login %'`,
+    name,
+  );
+  assert.deepEqual(families, { n: 120 });
 });
 
 test('connections that the server ends one by one fail no call', { skip }, async (t: TestContext) => {

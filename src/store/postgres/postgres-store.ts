@@ -163,11 +163,11 @@ export class PostgresStore extends SqlStore {
     const written: Promise<unknown> =
       verb === 'rotate'
         ? this.#rotations.call(input as Verbs['rotate']['in'])
-        : runSteps(this.#connections, () => stepsOf(verb, input), this.#optionsOf(verb));
+        : runSteps(this.#connections, () => stepsOf(verb, input), this.#optionsOf(verb, input));
     return (await this.#track(written)) as Verbs[V]['out'];
   }
 
-  #optionsOf(verb: Verb): TransactionOptions {
+  #optionsOf(verb: Verb, input: unknown): TransactionOptions {
     if (verb === 'apply')
       return {
         isolation: 'serializable',
@@ -176,6 +176,8 @@ export class PostgresStore extends SqlStore {
       };
     if (verb === 'sweep') return { isolation: 'serializable', statementMilliseconds: CHANGE_MS };
     if (verb === 'appendEvents') return { isolation: 'read committed' };
+    if (verb === 'run' && (input as Verbs['run']['in']).query !== 'claim.take')
+      return { isolation: 'repeatable' };
     return { isolation: TOGETHER.has(verb) ? 'serializable' : 'alone' };
   }
 

@@ -19,7 +19,7 @@ export function prepared(name: string, values: Arguments): { name: string; text:
 /** The answer to what a verb asks. */
 export async function answer(connection: Connection, { how, query, values }: Ask): Promise<unknown> {
   const { rows, rowCount } = await connection.query(prepared(query, values));
-  if (how === 'run') return rowCount ?? 0;
+  if (how === 'run' || how === 'send') return rowCount ?? 0;
   return how === 'get' ? (rows as Row[])[0] : (rows as Row[]);
 }
 

@@ -4,6 +4,7 @@ import { Refused } from '../verbs/apply.ts';
 import type { Steps } from '../verbs/steps.ts';
 import type { Connections } from './connections.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault } from './faults.ts';
+import { readAgain } from './read-again.ts';
 import { answer } from './run-query.ts';
 
 /** How often a verb is run before its lost races are an error. */
@@ -11,12 +12,17 @@ const ATTEMPTS = 40;
 /** Milliseconds that the loser of a race waits at most before it tries again, times the attempts it had. */
 const PAUSE_MS = 4;
 
+/** Looks at a transaction whose connection was lost and that still runs, and the milliseconds between them. */
+const LOOKS = 40;
+const BETWEEN_LOOKS_MS = 50;
+const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
+
 export interface TransactionOptions {
   /**
-   * `alone`: each statement is a transaction of its own. Else all stand or fall together; `serializable` as if no
-   * other such transaction ran meanwhile.
+   * `alone`: each statement is a transaction of its own; `repeatable` also, and it does no harm to run it twice. Else all
+   * stand or fall together; `serializable` as if no other such transaction ran meanwhile.
    */
-  isolation: 'alone' | 'read committed' | 'serializable';
+  isolation: 'alone' | 'repeatable' | 'read committed' | 'serializable';
   /** Milliseconds that each statement may run, where not as long as all others. */
   statementMilliseconds?: number | undefined;
   /** Statements that belong to the transaction and run before its commit. */
@@ -28,7 +34,8 @@ export interface TransactionOptions {
  * one, sees what the winner left.
  *
  * @param steps makes the verb's steps anew for each attempt
- * @throws the catalogue's errors; IDKIT_UNREACHABLE also where the connection was lost so late that the verb may be done
+ * @throws the catalogue's errors; IDKIT_UNREACHABLE also where the connection was lost so late that nobody knows whether
+ *   it is done
  */
 export async function runSteps(
   connections: Connections,
@@ -36,51 +43,112 @@ export async function runSteps(
   options: TransactionOptions,
 ): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
-    const progress = { mayBeDone: false };
+    const progress: Progress = { mayBeDone: false, transaction: undefined, value: undefined };
     try {
       return await connections.use((client) => runOnce(client, steps(), options, progress));
     } catch (error) {
       if (error instanceof Refused) return error.answer;
-      const again =
-        isLostRace(error) || isStalePlan(error) || (isConnectionLost(error) && !progress.mayBeDone);
+      if (isConnectionLost(error) && progress.mayBeDone && options.isolation !== 'repeatable')
+        if (await wasCommitted(connections, progress, error)) return progress.value;
+      const again = isLostRace(error) || isStalePlan(error) || isConnectionLost(error);
       if (!again || attempt >= ATTEMPTS) throw mapFault(error, connections.place);
     }
     await sleep(Math.random() * PAUSE_MS * Math.min(attempt, 10));
   }
 }
 
+/** How far one attempt came. */
+interface Progress {
+  /** The end of the transaction was sent, or its one statement. */
+  mayBeDone: boolean;
+  transaction: string | undefined;
+  /** What the verb answers where it is done. */
+  value: unknown;
+}
+
+/**
+ * Asks the server, once it is there again, what became of a transaction whose end was not answered.
+ *
+ * @throws the catalogue's error for `fault` where nobody can know: a statement that was a transaction of its own
+ */
+async function wasCommitted(connections: Connections, progress: Progress, fault: unknown): Promise<boolean> {
+  const { transaction } = progress;
+  if (transaction === undefined) throw mapFault(fault, connections.place);
+  for (let look = 0; look < LOOKS; look++) {
+    const { rows } = await readAgain(connections, (client) =>
+      client.query<{ status: string | null }>('SELECT pg_xact_status($1::text::xid8) AS status', [
+        transaction,
+      ]),
+    );
+    const status = rows[0]!.status;
+    if (status === 'committed') return true;
+    if (status === 'aborted') return false;
+    await sleep(BETWEEN_LOOKS_MS);
+  }
+  throw mapFault(fault, connections.place);
+}
+
 async function runOnce(
   client: PoolClient,
   steps: Steps<unknown>,
   options: TransactionOptions,
-  progress: { mayBeDone: boolean },
+  progress: Progress,
 ): Promise<unknown> {
-  if (options.isolation === 'alone') {
+  if (options.isolation === 'alone' || options.isolation === 'repeatable') {
     progress.mayBeDone = true;
     return await advance(client, steps);
   }
-  // Goes out with the first statement: the connection answers in order.
   const limit = options.statementMilliseconds;
+  const begin = `BEGIN ISOLATION LEVEL ${options.isolation.toUpperCase()}`;
+  const sent: Promise<unknown>[] = [];
+  // Goes out with the first statement, and the end with the last one: the connection answers in order.
   const begun = client.query(
-    `BEGIN ISOLATION LEVEL ${options.isolation.toUpperCase()}${limit === undefined ? '' : `; SET LOCAL statement_timeout = ${limit}`}`,
+    limit === undefined ? begin : `${begin}; SET LOCAL statement_timeout = ${limit}`,
   );
-  begun.catch(() => {});
+  const named = client.query<{ id: string }>({ name: 'transaction.id', text: TRANSACTION_ID });
+  post(sent, begun);
+  post(sent, named);
   try {
-    const value = await advance(client, steps);
-    await begun;
-    await options.finish?.(client, value);
+    progress.value = await walk(client, steps, sent);
+    if (options.finish !== undefined) post(sent, options.finish(client, progress.value));
+    progress.transaction = (await named).rows[0]!.id;
     progress.mayBeDone = true;
-    await client.query('COMMIT');
-    return value;
+    post(sent, client.query('COMMIT'));
+    await Promise.all(sent);
+    return progress.value;
   } catch (error) {
-    if (!isConnectionLost(error)) await client.query('ROLLBACK');
-    throw error;
+    const [first] = (await Promise.allSettled(sent)).filter(({ status }) => status === 'rejected');
+    const fault = (first as PromiseRejectedResult | undefined)?.reason ?? error;
+    if (!isConnectionLost(fault)) await client.query('ROLLBACK');
+    throw fault;
   }
 }
 
 /** Runs a verb to its end on a connection. */
 export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T> {
+  const sent: Promise<unknown>[] = [];
+  const value = await walk(client, steps, sent);
+  await Promise.all(sent);
+  return value;
+}
+
+/** @param sent what nobody has waited for yet is added to it */
+async function walk<T>(client: PoolClient, steps: Steps<T>, sent: Promise<unknown>[]): Promise<T> {
   let step = steps.next();
-  while (step.done !== true) step = steps.next(await answer(client, step.value));
+  while (step.done !== true) {
+    const asked = step.value;
+    if (!('how' in asked)) {
+      step = steps.next(await Promise.all(asked.map((ask) => answer(client, ask))));
+    } else if (asked.how === 'send') {
+      post(sent, answer(client, asked));
+      step = steps.next();
+    } else step = steps.next(await answer(client, asked));
+  }
   return step.value;
+}
+
+/** Its fault is met later, where all that was sent is waited for. */
+function post(sent: Promise<unknown>[], promise: Promise<unknown>): void {
+  promise.catch(() => {});
+  sent.push(promise);
 }

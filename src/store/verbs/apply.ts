@@ -1,9 +1,9 @@
 import type { Conflict, Missing } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import type { Arguments } from '../rows.ts';
+import type { Arguments, Row } from '../rows.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
-import { get, run, type Steps } from './steps.ts';
+import { get, getEach, type Steps, send } from './steps.ts';
 import type { AppliedRows, RowChange, Touched } from './verbs.ts';
 
 type WriteChange = Extract<RowChange, { table: RecordTable; row: unknown }>;
@@ -51,7 +51,7 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
       yield* mustExist('account', change.userId);
       for (const roleId of change.roleIds) {
         if (change.do === 'assign') yield* mustExist('role', roleId);
-        yield* run(change.do === 'assign' ? 'user_role.add' : 'user_role.delete', {
+        yield* send(change.do === 'assign' ? 'user_role.add' : 'user_role.delete', {
           user_id: change.userId,
           role_id: roleId,
         });
@@ -61,7 +61,7 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
     case 'leave':
       yield* mustExist('account', change.userId);
       if (change.do === 'join') yield* mustExist('realm_group', change.groupId);
-      yield* run(change.do === 'join' ? 'user_group.add' : 'user_group.delete', {
+      yield* send(change.do === 'join' ? 'user_group.add' : 'user_group.delete', {
         user_id: change.userId,
         group_id: change.groupId,
       });
@@ -72,32 +72,45 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
     case 'putConsent':
       yield* mustExist('account', change.row.user_id);
       yield* mustExist('client', change.row.client_uuid);
-      yield* run('consent.put', { ...change.row });
+      yield* send('consent.put', { ...change.row });
       return;
     case 'record':
       if ((yield* get('realm.byId', { id: change.row['realm_id'] })) !== undefined)
-        yield* run('admin_event.insert', change.row);
+        yield* send('admin_event.insert', change.row);
       return;
   }
 }
 
 /** @throws Refused */
 function* mustExist(table: RecordTable, id: string): Steps<void> {
-  if ((yield* get(`${table}.byId`, { id })) === undefined)
-    throw new Refused({ outcome: 'missing', what: KINDS[table], id });
+  if ((yield* get(`${table}.byId`, { id })) === undefined) throw missing(table, id);
+}
+
+function missing(table: RecordTable, id: string): Refused {
+  return new Refused({ outcome: 'missing', what: KINDS[table], id });
 }
 
 function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const { table, row } = change;
-  const previous = yield* get(`${table}.byId`, { id: row.id });
+  const [previous, realm, user, ...names] = yield* getEach([
+    [`${table}.byId`, { id: row.id }],
+    typeof row['realm_id'] === 'string' ? ['realm.byId', { id: row['realm_id'] }] : undefined,
+    table === 'credential' ? ['account.byId', { id: String(row['user_id']) }] : undefined,
+    ...namesOf(table, row).map(({ query, values }) => [query, values] as const),
+  ]);
   if (change.do === 'create' && previous !== undefined)
     throw new Refused({ outcome: 'conflict', on: `${KINDS[table]}.id` as Conflict['on'], value: row.id });
   if (change.do === 'put' && previous === undefined)
     throw new Refused({ outcome: 'missing', what: KINDS[table], id: row.id });
-  if (typeof row['realm_id'] === 'string') yield* mustExist('realm', row['realm_id']);
-  if (table === 'credential') yield* mustExist('account', String(row['user_id']));
-  yield* checkNamesFree(table, row);
-  yield* run(`${table}.${change.do === 'create' ? 'insert' : 'update'}`, row);
+  if (typeof row['realm_id'] === 'string' && realm === undefined) throw missing('realm', row['realm_id']);
+  if (table === 'credential' && user === undefined) throw missing('account', String(row['user_id']));
+  for (const [index, { on, value }] of namesOf(table, row).entries()) {
+    const other = names[index];
+    if (other === undefined || other['id'] === row.id) continue;
+    if (on !== 'user.email' || !duplicateEmailsAllowed(realm!))
+      throw new Refused({ outcome: 'conflict', on, value: String(value) });
+  }
+  yield* send(`${table}.${change.do === 'create' ? 'insert' : 'update'}`, row);
   if (table === 'account') yield* writeAssignments(change);
   touch(touched, table, row);
 }
@@ -105,11 +118,11 @@ function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
 function* writeAssignments(change: WriteChange): Steps<void> {
   const user = { user_id: change.row.id };
   if (change.do === 'put') {
-    yield* run('user_role.clear', user);
-    yield* run('user_group.clear', user);
+    yield* send('user_role.clear', user);
+    yield* send('user_group.clear', user);
   }
-  for (const roleId of change.roleIds ?? []) yield* run('user_role.add', { ...user, role_id: roleId });
-  for (const groupId of change.groupIds ?? []) yield* run('user_group.add', { ...user, group_id: groupId });
+  for (const roleId of change.roleIds ?? []) yield* send('user_role.add', { ...user, role_id: roleId });
+  for (const groupId of change.groupIds ?? []) yield* send('user_group.add', { ...user, group_id: groupId });
 }
 
 function touch(touched: Touched, table: RecordTable, row: WriteChange['row']): void {
@@ -118,35 +131,41 @@ function touch(touched: Touched, table: RecordTable, row: WriteChange['row']): v
   else if (table !== 'account' && table !== 'credential') touched.realms.push(String(row['realm_id']));
 }
 
-function* checkNamesFree(table: RecordTable, row: WriteChange['row']): Steps<void> {
+/** A name that must be free, and how another record that has it is found. */
+interface Name {
+  query: string;
+  values: Arguments;
+  on: Conflict['on'];
+  value: unknown;
+}
+
+function namesOf(table: RecordTable, row: WriteChange['row']): readonly Name[] {
   const named = { realm_id: row['realm_id'], name: row['name'] };
-  function* check(query: string, values: Arguments, on: Conflict['on'], value: unknown): Steps<void> {
-    const other = yield* get(query, values);
-    if (other !== undefined && other['id'] !== row.id)
-      throw new Refused({ outcome: 'conflict', on, value: String(value) });
-  }
-  if (table === 'realm') yield* check('realm.byName', named, 'realm.name', row['name']);
-  if (table === 'client') yield* check('client.byName', row, 'client.clientId', row['client_id']);
-  if (table === 'client_scope') yield* check('client_scope.byName', named, 'clientScope.name', row['name']);
-  if (table === 'role')
-    yield* check('role.byName', { ...named, owner: row['client_uuid'] ?? '' }, 'role.name', row['name']);
-  if (table === 'realm_group')
-    yield* check(
-      'realm_group.byName',
-      { ...named, owner: row['parent_id'] ?? '' },
-      'group.name',
-      row['name'],
-    );
-  if (table === 'account') {
-    yield* check('account.byUsername', row, 'user.username', row['username']);
-    if (row['email'] !== null && !(yield* duplicateEmailsAllowed(String(row['realm_id']))))
-      yield* check('account.byEmail', row, 'user.email', row['email']);
+  const name = (query: string, values: Arguments, on: Conflict['on'], value = row['name']): Name[] => [
+    { query, values, on, value },
+  ];
+  switch (table) {
+    case 'realm':
+      return name('realm.byName', named, 'realm.name');
+    case 'client':
+      return name('client.byName', row, 'client.clientId', row['client_id']);
+    case 'client_scope':
+      return name('client_scope.byName', named, 'clientScope.name');
+    case 'role':
+      return name('role.byName', { ...named, owner: row['client_uuid'] ?? '' }, 'role.name');
+    case 'realm_group':
+      return name('realm_group.byName', { ...named, owner: row['parent_id'] ?? '' }, 'group.name');
+    case 'account':
+      return [
+        ...name('account.byUsername', row, 'user.username', row['username']),
+        ...(row['email'] === null ? [] : name('account.byEmail', row, 'user.email', row['email'])),
+      ];
+    default:
+      return [];
   }
 }
 
-function* duplicateEmailsAllowed(realmId: string): Steps<boolean> {
-  const doc = JSON.parse(String((yield* get('realm.byId', { id: realmId }))?.['doc'])) as {
-    settings: { duplicateEmailsAllowed?: boolean };
-  };
-  return doc.settings.duplicateEmailsAllowed === true;
+function duplicateEmailsAllowed(realm: Row): boolean {
+  const { settings } = JSON.parse(String(realm['doc'])) as { settings: { duplicateEmailsAllowed?: boolean } };
+  return settings.duplicateEmailsAllowed === true;
 }

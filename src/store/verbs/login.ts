@@ -2,7 +2,7 @@ import type { Row } from '../rows.ts';
 import { type CodeRow, UNUSED } from '../schema.ts';
 import { detachedName } from './detached-name.ts';
 import { removeFamilyRow } from './remove.ts';
-import { all, get, run, type Steps } from './steps.ts';
+import { all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 /** Seconds for which a family that was taken away is known as detached. */
@@ -13,9 +13,11 @@ export function* putAuthenticationSession({
   now,
   row,
 }: Verbs['putAuthenticationSession']['in']): Steps<'stored' | 'changed'> {
-  if ((yield* get('client.byId', { id: row.client_uuid })) === undefined) return 'changed';
-  if (row.user_id !== null && (yield* get('account.byId', { id: row.user_id })) === undefined)
-    return 'changed';
+  const [client, user] = yield* getEach([
+    ['client.byId', { id: row.client_uuid }],
+    row.user_id === null ? undefined : ['account.byId', { id: row.user_id }],
+  ]);
+  if (client === undefined || (row.user_id !== null && user === undefined)) return 'changed';
   const values = { ...row, now, browser_hash: Buffer.from(row.browser_hash, 'latin1') };
   const query = row.revision === 0 ? 'authentication.insert' : 'authentication.update';
   return (yield* run(query, values)) === 1 ? 'stored' : 'changed';
@@ -24,32 +26,34 @@ export function* putAuthenticationSession({
 /** Everything is looked at before anything is written, so that `gone` leaves all as it was. */
 export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished' | 'gone'> {
   const { authentication, session, consent, code, now } = input;
-  if (authentication !== undefined) {
-    const current = yield* get('authentication.find', { id: authentication.id, now });
-    if (current?.['revision'] !== authentication.revision) return 'gone';
-  }
-  if ((yield* get('account.byId', { id: session['user_id'] })) === undefined) return 'gone';
-  for (const clientUuid of [consent?.client_uuid, code?.client_uuid])
-    if (clientUuid !== undefined && (yield* get('client.byId', { id: clientUuid })) === undefined)
-      return 'gone';
-  const before = yield* get('session.row', { id: session['id'], offline: session['offline'] });
+  const [current, user, before, ...clients] = yield* getEach([
+    authentication && ['authentication.find', { id: authentication.id, now }],
+    ['account.byId', { id: session['user_id'] }],
+    ['session.row', { id: session['id'], offline: session['offline'] }],
+    consent && ['client.byId', { id: consent.client_uuid }],
+    code && ['client.byId', { id: code.client_uuid }],
+  ]);
+  if (authentication !== undefined && current?.['revision'] !== authentication.revision) return 'gone';
+  if (user === undefined) return 'gone';
+  for (const [index, client] of clients.entries())
+    if ([consent, code][index] !== undefined && client === undefined) return 'gone';
   if (before === undefined && input.session_must_exist) return 'gone';
   if (before !== undefined && before['user_id'] !== session['user_id']) return 'gone';
 
-  if (authentication !== undefined) yield* run('authentication.take', { ...authentication, now });
-  if (before === undefined) yield* run('session.insert', session);
+  if (authentication !== undefined) yield* send('authentication.take', { ...authentication, now });
+  if (before === undefined) yield* send('session.insert', session);
   else yield* goOn(before, session);
-  if (consent !== undefined) yield* run('consent.put', { ...consent });
-  if (code !== undefined) yield* run('code.insert', { ...code, hash: Buffer.from(code.hash, 'latin1') });
+  if (consent !== undefined) yield* send('consent.put', { ...consent });
+  if (code !== undefined) yield* send('code.insert', { ...code, hash: Buffer.from(code.hash, 'latin1') });
   return 'finished';
 }
 
 /** The session's last use, and its notes where the user proved themselves anew. */
 function* goOn(before: Row, session: Verbs['finishLogin']['in']['session']): Steps<void> {
   const key = { id: session['id'], offline: session['offline'] };
-  yield* run('session.touch', { ...key, at: session['last_access_at'] });
+  yield* send('session.touch', { ...key, at: session['last_access_at'] });
   if (provedAt(session['doc']) > provedAt(before['doc']))
-    yield* run('session.setDoc', { ...key, doc: session['doc'] });
+    yield* send('session.setDoc', { ...key, doc: session['doc'] });
 }
 
 /** The note `auth_time`. */
@@ -66,7 +70,7 @@ export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<V
   const { hash: _, ...row } = found as unknown as CodeRow;
   if (row.state === UNUSED) {
     if (row.expires_at <= now) return { outcome: 'gone' };
-    yield* run('code.take', { hash });
+    yield* send('code.take', { hash });
     return { outcome: 'taken', row };
   }
   const place = { client_uuid: row.client_uuid, session_id: row.session_id };
@@ -86,12 +90,12 @@ export function* startFamily({
   } else if ((yield* get('client.byId', { id: family['client_uuid'] })) === undefined) return 'gone';
   if ((yield* get('session.row', { id: family['session_id'], offline: 0 })) === undefined) return 'gone';
   if (offline_session !== undefined && (yield* run('session.insert', offline_session)) === 0)
-    yield* run('session.touch', {
+    yield* send('session.touch', {
       id: offline_session['id'],
       offline: 1,
       at: offline_session['last_access_at'],
     });
-  yield* run('family.insert', family);
+  yield* send('family.insert', family);
   return 'started';
 }
 
@@ -108,10 +112,10 @@ export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): S
 function* detach(families: readonly Row[], now: number): Steps<void> {
   for (const family of families) {
     yield* removeFamilyRow(family);
-    yield* run('revoked.add', { jti: detachedName(String(family['id'])), expires_at: now + DETACHED_FOR });
+    yield* send('revoked.add', { jti: detachedName(String(family['id'])), expires_at: now + DETACHED_FOR });
     const place = { session_id: family['session_id'], offline: family['offline'] };
     if (family['offline'] === 1 && (yield* get('family.ofSession', place)) === undefined)
-      yield* run('session.delete', { id: family['session_id'], offline: 1 });
+      yield* send('session.delete', { id: family['session_id'], offline: 1 });
   }
 }
 
@@ -121,7 +125,7 @@ function* detach(families: readonly Row[], now: number): Steps<void> {
  * @returns how many sessions
  */
 export function* endUserSessions({ user_id, offline }: Verbs['endUserSessions']['in']): Steps<number> {
-  yield* run('authentication.deleteOfUser', { user_id });
-  yield* run('code.deleteUnused', { user_id });
+  yield* send('authentication.deleteOfUser', { user_id });
+  yield* send('code.deleteUnused', { user_id });
   return yield* run('session.deleteOfUser', { user_id, offline });
 }

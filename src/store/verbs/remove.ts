@@ -1,7 +1,7 @@
 import type { RecordTable } from '../queries/configuration.ts';
 import type { Row } from '../rows.ts';
 import { KINDS, Refused } from './apply.ts';
-import { all, get, run, type Steps } from './steps.ts';
+import { all, get, type Steps, send } from './steps.ts';
 import type { Touched } from './verbs.ts';
 
 /** Removes a record and what belongs to it; foreign keys take the rest. @throws Refused */
@@ -25,10 +25,10 @@ export function* removeRecord(table: RecordTable, id: string, touched: Touched):
     case 'realm_group':
       for (const child of yield* all('realm_group.children', { id }))
         yield* removeRecord('realm_group', String(child['id']), touched);
-      yield* run('user_group.deleteGroup', { group_id: id });
+      yield* send('user_group.deleteGroup', { group_id: id });
       break;
     case 'account':
-      yield* run('failures.deleteUser', { user_id: id });
+      yield* send('failures.deleteUser', { user_id: id });
       break;
     case 'realm':
       touched.clientsOf.push(id);
@@ -37,7 +37,7 @@ export function* removeRecord(table: RecordTable, id: string, touched: Touched):
       break;
   }
   if (table !== 'client' && table !== 'account' && table !== 'credential') touched.realms.push(realmId);
-  yield* run(`${table}.delete`, { id });
+  yield* send(`${table}.delete`, { id });
 }
 
 function* removeOfClient(client: Row, touched: Touched): Steps<void> {
@@ -46,29 +46,29 @@ function* removeOfClient(client: Row, touched: Touched): Steps<void> {
   const roles = yield* all('role.ofClient', { client_uuid: id });
   for (const role of roles) {
     yield* forgetRole(realmId, String(role['id']));
-    yield* run('role.delete', { id: role['id'] });
+    yield* send('role.delete', { id: role['id'] });
   }
   if (roles.length > 0) {
     touched.realms.push(realmId);
     touched.clientsOf.push(realmId);
   }
   for (const family of yield* all('family.ofClient', { client_uuid: id })) yield* removeFamilyRow(family);
-  yield* run('account.deleteOfClient', { client_uuid: id });
+  yield* send('account.deleteOfClient', { client_uuid: id });
 }
 
 /** Removes a family; its session keeps the time of the family's last use. */
 export function* removeFamilyRow(family: Row): Steps<void> {
-  yield* run('session.touch', {
+  yield* send('session.touch', {
     id: family['session_id'],
     offline: family['offline'],
     at: family['last_refresh_at'],
   });
-  yield* run('family.delete', { id: family['id'] });
+  yield* send('family.delete', { id: family['id'] });
 }
 
 /** Takes a role out of all that names it. */
 function* forgetRole(realmId: string, id: string): Steps<void> {
-  yield* run('user_role.deleteRole', { role_id: id });
+  yield* send('user_role.deleteRole', { role_id: id });
   yield* forgetId('role', realmId, id, ['compositeIds']);
   yield* forgetId('realm_group', realmId, id, ['roleIds']);
   yield* forgetId('client', realmId, id, ['scopeRoleIds']);
@@ -90,6 +90,6 @@ function* forgetId(
       const ids = doc[list];
       if (Array.isArray(ids)) doc[list] = ids.filter((other) => other !== id);
     }
-    yield* run(`${table}.setDoc`, { id: row['id'], doc: JSON.stringify(doc) });
+    yield* send(`${table}.setDoc`, { id: row['id'], doc: JSON.stringify(doc) });
   }
 }

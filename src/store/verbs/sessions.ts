@@ -1,7 +1,7 @@
 import type { RotationResult } from '../contract.ts';
 import type { Row } from '../rows.ts';
 import { removeFamilyRow } from './remove.ts';
-import { get, run, type Steps } from './steps.ts';
+import { get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 /** One conditional update decides who wins; finding reuse ends the session in the same transaction. */
@@ -15,7 +15,7 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   // Nobody else knows the next token: this very call was done before, and its answer was lost.
   if (equals(family['current_hash'], input.next)) return { outcome: 'rotated' };
   if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
-  yield* run('session.delete', { id: family['session_id'], offline: family['offline'] });
+  yield* send('session.delete', { id: family['session_id'], offline: family['offline'] });
   return { outcome: 'reused', reason: equals(family['parent_hash'], presented) ? 'exceeded' : 'stale' };
 }
 
@@ -25,12 +25,12 @@ function equals(stored: Row[string] | undefined, hash: Buffer): boolean {
 
 export function* startSession(input: Verbs['startSession']['in']): Steps<undefined> {
   if ((yield* run('session.insert', input.session)) === 0)
-    yield* run('session.touch', {
+    yield* send('session.touch', {
       id: input.session['id'],
       offline: input.session['offline'],
       at: input.session['last_access_at'],
     });
-  yield* run('family.insert', input.family);
+  yield* send('family.insert', input.family);
 }
 
 export function* removeFamily(input: Verbs['removeFamily']['in']): Steps<{ removed: boolean }> {
@@ -48,5 +48,5 @@ export function* putLoginFailures(input: Verbs['putLoginFailures']['in']): Steps
 /** Of realms that are there. */
 export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
   for (const row of input.rows)
-    if ((yield* get('realm.byId', { id: row['realm_id'] })) !== undefined) yield* run('event.insert', row);
+    if ((yield* get('realm.byId', { id: row['realm_id'] })) !== undefined) yield* send('event.insert', row);
 }

@@ -1,6 +1,6 @@
 import type { RealmSettings } from '../../model/index.ts';
 import type { Row } from '../rows.ts';
-import { all, get, run, type Steps } from './steps.ts';
+import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 /** Seconds that a session or family may lie idle or live in a realm at most, whatever client it belongs to. */
@@ -60,7 +60,7 @@ function* sweepSession(session: Row, times: Lifetimes, now: number): Steps<numbe
     offline: session['offline'],
     before: now - times.idle,
   });
-  yield* run('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
+  yield* send('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
   return removed;
 }
 
