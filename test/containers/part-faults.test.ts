@@ -183,7 +183,7 @@ describe('containers that go wrong', { skip: missing ?? false }, () => {
 
     it('a backup that is ended while pg_dump waits leaves no pg_dump in the container (exit 143)', async () => {
       const database = await idOf(platform, 'database');
-      const lock = 'BEGIN; LOCK TABLE idkit_schema; SELECT pg_sleep(60); COMMIT;';
+      const lock = 'BEGIN; LOCK TABLE admin_event; SELECT pg_sleep(60); COMMIT;';
       const held = engine.call(['exec', database, 'psql', '-U', 'idkit', '-c', lock]).catch(() => 'ended');
       const child = spawn(process.execPath, [BIN, 'backup', '--dir', platform.dir], {
         env: { ...process.env, ...engine.env, ...PASSPHRASE },
@@ -206,7 +206,7 @@ describe('containers that go wrong', { skip: missing ?? false }, () => {
         'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]',
         'entrypoint: ["node", "-e", "console.log(\'idle\'); setInterval(() => {}, 1e9)"]',
       );
-      const ended = await platform.run(['up', '--timeout', '20']);
+      const ended = await platform.run(['up', '--timeout', '30']);
       assert.equal(ended.code, 15, ended.stderr);
       assert.match(
         ended.stderr,

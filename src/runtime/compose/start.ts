@@ -37,11 +37,14 @@ export async function startService(
   service: DefinedService,
   options: StartOptions,
 ): Promise<PlatformPart> {
+  const began = performance.now();
   const said = await composeUp(project, service, options.signal);
   let ended = 0;
   let firstRestarts: number | undefined;
   let health: Health = { health: 'DOWN', detail: 'it was not looked at' };
-  const until = performance.now() + options.timeoutSeconds * 1000;
+  // An image that had to be fetched has taken its time; the part still gets half of its own.
+  const patience = options.timeoutSeconds * 1000;
+  const until = Math.max(began + patience, performance.now() + patience / 2);
   for (;;) {
     if (options.signal.aborted) throw options.signal.reason;
     const container = await findContainer(project, service.name);
