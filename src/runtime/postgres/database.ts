@@ -28,6 +28,8 @@ const STALL_SECONDS = 300;
 const HEAD_BYTES = 64 * 1024;
 /** Seconds that counting the users of a large database may take. */
 const COUNT_SECONDS = 600;
+/** Seconds that statistics of a loaded database may take. */
+const ANALYZE_SECONDS = 3600;
 /** Seconds to wait for a server that is just starting, where the old state depends on it. */
 const PATIENCE = 15;
 
@@ -102,17 +104,24 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     async loadDatabase(sql, { id, signal, onProgress, inPlace }) {
       const { head, whole } = await peek(sql);
       const source = findTraits(head);
-      if (promised !== undefined) await checkServerFits(context, promised, { inPlace: inPlace === true });
+      const { major: serverMajor } =
+        promised === undefined
+          ? await readServer(context)
+          : await checkServerFits(context, promised, { inPlace: inPlace === true });
       if (inPlace !== true) await discard(context, names(id), { old: false });
       const make = inPlace === true ? emptyLive : createSide;
       const notes = await make(context, names(id), source);
       const target = targetOf(id, { inPlace: inPlace === true });
       await loadGuarded(context, target, whole, {
         id,
+        serverMajor,
         signal,
         ...(onProgress === undefined ? {} : { onProgress }),
       });
-      return { ...(await readCounts(target)), ...(notes.length === 0 ? {} : { notes }) };
+      // A loaded database has no statistics yet; without them the service would be slow at first.
+      const statistics = psql.query(target, 'ANALYZE;', { signal, seconds: ANALYZE_SECONDS });
+      const [counts] = await Promise.all([readCounts(target), statistics]);
+      return { ...counts, ...(notes.length === 0 ? {} : { notes }) };
     },
     async checkLoaded(id, masterKey, swap) {
       const target = targetOf(id, swap);

@@ -4,19 +4,20 @@ import type { SwapOptions } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
 import { queryBeside } from './existing.ts';
 import { identifier, literal } from './quote.ts';
-import { readServer } from './server.ts';
+import { readServer, type ServerFacts } from './server.ts';
 
 /**
  * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
  * act for, extensions, the right to make databases. Everything that is missing is told at once.
  *
+ * @returns what the server is
  * @throws IDKIT_VERSION
  */
 export async function checkServerFits(
   context: PostgresContext,
   dump: DumpReport,
   options: SwapOptions = {},
-): Promise<void> {
+): Promise<ServerFacts> {
   const { psql } = context;
   const server = await readServer(context);
   const { serverVersion, roles = [], extensions = [] } = dump.postgres ?? {};
@@ -56,6 +57,7 @@ export async function checkServerFits(
     throw new IdkitError('IDKIT_VERSION', `the database at ${psql.location}: ${faults.join('; ')}`, {
       hints,
     });
+  return server;
 }
 
 /** Makes the roles that the server does not have: they can own things, and nobody can log in as them. */

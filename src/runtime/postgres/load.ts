@@ -2,7 +2,6 @@ import { IdkitError } from '../../core/index.ts';
 import type { PostgresContext } from './context.ts';
 import { explainEnd } from './faults.ts';
 import type { ProgramEnd, RunningProgram } from './programs.ts';
-import { readServer } from './server.ts';
 import { fitDump, guardLines } from './transform.ts';
 
 /** For this one session; the server's own settings stay as they are. */
@@ -12,8 +11,6 @@ BEGIN;
 `;
 /** Bytes of psql's output that are looked at. */
 const ANSWER_BYTES = 1024;
-/** Seconds that statistics of a loaded database may take. */
-const ANALYZE_SECONDS = 3600;
 /** SQLSTATE classes that blame the SQL: it does not fit what it is loaded into. */
 const BAD_SQL = /\b(22|23|42|2B|0A)[0-9A-Z]{3}:/;
 
@@ -27,14 +24,18 @@ export async function loadGuarded(
   context: PostgresContext,
   target: string,
   sql: AsyncIterable<Uint8Array>,
-  options: { id: string; signal: AbortSignal; onProgress?: (bytes: number) => void },
+  options: {
+    id: string;
+    serverMajor: number;
+    signal: AbortSignal;
+    onProgress?: (bytes: number) => void;
+  },
 ): Promise<void> {
   const { psql, random } = context;
   const { signal } = options;
   const applicationName = `idkit-restore-${options.id}`;
-  const server = await readServer(context, { signal, database: target });
   const { program, run } = await psql.startPsql(target, applicationName);
-  const fits = { psql: program.version, serverMajor: server.major };
+  const fits = { psql: program.version, serverMajor: options.serverMajor };
   const guard = guardLines(fits, random);
   const word = random.bytes(12).toString('hex');
   const answer = keepTail(run);
@@ -67,7 +68,6 @@ export async function loadGuarded(
       await context.endBackends(applicationName);
     }
   }
-  await psql.query(target, 'ANALYZE;', { signal, applicationName, seconds: ANALYZE_SECONDS });
 }
 
 /** What psql is given, as fast as it takes it. */

@@ -1,6 +1,6 @@
 import { IdkitError } from '../../core/index.ts';
 import type { PostgresContext } from './context.ts';
-import { findDatabases, queryBeside } from './existing.ts';
+import { queryBeside } from './existing.ts';
 import type { SwapNames } from './names.ts';
 import { identifier, literal } from './quote.ts';
 import {
@@ -29,20 +29,18 @@ export async function createSide(
   names: SwapNames,
   source: DatabaseTraits | undefined,
 ): Promise<readonly string[]> {
-  const found = await findDatabases(context, [names.live]);
-  const live = found.has(names.live) ? await readTraits(context, names.live) : undefined;
+  const live = await findTraitsOf(context, names.live);
   return createWithTraits(context, names.side, chooseTraits(live, source));
 }
 
-/** What the database of that name has of its own. */
-export async function readTraits(context: PostgresContext, name: string): Promise<DatabaseTraits> {
+/** What the database of that name has of its own; undefined where there is none. */
+async function findTraitsOf(context: PostgresContext, name: string): Promise<DatabaseTraits | undefined> {
   const [row] = await queryBeside(context, traitsQuery(`d.datname = ${literal(name)}`));
-  if (row === undefined) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${name}`);
-  return parseTraits(row);
+  return row === undefined ? undefined : parseTraits(row);
 }
 
 /** Makes an empty database with all of `traits` that this server and role can give; returns what it could not. */
-export async function createWithTraits(
+async function createWithTraits(
   context: PostgresContext,
   name: string,
   traits: DatabaseTraits | undefined,
@@ -50,7 +48,9 @@ export async function createWithTraits(
   const notes: string[] = [];
   await create(context, name, traits, notes);
   if (traits === undefined) return notes;
-  for (const statement of [...grantStatements(name, traits), ...settingStatements(name, traits)]) {
+  const statements = [...grantStatements(name, traits), ...settingStatements(name, traits)];
+  if (statements.length === 0 || (await runTogether(context, statements))) return notes;
+  for (const statement of statements) {
     try {
       await queryBeside(context, statement);
     } catch (error) {
@@ -58,6 +58,17 @@ export async function createWithTraits(
     }
   }
   return notes;
+}
+
+/** All or none; false where one of them cannot be run. */
+async function runTogether(context: PostgresContext, statements: readonly string[]): Promise<boolean> {
+  try {
+    await queryBeside(context, ['BEGIN;', ...statements, 'COMMIT;'].join('\n'));
+    return true;
+  } catch (error) {
+    if (!(error instanceof IdkitError) || NO_OTHER_WAY.includes(error.code)) throw error;
+    return false;
+  }
 }
 
 /** The live one's own, but in an encoding that holds what the source's does. */

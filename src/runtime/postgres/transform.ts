@@ -50,7 +50,8 @@ export async function* fitDump(
   target: Target,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
-  let held = Buffer.alloc(0);
+  /** The end may lie in it, and is at most so long. */
+  let held: Buffer = Buffer.alloc(0);
   for await (const chunk of sql) {
     let next = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (head !== undefined) {
@@ -61,10 +62,15 @@ export async function* fitDump(
       next = head.subarray(split);
       head = undefined;
     }
-    const all = held.length === 0 ? next : Buffer.concat([held, next]);
-    const keep = Math.max(0, all.length - TAIL_BYTES);
-    if (keep > 0) yield all.subarray(0, keep);
-    held = Buffer.from(all.subarray(keep));
+    if (next.length >= TAIL_BYTES) {
+      if (held.length > 0) yield held;
+      held = next;
+    } else {
+      const all = Buffer.concat([held, next]);
+      const done = Math.max(0, all.length - TAIL_BYTES);
+      if (done > 0) yield all.subarray(0, done);
+      held = all.subarray(done);
+    }
   }
   // Only behind the end line: before it the same bytes may be a row, whose first value begins with a line break.
   const rest = Buffer.concat([head ?? Buffer.alloc(0), held]);
