@@ -14,7 +14,10 @@ export interface ReplicatedService {
 }
 
 /** Starts `count` services on a new database, and a proxy that hands its requests around. */
-export async function startReplicated(server: PostgresServer, count = 3): Promise<ReplicatedService> {
+export async function startReplicated(
+  server: PostgresServer,
+  { count = 3, prepare }: { count?: number; prepare?: (dir: string) => void } = {},
+): Promise<ReplicatedService> {
   const database = await makeDatabase(server);
   const replicas: TestService[] = [];
   let next = 0;
@@ -37,6 +40,7 @@ export async function startReplicated(server: PostgresServer, count = 3): Promis
     const platform = makePlatform();
     appendFileSync(`${platform.dir}/.env`, `IDKIT_DATABASE_PASSWORD=${server.password}\n`);
     appendFileSync(`${platform.dir}/idkit.yaml`, 'listen:\n  drainSeconds: 0\n');
+    prepare?.(platform.dir);
     return platform;
   });
   const flags = { database: database.url, baseUrl: address };

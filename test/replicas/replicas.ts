@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -25,7 +25,11 @@ export interface Replicas {
 }
 
 /** Makes an empty database for replicas; each replica is a process of its own. */
-export async function openReplicas(t: Ends, server: PostgresServer): Promise<Replicas> {
+export async function openReplicas(
+  t: Ends,
+  server: PostgresServer,
+  { drainSeconds }: { drainSeconds?: number } = {},
+): Promise<Replicas> {
   const database = await makeDatabase(server);
   const env = {
     ...SECRETS,
@@ -35,6 +39,10 @@ export async function openReplicas(t: Ends, server: PostgresServer): Promise<Rep
   };
   const makePlace = () => {
     const place = mkdtempSync(join(tmpdir(), 'idkit-replica-'));
+    if (drainSeconds !== undefined) {
+      mkdirSync(join(place, 'idkit'));
+      writeFileSync(join(place, 'idkit', 'idkit.yaml'), `listen:\n  drainSeconds: ${drainSeconds}\n`);
+    }
     t.after(() => rmSync(place, { recursive: true, force: true }));
     return place;
   };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,16 +31,18 @@ after(async () => {
 });
 
 /** The log's first line of that message, after `from` lines. */
-async function told(message: string, from = 0): Promise<Record<string, unknown>> {
+const told = (message: string, from = 0) => toldBy(service, message, from);
+
+async function toldBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
   for (let tries = 0; tries < 1500; tries++) {
-    const line = service
+    const line = by
       .log()
       .slice(from)
       .find(({ msg }) => msg === message);
     if (line !== undefined) return line;
     await sleep(20);
   }
-  throw new Error(`the log never said ${message}: ${service.stderr()}`);
+  throw new Error(`the log never said ${message}: ${by.stderr()}`);
 }
 
 /** One figure of /metrics, its series added up. */
@@ -120,6 +123,35 @@ test('what keeps workers from starting is told once, with its own code', { skip 
   assert.match(taken.stderr, /IDKIT_PORT_TAKEN/);
 });
 
+test('workers whose first process is killed end too, and leave the port', { skip }, async () => {
+  const quick = await openReplicas({ after: (end: () => unknown) => void ends.push(end) }, server, {
+    drainSeconds: 0,
+  });
+  const other = await quick.start({ argv: ['--workers', '2'] });
+  await toldBy(other, 'all workers ready');
+  const workers = await pidsOfWorkers(quick);
+  assert.equal(workers.length, 2);
+  process.kill(parentOf(workers[0]!), 'SIGKILL');
+  for (const pid of workers)
+    for (let tries = 0; lives(pid); tries++) {
+      assert.ok(tries < 500, `worker ${pid} ends`);
+      await sleep(20);
+    }
+});
+
+test('figures of the workers are told without the database too, and readiness says that it is away', {
+  skip,
+}, async () => {
+  const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
+  assert.ok(counted > 0);
+  await server.stop('immediate');
+  assert.equal((await fetch(`${service.address}/health/ready`)).status, 503);
+  assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), counted);
+  await server.start();
+  for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 200; tries++)
+    assert.ok(tries < 100, 'readiness comes back');
+});
+
 test('SIGTERM drains all workers: readiness goes down first, what runs is finished, nobody is left', {
   skip,
 }, async () => {
@@ -149,10 +181,23 @@ test('SIGTERM drains all workers: readiness goes down first, what runs is finish
 });
 
 /** Processes that hold a connection to the database, by the name that each gives itself. */
-async function pidsOfWorkers(): Promise<readonly number[]> {
+async function pidsOfWorkers(of = replicas): Promise<readonly number[]> {
   const rows = await runSql(
     server,
-    `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = '${replicas.database.name}' AND application_name LIKE 'idkit serve %'`,
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = '${of.database.name}' AND application_name LIKE 'idkit serve %'`,
   );
   return rows.map(({ name }) => Number(String(name).split(' ').at(-1))).toSorted((one, other) => one - other);
+}
+
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,4 +1,5 @@
-import type { Gauge, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { IdkitError } from '../../core/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
 import type { MetricFigures } from './metric-figures.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
@@ -51,10 +52,7 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     type: 'counter',
     values: [{ labels: {}, value: metrics.droppedEvents }],
   }));
-  const updateFigures = figureGauges(
-    (name, help) => new client.Gauge({ name, help, registers: [registry] }),
-    source,
-  );
+  const updateFigures = figureGauges(registry, source);
   return {
     contentType: registry.contentType,
     scrape: async () => {
@@ -101,16 +99,28 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
   ['idkit_token_families', 'Token families', 'tokenFamilies'],
 ];
 
-function figureGauges(
-  make: (name: string, help: string) => Gauge,
-  source: FigureSource,
-): () => Promise<void> {
-  const gauges = FIGURES.map(([name, help, field]) => ({ gauge: make(name, help), field }));
+/**
+ * The store's figures as gauges, looked up by what is returned. A database that is away has none, and everything else
+ * is told all the same.
+ */
+function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
+  let figures: StoreFigures | undefined;
   let goodUntil = 0;
+  for (const [name, help, field] of FIGURES)
+    register(registry, () => ({
+      name,
+      help,
+      type: 'gauge',
+      values: figures === undefined ? [] : [{ labels: {}, value: figures[field] }],
+    }));
   return async () => {
     if (performance.now() < goodUntil) return;
-    const figures = await source.figures();
-    goodUntil = performance.now() + FIGURES_SECONDS * 1000;
-    for (const { gauge, field } of gauges) gauge.set(figures[field]);
+    try {
+      figures = await source.figures();
+      goodUntil = performance.now() + FIGURES_SECONDS * 1000;
+    } catch (error) {
+      if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNREACHABLE') throw error;
+      figures = undefined;
+    }
   };
 }
