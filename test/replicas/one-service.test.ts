@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -15,6 +16,8 @@ const skip = missingPostgres();
 const SEEN_MS = 1_000;
 /** A machine that is busy with other tests may be late. */
 const FAILS_MS = 4_000;
+
+const JOB_SECRET = 'a-secret-of-thirty-two-characters';
 
 let server: PostgresServer;
 let service: ReplicatedService;
@@ -48,6 +51,12 @@ before(async () => {
         publicClient: true,
         directAccessGrantsEnabled: true,
         redirectUris: ['http://app.test/*'],
+      },
+      {
+        clientId: 'job',
+        serviceAccountsEnabled: true,
+        clientAuthenticatorType: 'client-secret-jwt',
+        secret: JOB_SECRET,
       },
     ],
   });
@@ -170,6 +179,23 @@ test('a chain of rotations may change its replica at every step, and a logout is
   for (const at of each) {
     assert.equal((await userinfo(at)).status, 401);
     assert.equal((await refreshAt(at, token!)).status, 400);
+  }
+});
+
+test('a client assertion is good once, wherever it is presented (issue: replicas)', { skip }, async () => {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  for (let round = 0; round < 3; round++) {
+    const exp = Math.floor(Date.now() / 1000) + 60;
+    const aud = `${service.address}/realms/acme`;
+    const signed = `${encode({ alg: 'HS256' })}.${encode({ iss: 'job', sub: 'job', aud, exp, jti: `jti-${round}` })}`;
+    const assertion = `${signed}.${createHmac('sha256', JOB_SECRET).update(signed).digest('base64url')}`;
+    const fields = {
+      grant_type: 'client_credentials',
+      client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+      client_assertion: assertion,
+    };
+    const answers = await times(9, (index) => fetch(tokenUrl(each[index % 3]!, 'acme'), form(fields)));
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1);
   }
 });
 
