@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { backup, type RestoreOptions, restore, verify } from '../../src/procedures/index.ts';
-import { startService } from '../../src/runtime/open.ts';
+import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
+import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
@@ -148,6 +148,19 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const resumed = await restore(await platform.load(), options({ resume: true }));
     assert.equal(resumed.outcome, 'restored');
     assert.deepEqual(await platform.readState(), NEW);
+  });
+
+  it('gets another master key while no service is on it, and serves with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const service = await startService(await platform.load());
+    await assert.rejects(rotateMasterKey(await platform.load(), procedureOptions()), { exitCode: 11 });
+    await service.close();
+    const before = await readFile(join(platform.dir, '.env'), 'utf8');
+    const rotated = await rotateMasterKey(await platform.load(), procedureOptions());
+    assert.deepEqual(rotated.findings, []);
+    assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
+    await (await startService(await platform.load())).close();
+    await (await openRuntime(await platform.load())).checkMasterKey();
   });
 
   it('on an empty server the role’s database and its settings come from the set', async (t) => {
