@@ -119,7 +119,11 @@ class Workers {
         } else if (message.idkit === 'figures') this.#figures.take(id, message.id, message.figures);
         else void this.#scrape(worker, message.id);
       });
-      worker.on('error', reject);
+      worker.on('error', (error) => {
+        // One that could not even be started never exits.
+        if (worker.pid === undefined) this.#running.delete(id);
+        reject(error);
+      });
       worker.on('exit', (code, signal) => {
         this.#running.delete(id);
         void this.#figures.end(id);
