@@ -173,11 +173,15 @@ class Workers {
   }
 
   async #scrape(asker: ChildProcess, id: number): Promise<void> {
-    const text = await this.#figures.scrape([...this.#running.keys()], (worker, collect) => {
-      const asked = this.#running.get(worker);
-      if (asked !== undefined) tell(asked, { idkit: 'collect', id: collect });
-    });
-    tell(asker, { idkit: 'scraped', id, text });
+    try {
+      const text = await this.#figures.scrape([...this.#running.keys()], (worker, collect) => {
+        const asked = this.#running.get(worker);
+        if (asked !== undefined) tell(asked, { idkit: 'collect', id: collect });
+      });
+      tell(asker, { idkit: 'scraped', id, text });
+    } catch (error) {
+      this.#log.error({ err: error }, 'the figures of the workers could not be added up');
+    }
   }
 }
 
