@@ -131,6 +131,23 @@ export function guaranteesRules(rule: Rule): void {
     assert.deepEqual(await store.listAdminEvents({ realmId: 'none', first: 0, max: 10 }), []);
   });
 
+  rule(
+    '"Finishes running writes": what was asked before the end is answered and done',
+    async (store, _, other) => {
+      await begin(store);
+      const writes = Array.from({ length: 30 }, (_, i) =>
+        store.apply([{ do: 'create', role: aRole({ id: `late ${i}`, name: `late ${i}` }) }]),
+      );
+      const rotated = store.rotateRefreshToken(rotation({}));
+      const closed = store.close();
+      for (const answer of await Promise.all(writes)) assert.deepEqual(answer, { outcome: 'applied' });
+      assert.deepEqual(await rotated, { outcome: 'rotated' });
+      await closed;
+      if (other === store) return;
+      assert.equal((await other.findFamily('family-1'))?.family.currentHash.equals(hash('second')), true);
+    },
+  );
+
   rule('closes twice without harm and refuses what comes after', async (store) => {
     await begin(store);
     await Promise.all([store.close(), store.close()]);

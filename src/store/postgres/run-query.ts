@@ -6,7 +6,16 @@ import { COMPILED_QUERIES } from './compiled-queries.ts';
 
 /** What a query can be run on. */
 export interface Connection {
-  query(config: { name?: string; text: string; values?: unknown[] }): Promise<QueryResult>;
+  query(config: QueryOrder): Promise<QueryResult>;
+}
+
+/** A query as pg takes it. */
+interface QueryOrder {
+  name?: string;
+  text: string;
+  values?: unknown[];
+  /** Milliseconds after which no answer is awaited any more; not among the types of pg. */
+  query_timeout?: number;
 }
 
 /** A query of fixed shape as pg takes it: prepared under its name. */
@@ -16,9 +25,15 @@ export function prepared(name: string, values: Arguments): { name: string; text:
   return { name, text: query.sql, values: bound(query, values) };
 }
 
-/** The answer to what a verb asks. */
-export async function answer(connection: Connection, { how, query, values }: Ask): Promise<unknown> {
-  const { rows, rowCount } = await connection.query(prepared(query, values));
+/** @param milliseconds that the answer may take, where not as long as all others */
+export async function answer(
+  connection: Connection,
+  { how, query, values }: Ask,
+  milliseconds?: number,
+): Promise<unknown> {
+  const order: QueryOrder = prepared(query, values);
+  if (milliseconds !== undefined) order.query_timeout = milliseconds;
+  const { rows, rowCount } = await connection.query(order);
   if (how === 'run' || how === 'send') return rowCount ?? 0;
   return how === 'get' ? (rows as Row[])[0] : (rows as Row[]);
 }

@@ -8,6 +8,9 @@ import { MIGRATIONS } from './migrations/index.ts';
 /** Oldest server whose SQL is enough. */
 const OLDEST_SERVER = 13;
 
+/** Milliseconds that one migration may take, and the wait for another store's. */
+const MIGRATION_MS = 1_800_000;
+
 type Queryable = Pick<Client, 'query'>;
 
 /** What stands in the way of using a server or database at all. @throws IDKIT_VERSION */
@@ -77,9 +80,9 @@ export async function migrate(
   await client.query('BEGIN');
   try {
     await client.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`);
-    await client.query('SELECT pg_advisory_xact_lock($1, $2)', [...ADVISORY.migrations]);
+    await patiently(client, 'SELECT pg_advisory_xact_lock($1, $2)', [...ADVISORY.migrations]);
     const version = await readSchemaVersion(client, place);
-    for (const migration of MIGRATIONS.slice(version)) await client.query(migration);
+    for (const migration of MIGRATIONS.slice(version)) await patiently(client, migration);
     if (version < MIGRATIONS.length)
       await client.query('UPDATE idkit_schema SET version = $1', [MIGRATIONS.length]);
     const state = await readKeyState(client, keyring);
@@ -93,4 +96,10 @@ export async function migrate(
     await client.query('ROLLBACK').catch(() => {});
     throw error;
   }
+}
+
+/** A statement that may take long. */
+async function patiently(client: Queryable, text: string, values: unknown[] = []): Promise<void> {
+  const order = { text, values, query_timeout: MIGRATION_MS };
+  await client.query(order);
 }

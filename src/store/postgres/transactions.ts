@@ -15,6 +15,8 @@ const PAUSE_MS = 4;
 /** Looks at a transaction whose connection was lost and that still runs, and the milliseconds between them. */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
+/** Milliseconds after a statement's own limit in which the server tells that it was reached. */
+const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 
 export interface TransactionOptions {
@@ -109,7 +111,9 @@ async function runOnce(
   post(sent, begun);
   post(sent, named);
   try {
-    progress.value = await walk(client, steps, sent);
+    progress.value = await walk(client, steps, sent, limit === undefined ? undefined : limit + SILENCE_MS);
+    // What follows is quick, and is not to be waited for as long as what may be slow.
+    if (limit !== undefined) await Promise.all(sent);
     if (options.finish !== undefined) post(sent, options.finish(client, progress.value));
     progress.transaction = (await named).rows[0]!.id;
     progress.mayBeDone = true;
@@ -133,16 +137,21 @@ export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T
 }
 
 /** @param sent what nobody has waited for yet is added to it */
-async function walk<T>(client: PoolClient, steps: Steps<T>, sent: Promise<unknown>[]): Promise<T> {
+async function walk<T>(
+  client: PoolClient,
+  steps: Steps<T>,
+  sent: Promise<unknown>[],
+  milliseconds?: number,
+): Promise<T> {
   let step = steps.next();
   while (step.done !== true) {
     const asked = step.value;
     if (!('how' in asked)) {
-      step = steps.next(await Promise.all(asked.map((ask) => answer(client, ask))));
+      step = steps.next(await Promise.all(asked.map((ask) => answer(client, ask, milliseconds))));
     } else if (asked.how === 'send') {
-      post(sent, answer(client, asked));
+      post(sent, answer(client, asked, milliseconds));
       step = steps.next();
-    } else step = steps.next(await answer(client, asked));
+    } else step = steps.next(await answer(client, asked, milliseconds));
   }
   return step.value;
 }
