@@ -1,3 +1,4 @@
+import { sha256 } from '../../crypto/index.ts';
 import type { ClientScope, Consent } from '../../model/index.ts';
 import { type BrowserCall, loginErrorPage, startEvent, withBrowserCall } from './call.ts';
 import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
@@ -14,12 +15,13 @@ export function consentPage(call: BrowserCall, login: LoginInProgress, need: Con
   const row = login.row!;
   const { policyUri, tosUri } = client.attributes;
   const execution = CONSENT_STEP;
+  const form = stepUrl(call, client, row, { path: 'consent', execution, code: row.formCode });
   return showStep(
     call,
     { client, row },
     {
       page: 'consent',
-      action: stepUrl(call, client, row, { path: 'consent', execution, code: row.formCode }),
+      action: `${form}&asked=${markOf(need)}`,
       client: client.name || client.clientId,
       scopes: need.missing.map((scope) => ({ text: consentText(scope) })),
       links: {
@@ -43,14 +45,16 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     const found = await findProgress(call, open.client, open.row);
     if (found === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
     const next = await findNextStep(call, found);
-    if (next.step !== 'consent') return continueLogin(call, found);
+    const need = next.step === 'consent' ? await findConsentNeed(call, found) : undefined;
+    if (need === undefined) return continueLogin(call, found);
+    // Agreed is what was read: where the client asks for something else meanwhile, the page is shown again.
+    if (request.form.has('accept') && request.query.get('asked') !== markOf(need))
+      return consentPage(call, found, need);
     // The form counts once.
     const row = await storeStep(call, open.row, 'action');
     if (row === undefined) return answerGone(call, open.client);
     const login = { ...found, row };
     if (!request.form.has('accept')) return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
-    const need = await findConsentNeed(call, login);
-    if (need === undefined) return continueLogin(call, login);
     const event = startEvent(call, 'GRANT_CONSENT', open.client);
     event.userId = login.user.id;
     event.details['consent'] = 'consent_granted';
@@ -60,6 +64,12 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     event.succeeded();
     return answer;
   });
+
+/** Differs with what the page lists. */
+function markOf({ missing }: ConsentNeed): string {
+  const ids = missing.map(({ id }) => id).sort();
+  return sha256(ids.join(' ')).toString('base64url').slice(0, 22);
+}
 
 /** What was agreed to before stays; scopes that are no longer there go. */
 function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: ConsentNeed): Consent {

@@ -87,6 +87,22 @@ describe('consent (facts §5.10, §8.4)', () => {
     assert.deepEqual(await world.store.listConsents(user.id), []);
   });
 
+  it('is given for what the page listed: where the client asks for more meanwhile, it is shown again', async () => {
+    const { user, browser, page } = await atConsent();
+    const phone = realm.fixture.scopes.find(({ name }) => name === 'phone')!;
+    const changed = { ...client, defaultClientScopeIds: [...client.defaultClientScopeIds, phone.id] };
+    await realm.put({ do: 'put', client: changed });
+    try {
+      const again = await browser.submit(page, { accept: 'Yes' });
+      assert.ok(pageOf(again, 'consent').scopes.some(({ text }) => text === 'phone'));
+      assert.deepEqual(await world.store.listConsents(user.id), []);
+      assert.ok(clientAnswer(await browser.submit(again, { accept: 'Yes' }))['code']);
+      assert.ok((await world.store.findConsent(user.id, client.id))!.scopeIds.includes(phone.id));
+    } finally {
+      await realm.put({ do: 'put', client });
+    }
+  });
+
   it('comes from its own form: another browser, step or nothing pressed gives none', async () => {
     const { user, browser, page } = await atConsent();
     const url = new URL(pageOf(page, 'consent').action);
