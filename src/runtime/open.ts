@@ -3,6 +3,7 @@ import { IdkitError, type Secret } from '../core/index.ts';
 
 import type { DatabaseHalf, Runtime, ServiceHalf } from './contract.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
+import type { Scratch } from './scratch.ts';
 import type { RunningService, ServeOptions, ServiceLog } from './service.ts';
 import type { WorkerLink } from './workers/worker.ts';
 
@@ -11,7 +12,7 @@ export interface OpenOptions {
   /** Passwords of the database's role that may be in force instead of the settings' own: a restore changes it. */
   databasePasswords?: readonly Secret[];
   /** The server is there for a test alone (`openScratch`): roles that a dump names are made there. */
-  scratch?: boolean;
+  scratch?: Scratch | undefined;
 }
 
 /**
@@ -43,7 +44,7 @@ export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> 
 
 async function openDatabaseHalf(
   settings: Settings,
-  { databasePasswords: otherPasswords = [], scratch = false }: OpenOptions,
+  { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
 ): Promise<DatabaseHalf> {
   if (settings.database.kind === 'sqlite') {
     const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
@@ -62,10 +63,10 @@ async function openDatabaseHalf(
   }
   const { openLocalPrograms } = await import('./postgres/local-programs.ts');
   return openPostgresOf(settings, {
-    programs: openLocalPrograms(),
+    programs: scratch?.programs ?? openLocalPrograms(),
     reachable: true,
     otherPasswords,
-    scratch,
+    scratch: scratch?.ownServer === true,
   });
 }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../core/index.ts';
+import type { PostgresPrograms } from './postgres/programs.ts';
 
 /** A database that nothing else knows, for a test of a backup. */
 export interface Scratch {
@@ -8,13 +9,16 @@ export interface Scratch {
   databasePassword: Secret | undefined;
   /** Its server, too, is there for the test alone. */
   ownServer: boolean;
+  /** How its programs are run, where that is not on this machine. */
+  programs?: PostgresPrograms;
   /** Ends and removes it. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
  * A place for a dump that can never be a live one: a file in `dir`; for Postgres a server of its own in `dir`, else,
- * where its programs are not on this machine, a database of a new name on the platform's server.
+ * where its programs are not on this machine, one in a container of its own, or a database of a new name on the
+ * platform's server.
  *
  * @throws IDKIT_VERSION where there is neither
  */
@@ -31,7 +35,12 @@ export async function openScratch(
   const { openScratchCluster } = await import('./postgres/scratch-cluster.ts');
   const cluster = await openScratchCluster(dir, dump.serverMajor ?? 0, systemRandom);
   if (cluster !== undefined) return asScratch(cluster, true);
-  if (settings.database.kind !== 'postgres' || settings.runtime !== 'embedded')
+  if (settings.runtime === 'compose') {
+    const { openScratchContainer } = await import('./compose/scratch.ts');
+    const container = await openScratchContainer(settings, systemRandom);
+    return { ...asScratch(container, true), programs: container.programs };
+  }
+  if (settings.database.kind !== 'postgres')
     throw new IdkitError(
       'IDKIT_VERSION',
       'a dump of Postgres needs a server to drill on, and there is none',

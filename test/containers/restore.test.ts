@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { BIN } from '../journey/idkit.ts';
 import { PASSPHRASE } from '../procedures/platform.ts';
 import { missingEngine, startEngine, type TestEngine } from './engines.ts';
 import { type ContainerPlatform, makePlatform } from './platform.ts';
@@ -109,6 +110,24 @@ test('a restore over a running platform that is killed goes back or on, with the
       assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
       platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
       await ok(['up', '--quiet']);
+      assert.deepEqual(await users(platform), ['admin', 'alice', 'carol']);
+      assert.deepEqual(await databases(engine, platform), OWN);
+    },
+  );
+
+  await t.test(
+    'a drill with no Postgres on this machine takes a container of its own, and leaves nothing',
+    async () => {
+      const before = await engine.call(['ps', '-q']);
+      // What Debian has of Postgres is hidden from this process alone.
+      const hidden = 'mount -t tmpfs none /usr/lib/postgresql && exec "$@"';
+      const drill = [process.execPath, BIN, 'drill', set, '--dir', platform.dir];
+      const ended = spawnSync('unshare', ['-m', 'sh', '-c', hidden, 'sh', ...drill], {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...engine.env, ...passphrase },
+      });
+      assert.equal(ended.status, 0, ended.stderr.toString());
+      assert.match(ended.stdout.toString(), /user counts per realm match expectations/);
+      assert.equal(await engine.call(['ps', '-q']), before, 'its container is gone');
       assert.deepEqual(await users(platform), ['admin', 'alice', 'carol']);
       assert.deepEqual(await databases(engine, platform), OWN);
     },

@@ -53,7 +53,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
           signal: options.signal,
           env: place.env,
           adjust: place.adjust,
-          scratch: place.scratch.ownServer,
+          scratch: place.scratch,
           // A second Keycloak beside the operator's would need ports, memory and settings that only they know.
           withoutService: settings.service === 'keycloak',
           rootLock: 'shared',

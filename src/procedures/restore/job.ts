@@ -1,6 +1,7 @@
 import type { SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import type { RealmCount, Runtime } from '../../runtime/index.ts';
+import type { Scratch } from '../../runtime/open.ts';
 import type { Run } from '../runbook.ts';
 import type { RestoreOptions } from './contract.ts';
 import type { Journal } from './journal.ts';
@@ -13,8 +14,8 @@ export type RestoreStepId = (typeof RESTORE_STEPS)[number]['id'];
 export interface RestoreInternals {
   /** Changes the settings that the restored platform would have; identity unless told. */
   adjust?: (settings: Settings) => Settings;
-  /** The database's server is there for this restore alone. */
-  scratch?: boolean;
+  /** The database is there for this restore alone. */
+  scratch?: Scratch;
   /** There is nothing that serves the restored database: what needs a service is left out, with a note. */
   withoutService?: boolean;
   /** How the set's root is locked; exclusive unless told. */

@@ -85,7 +85,7 @@ export async function openNext(job: RestoreJob, after: Settings): Promise<NextPl
     settings,
     runtime: await openRuntime(settings, {
       databasePasswords: any,
-      scratch: job.options.scratch === true,
+      scratch: job.options.scratch,
     }),
   };
 }

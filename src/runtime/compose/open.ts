@@ -27,9 +27,10 @@ export function openCompose(settings: Settings): ComposePlatform {
   };
   const name = nameOf(settings, 'database');
   const { project } = settings.compose;
+  const find = async () => findDatabase(await engineOf(), name, project);
   return {
     service: openComposeService(settings, engineOf),
-    programs: openContainerPrograms(name, project, engineOf),
-    findDatabase: async () => findDatabase(await engineOf(), name, project),
+    programs: openContainerPrograms(name, find),
+    findDatabase: find,
   };
 }

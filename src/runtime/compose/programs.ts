@@ -23,14 +23,12 @@ const PATIENCE = 60;
  */
 export function openContainerPrograms(
   service: string,
-  project: string,
-  engineOf: () => Promise<Engine>,
+  find: () => Promise<{ engine: Engine; id: string }>,
 ): PostgresPrograms {
   let known: { engine: Engine; id: string } | undefined;
   const database = async () => {
     // A container that was made anew meanwhile has another id.
-    if (known === undefined || !(await isRunning(known)))
-      known = await findDatabase(await engineOf(), service, project);
+    if (known === undefined || !(await isRunning(known))) known = await find();
     return known;
   };
   return {

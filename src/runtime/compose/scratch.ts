@@ -1,0 +1,91 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError, type Random, Secret } from '../../core/index.ts';
+import type { PostgresPrograms } from '../postgres/programs.ts';
+import type { ScratchPlace } from '../postgres/scratch-cluster.ts';
+import { lastLine } from './call.ts';
+import { readLog } from './containers.ts';
+import { readDefinition } from './definition.ts';
+import { type Engine, findEngine } from './engine.ts';
+import { composeEnvironment } from './environment.ts';
+import { openContainerPrograms } from './programs.ts';
+
+/** Seconds that the server may take to make itself ready. */
+const START_SECONDS = 60;
+const BETWEEN_LOOKS = 200;
+const LOG_LINES = 5;
+
+/** A Postgres server in a container of its own, and how its programs are run. */
+export interface ScratchContainer extends ScratchPlace {
+  programs: PostgresPrograms;
+}
+
+/**
+ * A container of the database's image, with a volume and a password of its own, which nothing else knows and no
+ * compose file names: whatever is done there, the live database cannot be meant.
+ *
+ * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition,
+ *   IDKIT_FAILED where it does not come up; it is removed then
+ */
+export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
+  const engine = await findEngine(settings.compose.engine);
+  const image = findImage(settings);
+  const password = new Secret(random.bytes(24).toString('base64url'));
+  const id = await runServer(engine, image, password);
+  const close = async () => {
+    await engine.call(['rm', '-f', '-v', id]);
+  };
+  try {
+    const port = await waitForPort(engine, id);
+    const programs = openContainerPrograms('the drill’s database', async () => ({ engine, id }));
+    return { url: `postgres://idkit@127.0.0.1:${port}/idkit`, password, programs, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The image that compose.yaml names, with its variables as compose programs fill them in. */
+function findImage(settings: Settings): string {
+  const service = readDefinition(settings).services.find(({ role }) => role === 'database');
+  const variables = { ...process.env, ...composeEnvironment(settings) };
+  return (service?.image ?? '').replace(
+    /\$\{(\w+)(?::?-([^}]*))?\}/g,
+    (_, name: string, otherwise: string | undefined) => variables[name] || (otherwise ?? ''),
+  );
+}
+
+async function runServer(engine: Engine, image: string, password: Secret): Promise<string> {
+  const variables = { POSTGRES_USER: 'idkit', POSTGRES_DB: 'postgres', POSTGRES_PASSWORD: password.reveal() };
+  const names = Object.keys(variables).flatMap((name) => ['-e', name]);
+  const ran = await engine.call(
+    ['run', '-d', '--label', `idkit.drill=${process.pid}`, ...names, '-p', '127.0.0.1::5432', image],
+    { env: variables },
+  );
+  if (ran.code === 0) return ran.stdout.trim();
+  throw new IdkitError(
+    'IDKIT_FAILED',
+    `no container of ${image} could be started to drill in: ${lastLine(ran)}`,
+  );
+}
+
+async function waitForPort(engine: Engine, id: string): Promise<string> {
+  const until = performance.now() + START_SECONDS * 1000;
+  for (;;) {
+    const ready = await engine.call(['exec', id, 'pg_isready', '-q', '-h', '127.0.0.1']);
+    const asked = ready.code === 0 ? await engine.call(['port', id, '5432/tcp']) : undefined;
+    const port = /:(\d+)\s*$/m.exec(asked?.stdout ?? '')?.[1];
+    if (port !== undefined) return port;
+    if (performance.now() >= until) {
+      const log = await readLog(engine, id, LOG_LINES);
+      throw new IdkitError(
+        'IDKIT_UNREACHABLE',
+        `the drill's database was not ready within ${START_SECONDS} s`,
+        {
+          hints: log.map((line) => `log: ${line}`),
+        },
+      );
+    }
+    await wait(BETWEEN_LOOKS);
+  }
+}
