@@ -19,6 +19,9 @@ const LONGEST_PAUSE_MS = 320;
 /** Milliseconds after which a connection that nobody needs is given back to the server. */
 const UNUSED_MS = 60_000;
 
+/** Seconds after which a connection is made anew: plans that were made for tables as they were then go with it. */
+const OLDEST_SECONDS = 600;
+
 /** The server that is written to now. */
 interface Primary {
   host: PostgresHost;
@@ -205,6 +208,7 @@ export class Connections {
       ...(clientConfig(this.#settings, host, tls) as ClientConfig & { pipeline: boolean }),
       max: this.#size,
       idleTimeoutMillis: UNUSED_MS,
+      maxLifetimeSeconds: OLDEST_SECONDS,
       onConnect: (client) => this.#greet(client, host),
     });
     // The pool drops it by itself; whoever needs one next makes a new one.
