@@ -302,6 +302,33 @@ test('whoever is not let in is told so: password (12), no database (10), no serv
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
+test('a server without a connection left is 15; a role that only reads by default is backed up and restored', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, {
+    settings: { max_connections: '6', superuser_reserved_connections: '3', max_wal_senders: '0' },
+  });
+  const { Client } = await import('pg');
+  const clients = Array.from({ length: 3 }, () => {
+    const client = new Client({
+      connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
+      ssl: false,
+    });
+    client.on('error', () => undefined);
+    return client;
+  });
+  for (const client of clients) await client.connect();
+  await assert.rejects(dumpOf(server.open()), { exitCode: 15, message: /connection/ });
+  for (const client of clients) await client.end();
+  server.sql('postgres', 'ALTER ROLE keycloak SET default_transaction_read_only = on');
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
 test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
   skip,
 }, async (t) => {

@@ -3,7 +3,7 @@ import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Secret } from '../../src/core/index.ts';
-import { parseProgramVersion } from '../../src/runtime/postgres/local-programs.ts';
+import { choose, parseProgramVersion } from '../../src/runtime/postgres/local-programs.ts';
 import { swapNames } from '../../src/runtime/postgres/names.ts';
 import { scramVerifier } from '../../src/runtime/postgres/scram.ts';
 import { fitDump, guardLines, knowsRestrict } from '../../src/runtime/postgres/transform.ts';
@@ -93,6 +93,25 @@ test('the version of a program is read as the server counts it', () => {
   assert.equal(parseProgramVersion('psql (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n'), 150_018);
   assert.equal(parseProgramVersion('pg_dump (PostgreSQL) 18beta1\n'), 180_000);
   assert.equal(parseProgramVersion('something else'), undefined);
+});
+
+test('of the programs that are there the one of the server’s own version is taken, never an older pg_dump', () => {
+  const there = [150_018, 170_006, 170_004, 180_001].map((version) => ({ file: `${version}`, version }));
+  assert.equal(choose('pg_dump', there, 15).version, 150_018);
+  assert.equal(choose('pg_dump', there, 16).version, 170_006);
+  assert.equal(choose('pg_dump', there, 17).version, 170_006);
+  assert.equal(choose('pg_dump', there, undefined).version, 180_001);
+  assert.equal(choose('psql', there, 19).version, 180_001);
+  const refused = (server: number | undefined, programs: typeof there, told: RegExp) =>
+    assert.throws(
+      () => choose('pg_dump', programs, server),
+      (error: unknown) =>
+        (error as { exitCode: number }).exitCode === 14 &&
+        told.test(String((error as { hints: string[] }).hints)),
+    );
+  refused(19, there, /postgresql-client-19/);
+  refused(15, [], /postgresql-client-15/);
+  refused(undefined, [], /postgresql-client/);
 });
 
 test('names of a restore’s databases fit into 63 bytes and differ where the databases do', () => {

@@ -37,6 +37,11 @@ const KNOWN: readonly Known[] = [
     code: 'IDKIT_VERSION',
     hints: ['install a client of the server’s version or newer'],
   },
+  {
+    pattern: /\b25006\b|read-only transaction/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME'],
+  },
   { pattern: /\b3D000\b|database "[^"]*" does not exist/i, code: 'IDKIT_NOT_FOUND' },
   {
     pattern: /\b42501\b|permission denied|must be (owner|superuser|a superuser)/i,

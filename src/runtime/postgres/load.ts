@@ -7,7 +7,7 @@ import { fitDump, guardLines } from './transform.ts';
 /** For this one session; the server's own settings stay as they are. */
 const SESSION = `SET synchronous_commit = off;
 SET maintenance_work_mem = '128MB';
-BEGIN;
+BEGIN READ WRITE;
 `;
 /** Bytes of psql's output that are looked at. */
 const ANSWER_BYTES = 1024;

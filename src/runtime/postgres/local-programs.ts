@@ -17,7 +17,8 @@ const STDERR_BYTES = 64 * 1024;
 const INHERITED =
   /^(PATH|HOME|TZ|LD_LIBRARY_PATH|KRB5\w*|PGPASSFILE|PGSERVICEFILE|PGSYSCONFDIR|PGSSL(ROOTCERT|CERT|KEY|CRL)|PGTZ)$/;
 
-interface Candidate {
+/** A program of this machine. */
+export interface Candidate {
   file: string;
   version: number;
 }
@@ -46,21 +47,26 @@ export function parseProgramVersion(text: string): number | undefined {
   return major === undefined ? undefined : Number(major) * 10_000 + Number(minor);
 }
 
-/** The version of the server itself is best; a newer `pg_dump` may write what an older server does not read. */
-function choose(
+/**
+ * The version of the server itself is best, its newest release: a newer `pg_dump` may write what an older server does
+ * not read.
+ *
+ * @throws IDKIT_VERSION that names the package to install
+ */
+export function choose(
   program: ProgramName,
   candidates: readonly Candidate[],
   server: number | undefined,
 ): Candidate {
   const major = ({ version }: Candidate) => Math.floor(version / 10_000);
   const newestFirst = candidates.toSorted((one, other) => other.version - one.version);
+  const newEnough = newestFirst.filter((one) => server === undefined || major(one) >= server);
+  const nearest = server === undefined ? newEnough[0] : newEnough.at(-1);
   const fitting =
-    server === undefined
-      ? newestFirst[0]
-      : (newestFirst
-          .filter((one) => major(one) >= server)
-          .findLast((one, _, all) => major(one) === major(all.at(-1)!)) ??
-        (program === 'psql' ? newestFirst[0] : undefined));
+    nearest === undefined
+      ? // Any psql speaks to any server.
+        newestFirst.find(() => program === 'psql')
+      : newEnough.find((one) => major(one) === major(nearest));
   if (fitting !== undefined) return fitting;
   const wanted = server === undefined ? 'postgresql-client' : `postgresql-client-${server}`;
   throw new IdkitError(
