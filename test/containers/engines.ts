@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -24,6 +24,8 @@ export interface TestEngine {
   env: Record<string, string>;
   /** Variables of compose.yaml that name the images, as lines of `.env`. */
   images: string;
+  /** It has not been ended yet. */
+  runs(): boolean;
   /** The engine's program; its standard output. */
   call(args: readonly string[]): Promise<string>;
 }
@@ -59,8 +61,8 @@ export async function startEngine(t: TestContext, kind: EngineKind): Promise<Tes
     });
     return stdout;
   };
-  const engine: TestEngine = { kind, env, images: await makeImages(kind, call), call };
-  return engine;
+  const runs = () => existsSync(dir);
+  return { kind, env, images: await makeImages(kind, call), runs, call };
 }
 
 /** A daemon of its own; what it holds is removed with it. */

@@ -33,15 +33,16 @@ export async function makePlatform(
   const run: ContainerPlatform['run'] = (argv, env = {}) =>
     runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
   t.after(async () => {
-    // Where the engine has ended before, all that it held went with it.
-    if ((await run(['down', '--quiet'])).code !== 0)
-      return rmSync(join(dir, '..'), { recursive: true, force: true });
-    const filter = ['--filter', `label=com.docker.compose.project=${project}`];
-    const volumes = (await engine.call(['volume', 'ls', '-q', ...filter]))
-      .split('\n')
-      .filter((name) => name !== '');
-    if (volumes.length > 0) await engine.call(['volume', 'rm', '-f', ...volumes]);
     rmSync(join(dir, '..'), { recursive: true, force: true });
+    // Where the engine has ended before, all that it held went with it.
+    if (!engine.runs()) return;
+    const filter = ['--filter', `label=com.docker.compose.project=${project}`];
+    const list = async (args: readonly string[]) =>
+      (await engine.call([...args, ...filter])).split('\n').filter((name) => name !== '');
+    const containers = await list(['ps', '-aq']);
+    if (containers.length > 0) await engine.call(['rm', '-f', ...containers]);
+    const volumes = await list(['volume', 'ls', '-q']);
+    if (volumes.length > 0) await engine.call(['volume', 'rm', '-f', ...volumes]);
   });
   initPlatform(dir, { runtime: 'compose', proxy, env: {} });
   adapt(dir, engine, ports);
