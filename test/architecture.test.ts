@@ -125,6 +125,24 @@ test('every import goes downward through a door (architecture §1)', () => {
   assert.deepEqual(faults, []);
 });
 
+test('a folder of protocol or http that has an index is entered through it', () => {
+  const folders = new Set(
+    sources
+      .filter((file) => /^src\/(protocol|http)\/.+\/index\.ts$/.test(file))
+      .map((file) => `${dirname(file)}/`),
+  );
+  assert.ok(folders.size >= 5);
+  const faults = sources.flatMap((file) =>
+    findImports(file, readFileSync(join(root, file), 'utf8')).flatMap(({ specifier }) => {
+      const target = specifier.startsWith('.') ? join(dirname(file), specifier) : '';
+      const folder = `${dirname(target)}/`;
+      const passesBy = folders.has(folder) && !file.startsWith(folder) && !target.endsWith('/index.ts');
+      return passesBy ? [`${file}: ${specifier}`] : [];
+    }),
+  );
+  assert.deepEqual(faults, []);
+});
+
 test('the check sees each kind of forbidden import', () => {
   const cases: [file: string, text: string, fault: RegExp][] = [
     ['src/model/realm.ts', "import { x } from '../store/index.ts';", /reaches up to store/],

@@ -1,5 +1,5 @@
 import { Refusal, type RefusalCase } from '../protocol/index.ts';
-import { renderAdminError } from './admin/render-error.ts';
+import { renderAdminError } from './admin-errors.ts';
 
 /** How one case of a refusal looks on the wire. */
 export interface WireError {

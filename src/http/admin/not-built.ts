@@ -1,5 +1,5 @@
 import { AdminRefusal, notFound } from '../../admin/index.ts';
-import { preflight } from '../oidc/preflight.ts';
+import { preflight } from '../preflight.ts';
 import type { Route } from '../route.ts';
 import { authenticate } from './authenticate.ts';
 import { inRealm } from './define.ts';

@@ -10,10 +10,10 @@ import {
   type BrowserEndpoint,
 } from '../../protocol/index.ts';
 import { wantsPage } from '../error-page.ts';
+import { notBuilt } from '../not-built.ts';
 import { answerNotFound } from '../not-found.ts';
-import { notBuilt } from '../oidc/not-built.ts';
-import { preflight } from '../oidc/preflight.ts';
-import { protocolRequest, sendAnswer } from '../oidc/request.ts';
+import { preflight } from '../preflight.ts';
+import { protocolRequest, sendAnswer } from '../realm-request.ts';
 import type { Route, Services } from '../route.ts';
 import { browserRequest } from './browser-request.ts';
 import { browserRoute } from './login-routes.ts';

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { BrowserRequest } from '../../protocol/index.ts';
 import { isForm, parseFields } from '../form.ts';
-import { realmOf } from '../oidc/request.ts';
+import { realmOf } from '../realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
 /** Characters of `User-Agent` that anything looks at. */

@@ -4,7 +4,7 @@ import {
   logoutByRefreshToken,
   requestLogout,
 } from '../../protocol/index.ts';
-import { protocolRequest, sendEmpty } from '../oidc/request.ts';
+import { protocolRequest, sendEmpty } from '../realm-request.ts';
 import type { Route } from '../route.ts';
 import { browserRoute } from './login-routes.ts';
 

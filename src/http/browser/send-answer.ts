@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserAnswer } from '../../protocol/index.ts';
-import { realmOf } from '../oidc/request.ts';
+import { realmOf } from '../realm-request.ts';
 import type { Services } from '../route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
 import { findLogo, logoUrl } from './logo.ts';

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { checkSessionFrame, getRealm } from '../../protocol/index.ts';
-import { realmOf } from '../oidc/request.ts';
 import type { RenderedPage } from '../pages/index.ts';
+import { realmOf } from '../realm-request.ts';
 import type { Route } from '../route.ts';
 import { browserRequest } from './browser-request.ts';
 

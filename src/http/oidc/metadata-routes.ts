@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { discoveryDocument, getRealm, publishedKeys, realmInfo, userInfo } from '../../protocol/index.ts';
+import { preflight } from '../preflight.ts';
+import { nameRealm, protocolRequest, realmOf, sendAnswer } from '../realm-request.ts';
 import type { Route, Services } from '../route.ts';
-import { preflight } from './preflight.ts';
-import { nameRealm, protocolRequest, realmOf, sendAnswer } from './request.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 

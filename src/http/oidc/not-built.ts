@@ -1,7 +1,7 @@
-import type { FastifyRequest } from 'fastify';
-import { getRealm, Refusal } from '../../protocol/index.ts';
+import { getRealm } from '../../protocol/index.ts';
+import { notBuilt } from '../not-built.ts';
+import { realmOf } from '../realm-request.ts';
 import type { Route } from '../route.ts';
-import { realmOf } from './request.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
@@ -44,9 +44,3 @@ export const notBuiltRoutes: readonly Route[] = NOT_BUILT.map(([method, url, wha
     return notBuilt(request, what);
   },
 }));
-
-/** @throws Refusal `not-built-yet` that names the path */
-export function notBuilt(request: FastifyRequest, what: string): never {
-  const path = request.url.split('?', 1)[0];
-  throw new Refusal('not-built-yet', { description: `${what} is not built yet: ${path}` });
-}

@@ -1,7 +1,7 @@
 import { introspectToken, requestTokens, revokeToken } from '../../protocol/index.ts';
+import { plainOptions, preflight } from '../preflight.ts';
+import { protocolRequest, sendAnswer, sendEmpty } from '../realm-request.ts';
 import type { Route } from '../route.ts';
-import { plainOptions, preflight } from './preflight.ts';
-import { protocolRequest, sendAnswer, sendEmpty } from './request.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 

@@ -3,7 +3,7 @@ import { checkNotLocked, proveCode } from '../prove-user.ts';
 import { listSecondFactors } from '../second-factor.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import type { BrowserAnswer } from './contract.ts';
-import { enter, refuseForm, startAttempt } from './login-attempt.ts';
+import { enter, refuseForm, startAttempt } from './form-attempt.ts';
 import { otpPage, type ShownLogin } from './login-page.ts';
 import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';

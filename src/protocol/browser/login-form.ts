@@ -5,7 +5,7 @@ import { type BrowserCall, withBrowserCall } from './call.ts';
 import { askForCode, showCodeForm, submitCode } from './code-form.ts';
 import { continueLogin } from './continue-login.ts';
 import type { BrowserAnswer, BrowserEndpoint } from './contract.ts';
-import { enter, refuseForm, startAttempt } from './login-attempt.ts';
+import { enter, refuseForm, startAttempt } from './form-attempt.ts';
 import { loginPage, type ShownLogin } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import type { RuleMessageKey } from './message-keys.ts';

@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts';
+import type { Route } from './route.ts';
 
 const ALLOWED_HEADERS =
   'Accept, Access-Control-Request-Headers, Access-Control-Request-Method, Authorization, Content-Type, DPoP, Origin, X-Requested-With';

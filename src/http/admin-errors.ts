@@ -1,9 +1,4 @@
-import {
-  AdminRefusal,
-  type AdminRefusalKind,
-  ClientUriFault,
-  RepresentationFault,
-} from '../../admin/index.ts';
+import { AdminRefusal, type AdminRefusalKind, ClientUriFault, RepresentationFault } from '../admin/index.ts';
 
 const STATUS: Readonly<Record<AdminRefusalKind, number>> = {
   'bad-request': 400,

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, type ProtocolRequest, Refusal } from '../../protocol/index.ts';
-import { parseForm } from '../form.ts';
-import { corsHeaders } from '../wire-errors.ts';
+import { type Answer, type ProtocolRequest, Refusal } from '../protocol/index.ts';
+import { parseForm } from './form.ts';
+import { corsHeaders } from './wire-errors.ts';
 
 /**
  * A request below `/realms/{realm}/` as the protocol sees it.
