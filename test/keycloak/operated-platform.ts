@@ -42,7 +42,7 @@ export function makeOperatedPlatform(
   return {
     dir,
     idkit: (argv, more = {}) =>
-      runIdkit([...argv, '--dir', dir, '--json'], {
+      runIdkit([...argv, '--dir', dir, '--json', ...(argv[0] === 'admin' ? ['--timeout', '120'] : [])], {
         cwd: dir,
         env: { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE, ...more },
       }),

@@ -24,7 +24,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       IDKIT_ADMIN_PASSWORD: KEYCLOAK_ADMIN.password,
     };
     const idkit = (argv: readonly string[], more: { stdin?: string; env?: NodeJS.ProcessEnv } = {}) =>
-      runIdkit([...argv, '--base-url', keycloak.baseUrl, '--json'], {
+      runIdkit([...argv, '--base-url', keycloak.baseUrl, '--json', '--timeout', '120'], {
         cwd,
         ...more,
         env: { ...env, ...more.env },

@@ -4,6 +4,9 @@ import type { RealmCount } from '../../runtime/index.ts';
 import type { StagedRestore } from './job.ts';
 import { compareCounts } from './load.ts';
 
+/** Milliseconds for one call: a Keycloak that has just started takes its time for the first ones. */
+export const FIRST_CALLS = 60_000;
+
 /**
  * Realms and user counts as the administrative API of the restored service tells them (spec step 6).
  *
@@ -17,7 +20,9 @@ export async function checkRealms(staged: StagedRestore): Promise<readonly Realm
   }
   const baseUrl = await next.runtime.baseUrl();
   if (baseUrl === undefined) throw new IdkitError('IDKIT_UNREACHABLE', 'the restored service has ended');
-  const admin = await connectAdmin({ baseUrl, username, password, signal: job.options.signal });
+  const { signal } = job.options;
+  const timeoutMilliseconds = FIRST_CALLS;
+  const admin = await connectAdmin({ baseUrl, username, password, signal, timeoutMilliseconds });
   try {
     const counts: RealmCount[] = [];
     for (const { realm } of await admin.listRealms()) {

@@ -5,6 +5,7 @@ import { findEntry } from '../durable.ts';
 import { checkInterrupted, withoutSteps } from '../runbook.ts';
 import type { SmokeCheck } from '../smoke/contract.ts';
 import { smoke } from '../smoke/runbook.ts';
+import { FIRST_CALLS } from './check-realms.ts';
 import { makeChecklist } from './checklist.ts';
 import type { ChecklistRow } from './contract.ts';
 import type { StagedRestore } from './job.ts';
@@ -70,6 +71,7 @@ export async function runSmoke(staged: StagedRestore): Promise<Proof> {
       clock,
       random,
       signal,
+      timeoutMilliseconds: FIRST_CALLS,
       ...(job.expectation.length === 0 ? {} : { expectation: job.expectation }),
     });
     checks = result.checks;
