@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -137,4 +138,25 @@ export function inspect(sql: Uint8Array): DumpReport {
 /** The dump in pieces, as a set is read. */
 export async function* inPieces(sql: Uint8Array, size = 256 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
+}
+
+/** Loads a dump beside the live database, as restore `x`. */
+export const load = (database: PostgresDatabase, sql: AsyncIterable<Uint8Array>, signal = never) =>
+  database.loadDatabase(sql, { id: 'x', masterKey: undefined, signal });
+
+/** The side database is there, empty, and goes; the live one is as it was, and nobody is left. */
+export async function checkNothingLoaded(server: KeycloakServer, database: PostgresDatabase): Promise<void> {
+  if (server.databases().includes('keycloak_restore_x'))
+    assert.equal(
+      server.sql(
+        'keycloak_restore_x',
+        `SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace`,
+      ),
+      '0',
+    );
+  await database.unswapDatabase('x');
+  await database.discardDatabase('x', { old: false });
+  assert.deepEqual(server.databases(), ['keycloak']);
+  assert.equal(server.sql('keycloak', 'SELECT count(*) FROM realm'), '4');
+  assert.deepEqual(server.clients(), []);
 }

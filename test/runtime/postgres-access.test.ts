@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { IdkitError, Secret } from '../../src/core/index.ts';
+import { onSmallDisk } from '../procedures/platform.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+import {
+  checkNothingLoaded,
+  dumpOf,
+  inPieces,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  load,
+  startKeycloakServer,
+} from './postgres-keycloak.ts';
+
+const skip = missingPostgres() ?? false;
+
+test('whoever is not let in is told so: password (12), no database (10), no server (15)', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const wrong = server.open({ password: new Secret('wrong') });
+  await assert.rejects(dumpOf(wrong), (error: unknown) => {
+    assert.ok(error instanceof IdkitError);
+    assert.equal(error.exitCode, 12);
+    assert.ok(!`${error.message}${error.hints}`.includes('wrong'));
+    return true;
+  });
+  await assert.rejects(dumpOf(server.open({ url: server.url.replace(/keycloak$/, 'absent') })), {
+    exitCode: 10,
+  });
+  await assert.rejects(dumpOf(server.open({ url: 'postgres://keycloak@127.0.0.1:1/keycloak' })), {
+    exitCode: 15,
+  });
+  const other = server.open({
+    password: new Secret('wrong'),
+    otherPasswords: [new Secret('Keycloak-Role-1')],
+  });
+  assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('a server without a connection left is 15; a role that only reads by default is backed up and restored', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, {
+    settings: { max_connections: '6', superuser_reserved_connections: '3', max_wal_senders: '0' },
+  });
+  const { Client } = await import('pg');
+  const clients = Array.from({ length: 3 }, () => {
+    const client = new Client({
+      connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
+      ssl: false,
+    });
+    client.on('error', () => undefined);
+    return client;
+  });
+  for (const client of clients) await client.connect();
+  await assert.rejects(dumpOf(server.open()), { exitCode: 15, message: /connection/ });
+  for (const client of clients) await client.end();
+  server.sql('postgres', 'ALTER ROLE keycloak SET default_transaction_read_only = on');
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { settings: { log_statement: 'all' } });
+  const [before, next] = ['Keycloak-Role-1', 'A-quite-new-one-2'];
+  const { sql } = await dumpOf(server.open());
+  const database = server.open({ password: new Secret(next), otherPasswords: [new Secret(before)] });
+  const seen: string[] = [];
+  async function* watched() {
+    for await (const chunk of inPieces(sql)) {
+      seen.push(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }));
+      yield chunk;
+    }
+  }
+  await load(database, watched());
+  await database.swapDatabase('x');
+  assert.ok(seen.some((list) => list.includes('idkit-restore') || list.includes('psql')));
+  for (const secret of [before, next]) {
+    assert.ok(!seen.join('\n').includes(secret));
+    if (secret === next) assert.ok(!server.log().includes(secret));
+  }
+  await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
+  assert.deepEqual(
+    (await dumpOf(server.open({ password: new Secret(next) }))).summary.realms,
+    KEYCLOAK_REALMS,
+  );
+  await database.unswapDatabase('x', { password: new Secret(before) });
+  await database.discardDatabase('x', { old: false });
+  assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('a disk of the server that fills up is 19, and the live database stands', { skip }, async (t) => {
+  await onSmallDisk(t, '48m', async (disk) => {
+    const server = await startKeycloakServer(t);
+    const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
+    execFileSync('chown', [owner, disk]);
+    server.sql('postgres', `CREATE TABLESPACE tiny LOCATION '${disk}'`);
+    server.sql('postgres', 'GRANT CREATE ON TABLESPACE tiny TO keycloak');
+    server.sql('postgres', 'ALTER DATABASE keycloak SET TABLESPACE tiny');
+    const database = server.open();
+    const { sql } = await dumpOf(database);
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 8_500_000));
+    await assert.rejects(load(database, inPieces(sql)), { code: 'IDKIT_NO_SPACE', exitCode: 19 });
+    await checkNothingLoaded(server, database);
+    const room = await database.databaseRoom();
+    assert.equal(room.here, false);
+  });
+});
+
+test('room on the server’s disk is known to a role that may ask, where the server is on this machine', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  assert.equal((await server.open().databaseRoom()).freeBytes, undefined);
+  const superuser = server.open({
+    url: `postgres://postgres@127.0.0.1:${server.port}/keycloak`,
+    password: new Secret(server.password),
+  });
+  const readable = process.getuid?.() === 0;
+  assert.equal(typeof (await superuser.databaseRoom()).freeBytes, readable ? 'number' : 'undefined');
+});
+
+test('a server without the database “postgres” is worked on from beside all the same', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  server.sql('template1', 'DROP DATABASE postgres');
+  await load(database, inPieces(KEYCLOAK_SQL));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.equal(
+    server.sql('template1', `SELECT string_agg(datname, ',') FROM pg_database WHERE NOT datistemplate`),
+    'keycloak',
+  );
+  assert.ok(readFileSync(join(server.dir, 'log'), 'utf8').length > 0);
+});
