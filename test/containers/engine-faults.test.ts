@@ -117,6 +117,13 @@ test('an engine without a program that reads compose files is named with what to
   assert.match(ended.stderr, /podman answers, and there is no podman-compose to read compose\.yaml with/);
 });
 
+test('serve on a container platform names idkit up, unless its database is given (exit 2)', async (t) => {
+  const dir = await makePlatform(t);
+  const ended = await runIdkit(['serve', '--dir', join(dir, 'idkit')], { cwd: dir });
+  assert.equal(ended.code, 2, ended.stderr);
+  assert.match(ended.stderr, /idkit\.yaml says runtime: compose.*\nhint: idkit up starts it/);
+});
+
 test('without compose.yaml, or without the service that idkit.yaml names, it says which (exit 2)', async (t) => {
   const dir = await makePlatform(t);
   const compose = join(dir, 'idkit/compose.yaml');
