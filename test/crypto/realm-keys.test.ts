@@ -182,10 +182,11 @@ test('every signature algorithm that a realm names gets a key that signs, once',
 
 test('making an RSA key leaves the event loop free', async () => {
   await make({});
-  const before = process.threadCpuUsage();
-  await make({ config: { keySize: ['4096'] } });
-  const { user, system } = process.threadCpuUsage(before);
-  assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
+  const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()];
+  for (let round = 0; round < 4; round += 1) await make({ config: { keySize: ['4096'] } });
+  const [own, all] = [process.threadCpuUsage(thread), process.cpuUsage(whole)];
+  const [main, total] = [own.user + own.system, all.user + all.system];
+  assert(main < total / 2, `${main} of ${total} µs were the main thread's`);
 });
 
 test('a realm gets a key for each algorithm that it, its refresh tokens or its clients name', async () => {
