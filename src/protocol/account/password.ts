@@ -110,6 +110,7 @@ async function goOn(account: AccountCall, password: Credential): Promise<Browser
   const cookies: readonly CookieChange[] = await makeSsoCookies(ctx, configuration, {
     session,
     username: user.username,
+    now: account.now,
     authenticatedAt: account.now,
     stateChecker,
   });

@@ -154,6 +154,7 @@ async function answer(
       ? []
       : await makeSsoCookies(ctx, configuration, {
           session,
+          now: call.now,
           username: login.row?.notes['username'] ?? user.username,
           authenticatedAt: proof.authenticatedAt,
         });

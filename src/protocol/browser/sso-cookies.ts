@@ -1,4 +1,4 @@
-import { randomId, seconds, uuid } from '../../core/index.ts';
+import { randomId, uuid } from '../../core/index.ts';
 import { sha256, signJws } from '../../crypto/index.ts';
 import type { UserSession } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
@@ -17,15 +17,21 @@ const REMEMBERED = 'username:';
  * browser runs or, remembered, as long as the session may live; `KEYCLOAK_SESSION`, which scripts of the session
  * iframe read; `KEYCLOAK_REMEMBER_ME`, where the realm offers it.
  *
- * @param login `authenticatedAt`: the second at which the user proved themselves; `stateChecker`: made anew unless given
+ * @param login `now`: second of the request; `authenticatedAt`: the second at which the user proved themselves;
+ *   `stateChecker`: made anew unless given
  */
 export async function makeSsoCookies(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
-  login: { session: UserSession; username: string; authenticatedAt: number; stateChecker?: string },
+  login: {
+    session: UserSession;
+    username: string;
+    now: number;
+    authenticatedAt: number;
+    stateChecker?: string;
+  },
 ): Promise<readonly CookieChange[]> {
-  const { session, username, authenticatedAt, stateChecker = newStateChecker(ctx) } = login;
-  const now = seconds(ctx.clock);
+  const { session, username, now, authenticatedAt, stateChecker = newStateChecker(ctx) } = login;
   const { maxEnd } = userSessionEnds(configuration.realm.settings, session);
   const identity = await signJws(ctx.keys.signingKey(configuration, 'HS512'), {
     exp: maxEnd,
