@@ -29,6 +29,9 @@ export async function makeDirectory(t: TestContext, name: string): Promise<strin
 
 /** `idkit init` without anything of this process's environment; `realms` of the real exports are imported. */
 export async function makePlatform(t: TestContext, realms: readonly string[] = []): Promise<TestPlatform> {
+  const services: { close(): Promise<void> }[] = [];
+  // Before the directory goes: what is told to run after a test runs in the order of the telling.
+  t.after(() => Promise.all(services.map((service) => service.close())));
   const dir = join(await makeDirectory(t, 'platform'), 'idkit');
   initPlatform(dir, { env: {} });
   for (const realm of realms) {
@@ -41,7 +44,7 @@ export async function makePlatform(t: TestContext, realms: readonly string[] = [
     load,
     async serve() {
       const service = await startService(await load());
-      t.after(() => service.close());
+      services.push(service);
       return service;
     },
   };
