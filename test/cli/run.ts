@@ -87,6 +87,6 @@ function collect(onOutput: (text: string) => void = () => {}): { stream: Writabl
 /** An empty directory that goes with the test. */
 export function makeDirectory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-cli-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }

@@ -137,7 +137,7 @@ function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
 /** A new empty directory that goes with the test. */
 export function makePlace(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-journey-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  t.after(() => rmSync(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }
 

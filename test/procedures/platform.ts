@@ -23,7 +23,7 @@ export interface TestPlatform {
 
 export async function makeDirectory(t: TestContext, name: string): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), `idkit-test-${name}-`));
-  t.after(() => rm(dir, { recursive: true, force: true }));
+  t.after(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }));
   return dir;
 }
 

@@ -45,7 +45,7 @@ export async function openPlatforms(t: Pick<TestContext, 'after'>): Promise<Post
   await runSql(server, 'CREATE DATABASE idkit OWNER idkit');
   await runSql(server, `ALTER DATABASE idkit SET work_mem = '9MB'`);
   const dir = join(mkdtempSync(join(tmpdir(), 'idkit-test-template-')), 'idkit');
-  t.after(() => rmSync(join(dir, '..'), { recursive: true, force: true }));
+  t.after(() => rmSync(join(dir, '..'), { recursive: true, force: true, maxRetries: 10 }));
   initPlatform(dir, { env: {} });
   await writeFile(join(dir, 'idkit.yaml'), `database: postgres://idkit@127.0.0.1:${server.port}/idkit\n`);
   await appendFile(join(dir, '.env'), `STATE=new\nIDKIT_DATABASE_PASSWORD=${PASSWORDS.new}\n`);

@@ -43,7 +43,7 @@ export async function openReplicas(
       mkdirSync(join(place, 'idkit'));
       writeFileSync(join(place, 'idkit', 'idkit.yaml'), `listen:\n  drainSeconds: ${drainSeconds}\n`);
     }
-    t.after(() => rmSync(place, { recursive: true, force: true }));
+    t.after(() => rmSync(place, { recursive: true, force: true, maxRetries: 10 }));
     return place;
   };
   return {
