@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import type { Service } from '../journey/idkit.ts';
 import { openReplicas } from '../replicas/replicas.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
@@ -135,12 +135,4 @@ function missingNginx(): string | undefined {
   const missing = 'nginx is not installed (Debian package nginx-light)';
   if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
   return missing;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
