@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdkitError } from '../../src/core/index.ts';
@@ -111,6 +113,82 @@ test('a server that ends at once under refresh load loses no answered rotation a
   await running;
   await checkNothingLost(stores[1]!, answered);
 });
+
+/**
+ * A way to the server that can be cut in the middle: from `cut` on nothing that the server answers comes through, all
+ * connections end with the next answer, and no new one is made until `mend`.
+ */
+async function wayTo(t: TestContext, server: PostgresServer) {
+  let isCut = false;
+  const way = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(server.port, '127.0.0.1');
+    near.pipe(far);
+    far.on('data', (bytes) => (isCut ? near.destroy() : near.write(bytes)));
+    for (const [end, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      end.on('error', () => other.destroy());
+      end.on('close', () => other.destroy());
+    }
+  });
+  way.listen(0, '127.0.0.1');
+  await once(way, 'listening');
+  t.after(() => way.close());
+  return {
+    port: (way.address() as AddressInfo).port,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
+
+for (const maxReuse of [0, 1])
+  test(`a rotation that was done but could not be answered costs its client nothing: its token is good again, here and elsewhere (${maxReuse} reuses)`, {
+    skip,
+  }, async (t: TestContext) => {
+    const server = await startPostgres({ after });
+    const { url } = await makeDatabase(server);
+    const elsewhere = await openOn(t, server, url);
+    await begin(elsewhere);
+    const way = await wayTo(t, server);
+    const store = await openOn(t, server, url.replace(`:${server.port}/`, `:${way.port}/`));
+    const rotate = (on: Store, family: number, presented: string, next: string) =>
+      on.rotateRefreshToken({
+        familyId: `family-${family}`,
+        presentedHash: hash(presented),
+        nextHash: hash(next),
+        now: START,
+        singleUse: true,
+        maxReuse,
+      });
+    const current = async (family: number) =>
+      (await elsewhere.findFamily(`family-${family}`))!.family.currentHash;
+    for (const family of [0, 1]) await rotate(store, family, `${family} 0`, `${family} 1`);
+    way.cut();
+    for (const family of [0, 1])
+      await assert.rejects(rotate(store, family, `${family} 1`, `${family} lost`), {
+        code: 'IDKIT_UNREACHABLE',
+      });
+    assert.deepEqual(await current(0), hash('0 lost'), 'the first was done, and nobody was told');
+    assert.deepEqual(await current(1), hash('1 1'), 'the second was not even sent');
+    way.mend();
+    assert.deepEqual(await rotate(store, 0, '0 1', '0 2'), { outcome: 'rotated' });
+    assert.deepEqual(await current(0), hash('0 2'));
+
+    way.cut();
+    await assert.rejects(rotate(store, 1, '1 1', '1 lost'), { code: 'IDKIT_UNREACHABLE' });
+    assert.deepEqual(await current(1), hash('1 lost'));
+    way.mend();
+    while ((await current(1)).equals(hash('1 lost'))) await sleep(10);
+    assert.deepEqual(await rotate(elsewhere, 1, '1 1', '1 2'), { outcome: 'rotated' });
+    if (maxReuse > 0) assert.deepEqual(await rotate(store, 1, '1 1', '1 3'), { outcome: 'rotated' });
+    assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
+  });
 
 test('a login whose answer is lost on the way is done once, and told so', {
   skip,

@@ -1993,5 +1993,19 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
     "slot": "single_use"
    }
   ]
+ },
+ "family.takeBackAll": {
+  "sql": "\nupdate token_family set\n  current_hash = case when parent_uses = 1 then call.presented else current_hash end,\n  parent_hash = case when parent_uses = 1 then null else parent_hash end,\n  parent_uses = parent_uses - 1\nfrom unnest($1::text[], $2::bytea[], $3::bytea[]) as call (id, presented, next)\nwhere token_family.id = call.id collate \"C\"\n  and token_family.current_hash = call.next and token_family.parent_hash = call.presented",
+  "bind": [
+   {
+    "slot": "ids"
+   },
+   {
+    "slot": "presented"
+   },
+   {
+    "slot": "next"
+   }
+  ]
  }
 };

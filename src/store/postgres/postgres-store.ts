@@ -23,6 +23,7 @@ import { openRotations } from './rotations.ts';
 import { prepared, withoutNul } from './run-query.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { takeTurn } from './turns.ts';
+import { UnansweredRotations } from './unanswered.ts';
 
 /** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
 const CHANGE_MS = 600_000;
@@ -47,6 +48,7 @@ export class PostgresStore extends SqlStore {
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
+  readonly #unanswered: UnansweredRotations;
   readonly #families: Batches<string, Row | undefined>;
   readonly #users: Batches<string, Row | undefined>;
   readonly #running = new Set<Promise<unknown>>();
@@ -58,7 +60,8 @@ export class PostgresStore extends SqlStore {
     this.sealing = sealing;
     this.clock = clock;
     this.#feed = feed;
-    this.#rotations = openRotations(connections);
+    this.#unanswered = new UnansweredRotations(connections);
+    this.#rotations = openRotations(connections, this.#unanswered);
     this.#families = openPointReads(connections, 'family.findAll');
     this.#users = openPointReads(connections, 'user.findAll');
     const source = configurationSource(sealing.keyring, {
@@ -120,6 +123,7 @@ export class PostgresStore extends SqlStore {
 
   async #close(): Promise<void> {
     await Promise.allSettled(this.#running);
+    this.#unanswered.close();
     await this.#feed?.close();
     await this.#connections.close();
   }

@@ -6,6 +6,7 @@ import type { Connections } from './connections.ts';
 import { readAgain } from './read-again.ts';
 import { prepared } from './run-query.ts';
 import { runSteps } from './transactions.ts';
+import type { UnansweredRotations } from './unanswered.ts';
 
 type Call = Verbs['rotate']['in'];
 
@@ -16,16 +17,26 @@ const LARGEST = 256;
  * Rotates many families by one statement, which is on the disk when it is answered. What it did not rotate (reuse,
  * families that are gone) goes the verb's full way, in a transaction of its own.
  */
-export function openRotations(connections: Connections): Batches<Call, RotationResult> {
+export function openRotations(
+  connections: Connections,
+  unanswered: UnansweredRotations,
+): Batches<Call, RotationResult> {
   return new Batches<Call, RotationResult>({
     largest: LARGEST,
     keyOf: ({ id }) => id,
     run: async (calls) => {
-      const rotated = await rotateAll(connections, calls);
+      await unanswered.settle(calls.map(({ id }) => id));
+      const rotated = await rotateAll(connections, calls, unanswered);
       return calls.map(async (call): Promise<RotationResult> => {
         if (rotated.has(call.id)) return { outcome: 'rotated' };
-        const answer = await runSteps(connections, () => rotate(call), { isolation: 'serializable' });
-        return answer as RotationResult;
+        try {
+          return (await runSteps(connections, () => rotate(call), {
+            isolation: 'serializable',
+          })) as RotationResult;
+        } catch (error) {
+          unanswered.add(call);
+          throw error;
+        }
       });
     },
   });
@@ -37,7 +48,11 @@ export function openRotations(connections: Connections): Batches<Call, RotationR
  *
  * @returns ids of the families that were rotated
  */
-async function rotateAll(connections: Connections, calls: readonly Call[]): Promise<ReadonlySet<string>> {
+async function rotateAll(
+  connections: Connections,
+  calls: readonly Call[],
+  unanswered: UnansweredRotations,
+): Promise<ReadonlySet<string>> {
   // In one order everywhere, so that two stores do not wait for each other's rows.
   const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
@@ -48,6 +63,15 @@ async function rotateAll(connections: Connections, calls: readonly Call[]): Prom
     now: sorted.map(({ now }) => now),
     single_use: sorted.map((call) => call.single_use),
   });
-  const { rows } = await readAgain(connections, (client) => client.query<{ id: string }>(query));
-  return new Set(rows.map(({ id }) => id));
+  let sent = false;
+  try {
+    const { rows } = await readAgain(connections, (client) => {
+      sent = true;
+      return client.query<{ id: string }>(query);
+    });
+    return new Set(rows.map(({ id }) => id));
+  } catch (error) {
+    if (sent) for (const call of calls) unanswered.add(call);
+    throw error;
+  }
 }

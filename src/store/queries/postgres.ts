@@ -23,5 +23,17 @@ from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next'
 where token_family.id = call.id collate "C" and (not call.single_use or token_family.current_hash = call.presented)
 returning token_family.id`.compile(db),
     },
+    /** Undoes rotations whose new tokens nobody was given: the presented token is good again, as often as before. */
+    'family.takeBackAll': {
+      compile: () =>
+        sql`
+update token_family set
+  current_hash = case when parent_uses = 1 then call.presented else current_hash end,
+  parent_hash = case when parent_uses = 1 then null else parent_hash end,
+  parent_uses = parent_uses - 1
+from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[]) as call (id, presented, next)
+where token_family.id = call.id collate "C"
+  and token_family.current_hash = call.next and token_family.parent_hash = call.presented`.compile(db),
+    },
   };
 }
