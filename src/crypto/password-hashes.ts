@@ -21,27 +21,26 @@ function deriveHash(password: string, salt: Uint8Array, parameters: HashParamete
 
 /** What the password thread is asked for. `expected` absent: derive and give the hash back. */
 export interface HashJob {
-  id: number;
   password: string;
   salt: Uint8Array;
   parameters: HashParameters;
   expected?: Uint8Array;
 }
 
-/** The thread's answer to the job of the same id. */
+/** The thread's answer to one job; answers come in the order of the jobs. */
 export type HashAnswer =
-  | { id: number; outcome: 'derived'; hash: Uint8Array }
-  | { id: number; outcome: 'match' | 'mismatch' }
-  | { id: number; outcome: 'failed'; message: string };
+  | { outcome: 'derived'; hash: Uint8Array }
+  | { outcome: 'match' | 'mismatch' }
+  | { outcome: 'failed'; message: string };
 
 /** Does one job; faults of the hash library (a salt too short, no memory) come back as `failed`. */
-export function doHashJob({ id, password, salt, parameters, expected }: HashJob): HashAnswer {
+export function doHashJob({ password, salt, parameters, expected }: HashJob): HashAnswer {
   try {
     const hash = deriveHash(password, salt, parameters);
-    if (expected === undefined) return { id, outcome: 'derived', hash };
+    if (expected === undefined) return { outcome: 'derived', hash };
     const same = hash.length === expected.length && timingSafeEqual(hash, expected);
-    return { id, outcome: same ? 'match' : 'mismatch' };
+    return { outcome: same ? 'match' : 'mismatch' };
   } catch (error) {
-    return { id, outcome: 'failed', message: error instanceof Error ? error.message : 'unknown' };
+    return { outcome: 'failed', message: error instanceof Error ? error.message : 'unknown' };
   }
 }

@@ -3,7 +3,7 @@ import { IdkitError, threadModule } from '../core/index.ts';
 import type { HashParameters } from './hash-parameters.ts';
 import type { HashAnswer, HashJob } from './password-hashes.ts';
 
-/** A pool of hash threads: first come, first served, each thread one job at a time. */
+/** A pool of hash threads: first come, first served, each thread one job after the other. */
 export interface PasswordThreads {
   derive(password: string, salt: Uint8Array, parameters: HashParameters): Promise<Buffer>;
   /** `unsupported`: the hash library does not take these parameters. */
@@ -22,21 +22,29 @@ interface Waiting {
   fail: (error: IdkitError) => void;
 }
 
+/**
+ * Jobs that a thread takes at once where that many wait. A hash pushes everything else out of the processor's cache;
+ * what follows several hashes is cheaper done in one go.
+ */
+const TOGETHER = 4;
+
 /** @param most threads; each starts when a job finds all others busy */
 export function openPasswordThreads(most: number): PasswordThreads {
-  const busy = new Map<Worker, Waiting>();
+  const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];
   const queue: Waiting[] = [];
-  let lastId = 0;
   let closed = false;
 
   function start(): Worker {
     const worker = new Worker(threadModule(import.meta.url, './password-thread'));
-    worker.on('message', (answer: HashAnswer) => {
-      const waiting = busy.get(worker);
-      busy.delete(worker);
-      rest(worker);
-      waiting?.settle(answer);
+    worker.on('message', (answers: readonly HashAnswer[]) => {
+      const waiting = busy.get(worker) ?? [];
+      const done = waiting.splice(0, answers.length);
+      if (waiting.length === 0) {
+        busy.delete(worker);
+        rest(worker);
+      }
+      for (const [index, { settle }] of done.entries()) settle(answers[index]!);
     });
     let cause: unknown;
     worker.on('error', (error) => {
@@ -47,18 +55,23 @@ export function openPasswordThreads(most: number): PasswordThreads {
   }
 
   function lose(worker: Worker, cause: unknown): void {
-    const waiting = busy.get(worker);
+    const [struck, ...untouched] = busy.get(worker) ?? [];
     busy.delete(worker);
     const place = idle.indexOf(worker);
     if (place >= 0) idle.splice(place, 1);
-    waiting?.fail(new IdkitError('IDKIT_FAILED', 'the password thread ended during a hash', { cause }));
-    if (!closed && queue.length > 0) hand(start(), queue.shift()!);
+    const error = new IdkitError('IDKIT_FAILED', 'the password thread ended during a hash', { cause });
+    struck?.fail(error);
+    if (closed) {
+      for (const waiting of untouched) waiting.fail(error);
+      return;
+    }
+    queue.unshift(...untouched);
+    if (queue.length > 0) hand(start(), takeJobs());
   }
 
   function rest(worker: Worker): void {
-    const next = queue.shift();
-    if (next !== undefined) {
-      hand(worker, next);
+    if (queue.length > 0) {
+      hand(worker, takeJobs());
       return;
     }
     // A thread that waits must not keep a command line alive.
@@ -66,19 +79,24 @@ export function openPasswordThreads(most: number): PasswordThreads {
     idle.push(worker);
   }
 
-  function hand(worker: Worker, waiting: Waiting): void {
-    busy.set(worker, waiting);
-    worker.ref();
-    worker.postMessage(waiting.job);
+  /** As many as there are for each thread. */
+  function takeJobs(): Waiting[] {
+    return queue.splice(0, Math.min(TOGETHER, Math.ceil(queue.length / Math.max(1, most))));
   }
 
-  function ask(job: Omit<HashJob, 'id'>): Promise<HashAnswer> {
+  function hand(worker: Worker, waiting: Waiting[]): void {
+    busy.set(worker, waiting);
+    worker.ref();
+    worker.postMessage(waiting.map(({ job }) => job));
+  }
+
+  function ask(job: HashJob): Promise<HashAnswer> {
     if (closed) return Promise.reject(new IdkitError('IDKIT_BUG', 'password hashing was closed'));
     return new Promise((settle, fail) => {
-      const waiting: Waiting = { job: { ...job, id: ++lastId }, settle, fail };
+      const waiting: Waiting = { job, settle, fail };
       const free = idle.pop() ?? (busy.size < Math.max(1, most) ? start() : undefined);
       if (free === undefined) queue.push(waiting);
-      else hand(free, waiting);
+      else hand(free, [waiting]);
     });
   }
 
