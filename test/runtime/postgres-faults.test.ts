@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { openSet, readDump } from '../../src/backupset/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
+import { identifier, literal } from '../../src/runtime/postgres/quote.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 import {
   checkNothingLoaded,
@@ -87,6 +88,42 @@ test('a dump that would make psql do something else is refused, and nothing of i
   await assert.rejects(load(database, inPieces(Buffer.from(fooled))), (error) => error instanceof IdkitError);
   assert.ok(!existsSync(canary));
   await checkNothingLoaded(server, database);
+});
+
+test('what a dump tells of its source is never a command, whatever characters it holds (fault matrix 11)', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql('postgres', 'DROP DATABASE keycloak');
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-canary-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const canary = join(dir, 'canary');
+  const traits = {
+    name: 'keycloak',
+    owner: 'keycloak',
+    encoding: 'UTF8',
+    collate: 'C',
+    ctype: 'C',
+    provider: 'c',
+    locale: null,
+    icuRules: null,
+    connectionLimit: -1,
+    tablespace: 'pg_default',
+    comment: null,
+    grants: null,
+    // psql leaves out what follows the NUL: the first quote of the second would end the first.
+    settings: ['work_mem=1MB\0', `work_mem= \\! touch ${canary}\n`].map((setting) => ({
+      role: null,
+      setting,
+    })),
+  };
+  const sql = Buffer.from(`-- idkit database ${JSON.stringify(traits)}\n${TEXT}`);
+  const database = server.open();
+  const side = await database.loadDatabase(inPieces(sql), { id: 'nul', masterKey: undefined, signal: never });
+  assert.ok(!existsSync(canary));
+  assert.equal(side.notes, undefined, 'a line that no server wrote says nothing');
+  assert.throws(() => literal('a\0'), { code: 'IDKIT_BUG' });
+  assert.throws(() => identifier('a\0'), { code: 'IDKIT_BUG' });
 });
 
 test('roles, extensions and the right to make databases that are missing are told at once, before the load', {

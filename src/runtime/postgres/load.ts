@@ -4,8 +4,9 @@ import { explainEnd } from './faults.ts';
 import type { ProgramEnd, RunningProgram } from './programs.ts';
 import { fitDump, guardLines } from './transform.ts';
 
-/** For this one session; the server's own settings stay as they are. */
-const SESSION = `SET synchronous_commit = off;
+/** For this one session; the server's own settings stay as they are. The dump was verified as what it says by these strings. */
+const SESSION = `SET standard_conforming_strings = on;
+SET synchronous_commit = off;
 SET maintenance_work_mem = '128MB';
 BEGIN READ WRITE;
 `;

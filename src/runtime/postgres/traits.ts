@@ -1,24 +1,26 @@
 import { z } from 'zod';
 import { identifier, literal } from './quote.ts';
 
+/** No server has a NUL in a text; in a dump's line somebody put it there. */
+const text = z.string().refine((value) => !value.includes('\0'));
 const grant = z.object({
-  grantee: z.string().nullable(),
+  grantee: text.nullable(),
   privilege: z.enum(['CREATE', 'TEMPORARY', 'CONNECT']),
   grantable: z.boolean(),
 });
-const setting = z.object({ role: z.string().nullable(), setting: z.string() });
+const setting = z.object({ role: text.nullable(), setting: text });
 const schema = z.object({
-  name: z.string(),
-  owner: z.string(),
-  encoding: z.string(),
-  collate: z.string(),
-  ctype: z.string(),
-  provider: z.string(),
-  locale: z.string().nullable(),
-  icuRules: z.string().nullable(),
+  name: text,
+  owner: text,
+  encoding: text,
+  collate: text,
+  ctype: text,
+  provider: text,
+  locale: text.nullable(),
+  icuRules: text.nullable(),
   connectionLimit: z.number().int(),
-  tablespace: z.string(),
-  comment: z.string().nullable(),
+  tablespace: text,
+  comment: text.nullable(),
   grants: z.array(grant).nullable(),
   settings: z.array(setting).nullable(),
 });
