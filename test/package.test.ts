@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -8,10 +9,11 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -34,8 +36,22 @@ async function npm(args: readonly string[], cwd: string): Promise<string> {
   return stdout;
 }
 
+/** Of a checkout, what packing neither reads nor packs, or makes anew. */
+const LEFT_OUT = ['.git', 'node_modules', 'dist', 'test', 'image'];
+
+/** This checkout without its `dist/`, which other tests are reading while packing makes it anew. */
+function copyCheckout(): string {
+  const copy = join(work, 'checkout');
+  cpSync(root, copy, {
+    recursive: true,
+    filter: (path) => dirname(path) !== root || !LEFT_OUT.includes(basename(path)),
+  });
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
 before(async () => {
-  const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', work], root)) as
+  const packed = JSON.parse(await npm(['pack', '--json', '--pack-destination', work], copyCheckout())) as
     | { filename: string; files: { path: string }[] }[]
     | Record<string, { filename: string; files: { path: string }[] }>;
   const [entry] = Object.values(packed);

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { PASSPHRASE } from './platform.ts';
 
+const KEPT = ['PATH', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+
 /** How a procedure in a process of its own ended. */
 export interface Ended {
   code: number | null;
@@ -20,7 +22,7 @@ export async function spawnProcedure(
   const script = join(import.meta.dirname, 'run-procedure.ts');
   const child = spawn(process.execPath, [script, ...args], {
     stdio: 'pipe',
-    env: { PATH: process.env['PATH'], TMPDIR: process.env['TMPDIR'] },
+    env: Object.fromEntries(KEPT.map((name) => [name, process.env[name]])),
   });
   child.stdin.on('error', () => undefined);
   child.stdin.end(PASSPHRASE.reveal());

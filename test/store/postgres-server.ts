@@ -82,6 +82,8 @@ export async function startPostgres(
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: dir,
+    // Servers are killed here and machines are not: the kernel keeps what was written.
+    fsync: 'off',
     ...options.settings,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value.replaceAll("'", "''")}'`);
