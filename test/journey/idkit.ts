@@ -130,7 +130,9 @@ export async function startIdkit(
 }
 
 function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !/^(IDKIT_|NODE_TEST|NODE_COMPILE_CACHE|npm_)/.test(name));
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(IDKIT_|NODE_TEST|NODE_COMPILE_CACHE|npm_)/.test(name),
+  );
   return { ...Object.fromEntries(own), ...more };
 }
 
