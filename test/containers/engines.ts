@@ -80,6 +80,9 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
       join(dir, 'pid'),
       '-H',
       `unix://${socket}`,
+      // Where networks of other daemons take what Docker has by default, there is still room.
+      '--default-address-pool',
+      'base=10.201.0.0/16,size=24',
     ],
     { stdio: ['ignore', log, log], detached: true },
   );
@@ -88,6 +91,8 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
     const ids = spawnSync('docker', ['ps', '-aq'], { env: { ...process.env, ...env } }).stdout.toString();
     if (ids.trim() !== '')
       spawnSync('docker', ['rm', '-f', ...ids.trim().split('\n')], { env: { ...process.env, ...env } });
+    // A bridge that no daemon knows any more would stay on the machine.
+    spawnSync('docker', ['network', 'prune', '-f'], { env: { ...process.env, ...env }, stdio: 'ignore' });
     await endDaemon(daemon);
     rmSync(dir, { recursive: true, force: true });
   });
@@ -170,6 +175,13 @@ async function makeImages(kind: EngineKind, call: TestEngine['call']): Promise<s
     `APPLICATION_IMAGE=${base}`,
     '',
   ].join('\n');
+}
+
+/** The container of a service, running or not; its name differs from one compose program to the next. */
+export async function findContainerId(engine: TestEngine, project: string, service: string): Promise<string> {
+  const labels = [`com.docker.compose.project=${project}`, `com.docker.compose.service=${service}`];
+  const filters = labels.flatMap((label) => ['--filter', `label=${label}`]);
+  return (await engine.call(['ps', '-aq', ...filters])).trim();
 }
 
 /** Everything of a project that is still there: containers and volumes. */

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { BIN } from '../journey/idkit.ts';
 import { PASSPHRASE } from '../procedures/platform.ts';
-import { missingEngine, startEngine, type TestEngine } from './engines.ts';
+import { findContainerId, missingEngine, startEngine, type TestEngine } from './engines.ts';
 import { type ContainerPlatform, makePlatform } from './platform.ts';
 
 const RUN_PROCEDURE = join(import.meta.dirname, '../procedures/run-procedure.ts');
@@ -42,7 +42,7 @@ async function users(platform: ContainerPlatform): Promise<readonly string[]> {
 
 /** The databases of the server. */
 async function databases(engine: TestEngine, platform: ContainerPlatform): Promise<readonly string[]> {
-  const id = (await engine.call(['ps', '-q', '--filter', `name=${platform.project}_database`])).trim();
+  const id = await findContainerId(engine, platform.project, 'database');
   const names = await engine.call([
     'exec',
     id,
