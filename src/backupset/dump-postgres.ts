@@ -15,12 +15,30 @@ const LONGEST = 256 * 1024 * 1024;
 
 /** What pg_dump begins its statements with; anything else has no business in a dump. */
 const STATEMENTS =
-  /^(SELECT pg_catalog\.|(SET|CREATE|ALTER|COPY|INSERT INTO|COMMENT ON|GRANT|REVOKE|DROP|SECURITY LABEL|REFRESH MATERIALIZED VIEW|BEGIN|COMMIT|ANALYZE)\b)/i;
+  /^(SELECT|SET|CREATE|ALTER|COPY|INSERT INTO|COMMENT ON|GRANT|REVOKE|DROP|SECURITY LABEL|REFRESH MATERIALIZED VIEW|BEGIN|COMMIT|ANALYZE)\b/i;
 /** Beyond the one database that a dump is loaded into. */
 const REACHES_OUT =
-  /^((CREATE|DROP|ALTER) (DATABASE|ROLE|USER|TABLESPACE|SUBSCRIPTION|SERVER)|ALTER SYSTEM|CREATE USER MAPPING|SET (LOCAL |SESSION )?(ROLE|SESSION AUTHORIZATION))\b/i;
+  /^((CREATE|DROP|ALTER) (DATABASE|ROLE|USER|GROUP|TABLESPACE|SUBSCRIPTION|SERVER)|ALTER SYSTEM|DROP OWNED)\b/i;
+/** Rights on things in the database; without ON it is a role that is granted. */
+const GRANT =
+  /^(GRANT|REVOKE) (GRANT OPTION FOR )?(ALL|\w+ ?\([^)]*\)|\w+)(, ?(\w+ ?\([^)]*\)|\w+))*( PRIVILEGES)? ON (?!(DATABASE|TABLESPACE|PARAMETER)\b)/i;
 const OUTSIDE_FUNCTION =
-  /\b(pg_read_file|pg_read_binary_file|pg_ls_dir|lo_import|lo_export|dblink\w*|pg_execute_server_program)\s*\(/i;
+  /\b(pg_read_file|pg_read_binary_file|pg_ls_dir|lo_import|lo_export|dblink\w*|pg_execute_server_program)"?\s*\(/i;
+
+const VALUE = String.raw`(?:'(?:[^']|'')*'(?:::[\w.]+)?|-?\d+|true|false)`;
+/** What pg_dump asks for: where names are looked up, how far sequences are, and large objects. Nothing is computed. */
+const SELECT = new RegExp(
+  String.raw`^SELECT pg_catalog\.(?:set_config\('search_path', '[^'\\]*', (?:true|false)\)|(?:setval|lo_create|lo_open|lowrite|lo_close|lo_unlink|pg_extension_config_dump)\(${VALUE}(?:, ?${VALUE})*\)|lo_unlink\(oid\) FROM pg_catalog\.pg_largeobject_metadata WHERE oid = '\d+')$`,
+  'i',
+);
+/** The settings of a session that pg_dump writes, of all versions; none changes who acts. */
+const SETTING =
+  /^SET (statement_timeout|lock_timeout|idle_in_transaction_session_timeout|transaction_timeout|client_encoding|standard_conforming_strings|check_function_bodies|xmloption|client_min_messages|row_security|default_tablespace|default_table_access_method|default_with_oids|escape_string_warning|search_path) = ([^\\]*)$/i;
+const DEFINES_CODE =
+  /^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE|EXTENSION|AGGREGATE|(TRUSTED )?(PROCEDURAL )?LANGUAGE)\b/i;
+/** Statements that pg_dump writes in one form only, by their first word. */
+const STRICT: Readonly<Record<string, RegExp>> = { SELECT, SET: SETTING, GRANT, REVOKE: GRANT };
+const NAMES_STRINGS = /set_config|standard_conforming_strings/i;
 
 const TAB = 0x09;
 
@@ -41,6 +59,7 @@ export class PostgresDump {
   readonly #counter = new RealmCounter();
   #begun = false;
   #ended = false;
+  #definesCode = false;
   readonly #facts = new DumpFacts();
   #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
 
@@ -81,7 +100,7 @@ export class PostgresDump {
     if (byte === 0x2f && text.length - start < 2) return INCOMPLETE;
     if (byte === 0x2f && text[start + 1] === 0x2a) return endOfBlockComment(text, start + 2);
     if (this.#ended) throw badDump('a statement follows its end line');
-    const end = endOfPsqlStatement(text, start);
+    const end = endOfPsqlStatement(text, start, { eitherWay: this.#definesCode });
     if (end === INCOMPLETE) return INCOMPLETE;
     const statement = text.toString('utf8', start, end - 1);
     this.#checkStatement(statement);
@@ -96,6 +115,8 @@ export class PostgresDump {
     const end = text.indexOf('\n', start, 'latin1');
     if (end < 0) return INCOMPLETE;
     const line = text.toString('utf8', start, end);
+    // For psql it ends a comment.
+    if (line.includes('\r')) throw badDump('it holds a carriage return outside quotes');
     if (byte === 0x5c) {
       if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
         throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
@@ -111,15 +132,16 @@ export class PostgresDump {
 
   #checkStatement(statement: string): void {
     const words = statement.replace(/\s+/g, ' ');
-    if (!STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words))
+    const outside = !STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words);
+    const [verb = ''] = words.split(' ', 1);
+    const strict = STRICT[verb.toUpperCase()];
+    if (outside || strict?.test(words) === false)
       throw badDump(`a dump of one database never holds ${shown(words.slice(0, 60))}`);
+    if (strict === SETTING) checkSetting(words);
+    else if (DEFINES_CODE.test(words)) this.#definesCode = true;
+    else if (NAMES_STRINGS.test(words) && !/^(SELECT|COMMENT ON)\b/i.test(words))
+      throw badDump(`it may turn standard strings off: ${shown(words.slice(0, 60))}`);
     this.#facts.statement(words);
-    const setting = /^SET (?:LOCAL |SESSION )?(\w+)\s*(?:=|TO)\s*(.*)$/is.exec(words);
-    const name = setting?.[1]?.toLowerCase();
-    if (name === 'standard_conforming_strings' && !/^'?on'?$/i.test(setting![2]!))
-      throw badDump('it turns standard strings off');
-    if (name === 'client_encoding' && UNSAFE_ENCODING.test(setting![2]!))
-      throw badDump(`its encoding ${shown(setting![2]!)} is not safe to read`);
   }
 
   #beginCopy(statement: string, next: number): void {
@@ -179,6 +201,15 @@ export class PostgresDump {
     }
     if (person) this.#counter.addUser(unescaped(text.toString('utf8', from, to)));
   }
+}
+
+/** @throws IDKIT_DAMAGED for a value that would have the dump read otherwise */
+function checkSetting(words: string): void {
+  const [, name = '', value = ''] = SETTING.exec(words) ?? [];
+  if (/^standard_conforming_strings$/i.test(name) && !/^'?on'?$/i.test(value))
+    throw badDump('it turns standard strings off');
+  if (/^client_encoding$/i.test(name) && UNSAFE_ENCODING.test(value))
+    throw badDump(`its encoding ${shown(value)} is not safe to read`);
 }
 
 /** The values of a row up to the one numbered `last`, in COPY's text form. */

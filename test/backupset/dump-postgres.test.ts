@@ -120,6 +120,13 @@ test('a statement that reaches beyond the database is damage (fault matrix 11)',
     'ALTER SYSTEM SET x = 1;',
     'CREATE ROLE evil SUPERUSER;',
     'ALTER ROLE postgres PASSWORD NULL;',
+    'CREATE GROUP evil SUPERUSER;',
+    'ALTER GROUP pg_execute_server_program ADD USER keycloak;',
+    'GRANT pg_execute_server_program TO keycloak;',
+    'GRANT "usage ON x" TO keycloak;',
+    'GRANT ALL ON DATABASE other TO keycloak;',
+    'GRANT ALTER SYSTEM ON PARAMETER x TO keycloak;',
+    'DROP OWNED BY other;',
     "COPY public.realm FROM PROGRAM 'id';",
     "COPY public.realm TO PROGRAM 'id';",
     "COPY public.realm FROM '/etc/passwd';",
@@ -127,6 +134,9 @@ test('a statement that reaches beyond the database is damage (fault matrix 11)',
     'COPY public.realm (id) FROM stdin; SELECT 1;',
     "SELECT lo_import('/etc/passwd');",
     "SELECT pg_catalog.pg_read_file('/etc/passwd');",
+    `SELECT pg_catalog."lo_export"(1, '/tmp/canary');`,
+    'SELECT pg_catalog.length(public.evil());',
+    `CREATE MATERIALIZED VIEW m AS SELECT pg_catalog."lo_export"(1, '/tmp/canary');`,
     'DO $$ begin end $$;',
     'SET ROLE postgres;',
     'SET standard_conforming_strings = off;',
@@ -150,6 +160,68 @@ test('nothing hides from the reader what psql would run', () => {
     withStatement("COMMENT ON TABLE a IS '\\';\n\\! id\n--';"),
     'a backslash escapes nothing in a plain literal',
   );
+});
+
+test('what psql and its versions read in different ways is refused, whatever it hides (fault matrix 11)', () => {
+  const command = '\\! id';
+  const strange = {
+    'a line end of the old kind ends a comment': `-- harmless\r${command}`,
+    'and one inside a statement': `CREATE TABLE t -- harmless\r${command}\n (a text);`,
+    'a comment inside a statement': 'CREATE /**/ TABLE t (a text);',
+    'a literal goes on behind a line end': `CREATE TABLE t (a text DEFAULT E'x'\r'\\'');\n${command}\n--');`,
+    'a number and a dollar quote': `CREATE TABLE t (a text DEFAULT 1$x$ ' $x$\n${command}\n ');`,
+    'a parameter and an escape string': `CREATE TABLE t (a text DEFAULT $1E'\\'' ${command}\n ');`,
+    'a comment between the words of a function': `CREATE /**/ FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1;\nCOPY t FROM stdin;\n${command}\n\\.\n`,
+    'a literal between the words of a function': `CREATE E'' FUNCTION f() BEGIN;\nCOPY t FROM stdin;\n${command}\n\\.\n`,
+    'names by their code': `CREATE TABLE t (a text DEFAULT U&"set\\005fconfig"('a', 'b', false));`,
+  };
+  for (const [what, statement] of Object.entries(strange)) damaged(withStatement(statement), what);
+});
+
+test('nothing in a dump changes how its own literals end', () => {
+  const off = "'standard_conforming_strings', 'off', false";
+  const strange = [
+    `SELECT pg_catalog.set_config(${off});`,
+    `CREATE TABLE t AS SELECT pg_catalog.set_config(${off}) AS a;`,
+    'CREATE TABLE t (a) AS SELECT f();',
+    'CREATE UNLOGGED TABLE t WITH (fillfactor = 10) AS TABLE o;',
+    `INSERT INTO t VALUES (pg_catalog.set_config(${off}));`,
+    'INSERT INTO t SELECT f();',
+    'INSERT INTO t (SELECT f());',
+    `ALTER TABLE t ADD COLUMN a text DEFAULT pg_catalog."set_config"(${off});`,
+    'SET "standard_conforming_strings" = off;',
+    'SET standard_conforming_strings TO off;',
+    "SET NAMES 'SJIS';",
+    `SET "client_encoding" = 'SJIS';`,
+    'SET session_authorization = postgres;',
+    // SMALL has functions, any of which may have done it.
+    "COMMENT ON TABLE t IS 'C:\\';",
+  ];
+  for (const statement of strange) damaged(withStatement(statement), statement);
+  const harmless = SMALL.replaceAll(/^CREATE FUNCTION.*\n/gm, '');
+  inspect(harmless.replace('COPY public.empty', () => "COMMENT ON TABLE t IS 'C:\\';\nCOPY public.empty"));
+});
+
+test('what pg_dump writes beside tables is read', () => {
+  const usual = [
+    "SELECT pg_catalog.setval('public.\"odd ''name\"_seq', 12, true);",
+    "SELECT pg_catalog.lo_create('16385');",
+    "SELECT pg_catalog.lo_open('16385', 131072);",
+    String.raw`SELECT pg_catalog.lowrite(0, '\x6f');`,
+    'SELECT pg_catalog.lo_close(0);',
+    "SET default_tablespace = '';",
+    'GRANT SELECT,INSERT(a, "b c"),UPDATE ON TABLE public.t TO PUBLIC;',
+    'REVOKE GRANT OPTION FOR ALL ON SCHEMA public FROM PUBLIC;',
+    'SET default_table_access_method = heap;',
+    'SET transaction_timeout = 0;',
+    'INSERT INTO public.t (id, "select", update) OVERRIDING SYSTEM VALUE VALUES (1, -2.5e+10, true), (2, NULL, false);',
+    'CREATE VIEW v AS SELECT a[1] AS b, 1e10, .5, 1.5 FROM t WHERE a = $1;',
+    'CREATE MATERIALIZED VIEW m AS SELECT 1 AS a WITH NO DATA;',
+    "CREATE TABLE t (id integer GENERATED ALWAYS AS (1 + 2) STORED, b bit(3) DEFAULT B'101', c text DEFAULT 'x'::text) WITH (fillfactor='70');",
+    String.raw`ALTER TABLE ONLY t ADD CONSTRAINT c CHECK ((name ~ '^\d+\\$'::text));`,
+    "CREATE FUNCTION h() RETURNS text LANGUAGE sql AS $$ SELECT set_config('a.b', '1', true) $$;",
+  ];
+  for (const statement of usual) inspect(withStatement(statement));
 });
 
 test('an end line inside rows or a literal ends nothing', () => {
