@@ -1,13 +1,24 @@
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 
-/** A port of loopback that nobody listens on just now. */
+/** Above the well-known ones and those that browsers refuse, below those that Linux gives to whoever names none. */
+const PORTS = { from: 20_000, to: 32_768 } as const;
+
+/** A port of loopback that nobody listens on just now, and that no connection is given by chance. */
 export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
+  for (;;) {
+    const port = randomInt(PORTS.from, PORTS.to);
+    const probe = createServer();
+    try {
+      probe.listen(port, '127.0.0.1');
+      await once(probe, 'listening');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      continue;
+    }
+    probe.close();
+    await once(probe, 'close');
+    return port;
+  }
 }

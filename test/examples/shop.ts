@@ -1,7 +1,7 @@
-import { createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { type ExampleRealm, startExampleRealm } from '../client/example-realm.ts';
+import { freePort } from '../free-port.ts';
 import { launchBrowser } from '../http/pages/chromium.ts';
 import { type RunningExample, runExample } from './run-example.ts';
 
@@ -61,13 +61,4 @@ export async function wait(page: Page, milliseconds: number): Promise<void> {
     const now = Date.now.bind(Date);
     Date.now = () => now() + ${milliseconds};
   }`);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
 }

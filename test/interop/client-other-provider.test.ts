@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { freePort, wait } from '../examples/shop.ts';
+import { wait } from '../examples/shop.ts';
+import { freePort } from '../free-port.ts';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { startOtherProvider } from './other-provider.ts';
 

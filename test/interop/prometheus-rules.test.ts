@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startExampleRealm, until } from '../client/example-realm.ts';
+import { freePort } from '../free-port.ts';
 import { makePlace, post } from '../journey/idkit.ts';
 import { hasProgram, run } from './system-program.ts';
 
@@ -52,15 +52,6 @@ test('the rule fires above 5 % of failed renewals within 5 minutes, and not at 5
   const tested = run('promtool', ['test', 'rules', file]);
   assert.equal(tested.status, 0, tested.text + tested.errors);
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0));
-    });
-  });
-}
 
 /** A Prometheus that scrapes the service each second and evaluates the example's rules. */
 async function startPrometheus(t: TestContext, target: string): Promise<string> {

@@ -3,11 +3,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '../../src/core/index.ts';
 import { selfSignedCertificate } from '../../src/crypto/certificate.ts';
+import { freePort } from '../free-port.ts';
 import { makePlace, startIdkit } from './idkit.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'journey-Passphrase-1' };
@@ -23,20 +23,10 @@ async function writeCertificate(cwd: string, name: string): Promise<{ cert: stri
   return files;
 }
 
-function freePort(t: TestContext): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo;
-      probe.close(() => resolve(port));
-    });
-    t.after(() => probe.close());
-  });
-}
-
 test('a service with a certificate of its own and a management port is found, smoked and backed up', async (t) => {
   const cwd = makePlace(t);
   const { cert, key } = await writeCertificate(cwd, 'login.example.test');
-  const management = await freePort(t);
+  const management = await freePort();
   const service = await startIdkit(t, {
     cwd,
     argv: ['--tls-cert', cert, '--tls-key', key, '--management-port', String(management)],

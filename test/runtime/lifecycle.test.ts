@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { openRuntime } from '../../src/runtime/open.ts';
+import { freePort } from '../free-port.ts';
 import { form, login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
 
 test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
@@ -196,10 +197,7 @@ test('a damaged database is IDKIT_DATABASE_DAMAGED', async () => {
 });
 
 test('health and metrics move to the management port and leave the public one (contract §5)', async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => probe.once('listening', resolve));
-  const port = (probe.address() as { port: number }).port;
-  await new Promise((resolve) => probe.close(resolve));
+  const port = await freePort();
   const service = await startTestService({ flags: { 'listen.managementPort': String(port) } });
   try {
     assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200);

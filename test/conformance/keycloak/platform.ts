@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../free-port.ts';
 
 const binary = new URL('../../../bin/idkit.js', import.meta.url).pathname;
 
@@ -67,16 +67,4 @@ async function stop(service: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => service.once('exit', resolve));
   service.kill('SIGTERM');
   await ended;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { until } from '../../client/example-realm.ts';
-import { freePort } from '../../examples/shop.ts';
+import { freePort } from '../../free-port.ts';
 import { makePlace } from '../../journey/idkit.ts';
 
 /** Debian's paths. */
