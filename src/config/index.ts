@@ -27,4 +27,5 @@ export {
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
 export { type ShownSetting, showSettings } from './show.ts';
 export { type SettingDoc, settingDocs } from './table.ts';
+export { replaceFile } from './write-file.ts';
 export { renderDefaultYaml } from './yaml-template.ts';

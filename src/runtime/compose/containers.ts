@@ -47,7 +47,8 @@ export async function listContainers(engine: Engine, project: string): Promise<r
 
 /** The compose projects that have containers on this engine. */
 export async function listProjects(engine: Engine): Promise<readonly string[]> {
-  const listed = await engine.call(['ps', '-a', '--format', `{{.Label "${PROJECT}"}}`]);
+  const label = engine.kind === 'docker' ? `{{.Label "${PROJECT}"}}` : `{{index .Labels "${PROJECT}"}}`;
+  const listed = await engine.call(['ps', '-a', '--format', label]);
   if (listed.code !== 0) return [];
   return [...new Set(listed.stdout.split('\n').map((line) => line.trim()))].filter(
     (name) => name !== '' && name !== '<no value>',

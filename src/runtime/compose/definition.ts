@@ -20,6 +20,8 @@ export interface DefinedService {
   role: PartRole;
   /** As it stands in the file, variables and all. */
   image: string;
+  /** Everything that the file says of it, variables and all. */
+  definition: Readonly<Record<string, unknown>>;
 }
 
 /** Where the definition lies: `staged`, where that directory has one, else the platform directory. */
@@ -42,7 +44,7 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
     });
   }
   const services = readServices(file);
-  const all = services.map(({ name, image }) => ({ name, image, role: roleOf(settings, name) }));
+  const all = services.map((service) => ({ ...service, role: roleOf(settings, service.name) }));
   for (const role of ['database', 'service'] as const) {
     if (all.some((service) => service.role === role)) continue;
     throw new IdkitError(
@@ -83,7 +85,7 @@ export function nameOf(settings: Settings, role: 'database' | 'service'): string
   );
 }
 
-function readServices(file: string): readonly { name: string; image: string }[] {
+function readServices(file: string): readonly Omit<DefinedService, 'role'>[] {
   let value: unknown;
   try {
     value = parse(readFileSync(file, 'utf8'));
@@ -96,6 +98,7 @@ function readServices(file: string): readonly { name: string; image: string }[] 
   return Object.entries(services).map(([name, service]) => ({
     name,
     image: isRecord(service) && typeof service['image'] === 'string' ? service['image'] : '',
+    definition: isRecord(service) ? service : {},
   }));
 }
 

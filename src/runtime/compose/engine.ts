@@ -22,6 +22,8 @@ export interface ComposeProgram {
   file: string;
   /** What stands before its own arguments. */
   args: readonly string[];
+  /** Where it tells one. */
+  version?: string;
 }
 
 /** Seconds that an engine may take to say that it is there. */
@@ -133,7 +135,8 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
       : [{ file: `${program}-compose`, args: [] }];
   for (const choice of choices) {
     const asked = await callProgram(choice.file, [...choice.args, 'version'], { timeoutSeconds: PATIENCE });
-    if (asked.code === 0) return choice;
+    const [, version] = /compose\w* version:?\s+v?(\d[\w.-]*)/i.exec(asked.stdout) ?? [];
+    if (asked.code === 0) return { ...choice, ...(version === undefined ? {} : { version }) };
   }
   const names = choices.map(({ file, args }) => [file, ...args].join(' '));
   throw new IdkitError(

@@ -8,6 +8,7 @@ import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { composeEnvironment } from './environment.ts';
 import { describeState, type Health, lookAt } from './health.ts';
+import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
 /** Milliseconds between two looks at a part that starts. */
 const BETWEEN_LOOKS = 300;
@@ -20,6 +21,9 @@ const MOST_RESTARTS = 3;
 
 /** Lines of a log that a message shows. */
 const LOG_LINES = 10;
+
+/** Seconds that a part gets to end by itself where it is made anew. */
+const GRACE_SECONDS = 60;
 
 /** Seconds that the compose program may take; it may have to fetch an image. */
 const COMPOSE_SECONDS = 1800;
@@ -70,7 +74,7 @@ export async function startService(
 
 /** A container as a part of the platform. */
 export function partOf(
-  { name, role, image }: DefinedService,
+  { name, role, image }: Pick<DefinedService, 'name' | 'role' | 'image'>,
   container: Container | undefined,
   { health, detail }: Health,
 ): PlatformPart {
@@ -91,17 +95,13 @@ async function findContainer({ engine, settings }: Project, name: string): Promi
 }
 
 /**
- * `podman-compose` neither tells by its exit code that a container did not start nor changes one that is there, so
- * a stopped one is made anew, and what counts is what the engine tells afterwards.
+ * Makes and starts the container where it is not there as the definition says. What counts is what the engine tells
+ * afterwards.
  */
-async function composeUp(project: Project, { name }: DefinedService, signal: AbortSignal): Promise<Called> {
+async function composeUp(project: Project, service: DefinedService, signal: AbortSignal): Promise<Called> {
   const { engine, settings, definition } = project;
-  if (engine.kind === 'podman') {
-    const container = await findContainer(project, name);
-    if (container?.state === 'running') return { code: 0, stdout: '', stderr: '' };
-    if (container !== undefined) await engine.call(['rm', '-f', container.id], { signal });
-  }
-  const { file, args } = await engine.findCompose();
+  const compose = await engine.findCompose();
+  const environment = composeEnvironment(settings);
   const where = [
     '-p',
     settings.compose.project,
@@ -109,12 +109,38 @@ async function composeUp(project: Project, { name }: DefinedService, signal: Abo
     definition.file,
     ...(engine.kind === 'docker' ? ['--project-directory', definition.dir] : []),
   ];
-  return callProgram(file, [...args, ...where, 'up', '-d', '--no-deps', name], {
-    env: composeEnvironment(settings),
-    cwd: definition.dir,
-    signal,
-    timeoutSeconds: COMPOSE_SECONDS,
-  });
+  const up = () =>
+    callProgram(compose.file, [...compose.args, ...where, 'up', '-d', '--no-deps', service.name], {
+      env: environment,
+      cwd: definition.dir,
+      signal,
+      timeoutSeconds: COMPOSE_SECONDS,
+    });
+  if (engine.kind === 'docker') return up();
+  const all = { ...process.env, ...environment };
+  checkPrecedence(compose, definition, service, all);
+  const made = fingerprint(service, all);
+  const before = await findContainer(project, service.name);
+  if (before?.state === 'running') {
+    const madeBy = await findMadeBy(settings, before.id);
+    if (madeBy === undefined || madeBy === made) return { code: 0, stdout: '', stderr: '' };
+    await engine.call(['stop', '-t', String(GRACE_SECONDS), before.id], {
+      signal,
+      timeoutSeconds: GRACE_SECONDS * 2,
+    });
+  }
+  if (before !== undefined) await engine.call(['rm', '-f', before.id], { signal });
+  const called = endOfPodman(await up());
+  const there = await listContainers(engine, settings.compose.project);
+  const after = there.find((container) => container.service === service.name);
+  if (after !== undefined)
+    await putMadeBy(
+      settings,
+      after.id,
+      made,
+      there.map(({ id }) => id),
+    );
+  return called;
 }
 
 /** What kept a container from being made or started. */
