@@ -26,6 +26,10 @@ function renderStatus(report: StatusReport): string {
   const { service, database, lastBackup, lastVerify, masterKey } = report;
   const health = service.detail === undefined ? service.health : `${service.health} (${service.detail})`;
   const key = masterKey.set ? `set (${masterKey.source ?? 'unknown'})` : 'not set';
+  const masterKeyRow: [string, unknown] = [
+    'master key',
+    masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key,
+  ];
   const pairs: [string, unknown][] = [
     ['directory', report.dir],
     ['platform', report.runtime],
@@ -33,7 +37,8 @@ function renderStatus(report: StatusReport): string {
     ['address', service.baseUrl],
     ['health', health],
     ['database', `${database.kind} ${database.location}`],
-    ['master key', masterKey.rotationUnfinished ? `${key}; a rotation is unfinished` : key],
+    // Keycloak seals nothing with it.
+    ...(service.kind === 'keycloak' ? [] : [masterKeyRow]),
     [
       'last backup',
       lastBackup === undefined

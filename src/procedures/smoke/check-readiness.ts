@@ -33,10 +33,11 @@ export async function managementUrl(
   flag: string | undefined,
 ): Promise<string> {
   if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
-  if (settings.service === 'keycloak') throw new DoesNotApply('keycloak.managementUrl is not set');
-  if (flag !== undefined) return baseUrl;
-  const recorded = await (await openRuntime(settings)).managementUrl();
+  const isKeycloak = settings.service === 'keycloak';
+  if (flag !== undefined && !isKeycloak) return baseUrl;
+  const recorded = flag === undefined ? await (await openRuntime(settings)).managementUrl() : undefined;
   if (recorded !== undefined) return recorded;
+  if (isKeycloak) throw new DoesNotApply('keycloak.managementUrl is not set');
   if (settings.listen.managementPort === null) return baseUrl;
   const url = new URL(baseUrl);
   url.port = String(settings.listen.managementPort);
