@@ -2,9 +2,9 @@ import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { DumpSummary } from '../../runtime/index.ts';
+import type { DumpSummary, Runtime } from '../../runtime/index.ts';
+import { findServiceUrl } from '../../runtime/open.ts';
 import { call } from '../smoke/call.ts';
-import { listenAddress } from '../smoke/service.ts';
 import type { BackupOptions } from './contract.ts';
 import { noteMissingParts } from './note-missing.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
@@ -70,14 +70,13 @@ async function fetchFromSource(
 }
 
 /**
- * `--base-url`, else the running service's own record. Keycloak keeps no record, so there `listen` tells; for idkit no
+ * `--base-url`, else the running service's own record. Keycloak keeps no record, so there `listen` may tell; for idkit no
  * record means that nothing runs, and whatever else listens there must not be given the administrator's password.
  */
 async function findAddress(work: BackupWork): Promise<string | undefined> {
   const { settings, options, runtime } = work;
   if (options.baseUrl !== undefined) return options.baseUrl.replace(/\/+$/, '');
-  const recorded = await runtime.baseUrl();
-  return recorded ?? (settings.service === 'keycloak' ? listenAddress(settings) : undefined);
+  return settings.service === 'keycloak' ? findServiceUrl(settings, runtime) : runtime.baseUrl();
 }
 
 /**
@@ -85,13 +84,17 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
  *
  * @throws IDKIT_UNREACHABLE, IDKIT_SETTING for settings that name no database of Keycloak
  */
-export async function checkKeycloakAnswers(settings: Settings, options: BackupOptions): Promise<void> {
+export async function checkKeycloakAnswers(
+  settings: Settings,
+  runtime: Runtime,
+  options: BackupOptions,
+): Promise<void> {
   if (settings.service !== 'keycloak') return;
   if (settings.database.kind !== 'postgres')
     throw new IdkitError('IDKIT_SETTING', 'the service is Keycloak, and database names none that it uses', {
       hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
     });
-  const address = options.baseUrl?.replace(/\/+$/, '') ?? listenAddress(settings);
+  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, runtime));
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 

@@ -36,7 +36,7 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const runtime = await openRuntime(settings);
 
   const opened = await run.step('open', async () => {
-    await checkKeycloakAnswers(settings, options);
+    await checkKeycloakAnswers(settings, runtime, options);
     return openSetInRoot(root, options);
   });
   if (opened.clockBehind) {

@@ -1,7 +1,7 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
-import { listenUrl, type Settings } from '../../config/index.ts';
+import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { findServiceUrl, openRuntime } from '../../runtime/open.ts';
 import { type Answer, type CallOptions, call } from './call.ts';
 import type { SmokeOptions } from './contract.ts';
 
@@ -50,16 +50,10 @@ async function logIn(
   }
 }
 
-/** `--base-url`, else the running service's own record, else `listen` of idkit.yaml. */
+/** `--base-url`, else where the service is found. */
 async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
-  const recorded = await (await openRuntime(settings)).baseUrl();
-  return recorded ?? listenAddress(settings);
-}
-
-/** Where `listen` of idkit.yaml puts the service, for this machine. */
-export function listenAddress({ listen }: Settings): string {
-  return listenUrl({ ...listen, tls: listen.tlsCert !== null });
+  return findServiceUrl(settings, await openRuntime(settings));
 }
 
 async function listRealms(

@@ -63,13 +63,10 @@ export async function connect(
   return { admin, baseUrl };
 }
 
-/** The record of the running service, else where idkit.yaml says that it listens. */
+/** Where the service is found without `--base-url`. */
 async function findService(settings: Settings): Promise<string> {
-  const { openRuntime } = await import('../../../runtime/open.ts');
-  const running = await (await openRuntime(settings)).baseUrl();
-  if (running !== undefined) return running;
-  const { listenUrl } = await import('../../../config/index.ts');
-  return listenUrl({ ...settings.listen, tls: settings.listen.tlsCert !== null });
+  const { findServiceUrl, openRuntime } = await import('../../../runtime/open.ts');
+  return findServiceUrl(settings, await openRuntime(settings));
 }
 
 /** One file per base URL and administrator, so that two services never get each other's token. */
