@@ -166,8 +166,9 @@ export type {
   Runtime,
   SideDatabase,
 } from './contract.ts';
+export { findServiceUrl } from './find-service.ts';
 export type { OpenedLog } from './open-log.ts';
-export { PART_ROLES, type PartRole, type PlatformPart } from './parts.ts';
+export { PART_ROLES, type PartRole, type PlatformPart, startSeconds } from './parts.ts';
 export { openScratch, type Scratch } from './scratch.ts';
 export type { RunningService, ServeOptions, ServiceLog, Unenforceable } from './service.ts';
 export { serviceRuns } from './service-runs.ts';

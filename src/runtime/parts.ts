@@ -1,3 +1,4 @@
+import type { Settings } from '../config/index.ts';
 import type { IdkitError } from '../core/index.ts';
 
 /** The parts of a container platform in the order in which they start; they stop in the opposite one. */
@@ -5,6 +6,14 @@ export const PART_ROLES = ['database', 'service', 'proxy', 'application'] as con
 
 /** What a part is for. */
 export type PartRole = (typeof PART_ROLES)[number];
+
+/**
+ * Seconds that a part may take to start (spec "Limits": about 30-60 seconds). Keycloak's first start builds it and
+ * makes its tables before that, which takes two minutes of a busy machine.
+ */
+export function startSeconds({ service }: Pick<Settings, 'service'>): number {
+  return service === 'keycloak' ? 240 : 120;
+}
 
 /** One part of the platform that runs on its own: a container. */
 export interface PlatformPart {

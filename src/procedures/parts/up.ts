@@ -1,16 +1,13 @@
 import type { Settings } from '../../config/index.ts';
 import type { PlatformPart } from '../../runtime/index.ts';
-import { openServiceHalf } from '../../runtime/open.ts';
+import { openServiceHalf, startSeconds } from '../../runtime/open.ts';
 import { checkPlatform } from '../platform.ts';
 import { beginRun, type ProcedureOptions } from '../runbook.ts';
 import type { PartsResult } from './contract.ts';
 import { UP_STEPS } from './steps.ts';
 
-/** Seconds that each part may take (spec "Limits": a service starts within about 30-60 seconds). */
-const PART_SECONDS = 120;
-
 export interface UpOptions extends ProcedureOptions {
-  /** Seconds that all parts together may take; each may take 120 at most. */
+  /** Seconds that all parts together may take; each has a limit of its own (`startSeconds`). */
   withinSeconds?: number;
 }
 
@@ -29,7 +26,11 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
   for (const { id } of UP_STEPS) {
     const started = await run.step(
       id,
-      () => half.startParts(id, { signal: options.signal, timeoutSeconds: secondsLeft(options, began) }),
+      () =>
+        half.startParts(id, {
+          signal: options.signal,
+          timeoutSeconds: secondsLeft(settings, options, began),
+        }),
       nameParts,
     );
     parts.push(...started);
@@ -44,10 +45,11 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
 }
 
 /** Whole seconds, so that messages are short; 1 at least. */
-function secondsLeft({ withinSeconds }: UpOptions, began: number): number {
-  if (withinSeconds === undefined) return PART_SECONDS;
+function secondsLeft(settings: Settings, { withinSeconds }: UpOptions, began: number): number {
+  const most = startSeconds(settings);
+  if (withinSeconds === undefined) return most;
   const left = withinSeconds - (performance.now() - began) / 1000;
-  return Math.min(PART_SECONDS, Math.max(1, Math.floor(left)));
+  return Math.min(most, Math.max(1, Math.floor(left)));
 }
 
 /** The names of parts for one line. */

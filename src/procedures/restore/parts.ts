@@ -1,13 +1,10 @@
 import type { Settings } from '../../config/index.ts';
 import type { PlatformPart, Runtime } from '../../runtime/index.ts';
-import { openRuntime, type PartRole } from '../../runtime/open.ts';
+import { openRuntime, type PartRole, startSeconds } from '../../runtime/open.ts';
 import type { StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { stagingDirectory } from './replace-files.ts';
 import { loadSettingsAfter } from './settings-after.ts';
-
-/** Seconds that a part may take to start (spec "Limits": about 30-60 seconds). */
-export const START_SECONDS = 120;
 
 /** What must not run while the database is replaced, in the order in which it stops. Applications go on. */
 const STOPPED: readonly PartRole[] = ['proxy', 'service'];
@@ -47,7 +44,7 @@ export async function startDatabase(
 ): Promise<void> {
   await runtime.startParts('database', {
     signal,
-    timeoutSeconds: START_SECONDS,
+    timeoutSeconds: startSeconds(runtime.describe()),
     definition: stagingDirectory({ dir, id }),
   });
 }
@@ -83,7 +80,7 @@ export async function startRestored({
   }
   const { signal } = job.options;
   await next.runtime.start(signal);
-  await next.runtime.waitUntilReady(START_SECONDS, signal);
+  await next.runtime.waitUntilReady(startSeconds(next.settings), signal);
   return 'started';
 }
 
@@ -92,12 +89,12 @@ export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Pr
   const { signal } = new AbortController();
   const runtime = await openRuntime(await loadSettingsAfter(settings, {}, env));
   for (const role of STOPPED.toReversed())
-    await runtime.startParts(role, { signal, timeoutSeconds: START_SECONDS });
+    await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
 }
 
 /** Starts the proxy, then the applications, and looks at all parts (spec step 7). */
 export async function startRest(runtime: Runtime, signal: AbortSignal): Promise<readonly PlatformPart[]> {
   for (const role of ['proxy', 'application'] as const)
-    await runtime.startParts(role, { signal, timeoutSeconds: START_SECONDS });
+    await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
   return runtime.listParts();
 }

@@ -1,6 +1,8 @@
 import { ownVersion, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { ServiceHalf } from '../contract.ts';
+import { askServerVersion } from '../keycloak/server-version.ts';
+import { startSeconds } from '../parts.ts';
 import { lastLine } from './call.ts';
 import { type Container, listContainers } from './containers.ts';
 import { nameOf, readDefinition, roleOf } from './definition.ts';
@@ -10,9 +12,6 @@ import { type Project, partOf, startService } from './start.ts';
 
 /** Seconds that a part gets to end by itself; a database that checkpoints needs them. */
 const GRACE_SECONDS = 60;
-
-/** Seconds that `start` waits, as every procedure does for a part. */
-const START_SECONDS = 120;
 
 /** The service of a platform in containers, and the parts around it. */
 export function openComposeService(settings: Settings, engineOf: () => Promise<Engine>): ServiceHalf {
@@ -38,8 +37,14 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
     describeService: () => ({
       runtime: 'compose',
       service: settings.service,
-      serviceVersion: ownVersion(),
+      serviceVersion: settings.service === 'keycloak' ? 'unknown' : ownVersion(),
     }),
+    async askServiceVersion() {
+      if (settings.service !== 'keycloak') return undefined;
+      const container = await findService();
+      const url = container === undefined ? undefined : serviceUrl(container);
+      return url === undefined ? undefined : askServerVersion(settings, url);
+    },
     async baseUrl() {
       const container = await findService();
       return container === undefined ? undefined : serviceUrl(container);
@@ -49,7 +54,7 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
       return container === undefined ? undefined : managementUrl(container);
     },
     async start(signal = new AbortController().signal) {
-      await startParts('service', { signal, timeoutSeconds: START_SECONDS });
+      await startParts('service', { signal, timeoutSeconds: startSeconds(settings) });
     },
     stop: async () => undefined,
     async waitUntilReady(timeoutSeconds, signal = new AbortController().signal) {

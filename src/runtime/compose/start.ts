@@ -10,8 +10,8 @@ import { composeEnvironment } from './environment.ts';
 import { describeState, type Health, lookAt } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
-/** Milliseconds between two looks at a part that starts. */
-const BETWEEN_LOOKS = 300;
+/** Milliseconds between two looks at a part that starts: the longer it takes, the more seldom. */
+const BETWEEN_LOOKS = { least: 300, most: 1000 };
 
 /** Looks at an ended container before it counts as ended: an engine may be about to start it again. */
 const ENDED_LOOKS = 4;
@@ -21,6 +21,10 @@ const MOST_RESTARTS = 3;
 
 /** Lines of a log that a message shows. */
 const LOG_LINES = 10;
+
+/** Keycloak logs each look at its health that finds it not ready; so many lines may hide the last ones that tell. */
+const ECHOED_LOOK = /\bSRHCK01001\b/;
+const MOST_ECHOES = 500;
 
 /** Seconds that a part gets to end by itself where it is made anew. */
 const GRACE_SECONDS = 60;
@@ -68,7 +72,8 @@ export async function startService(
       const why = `it was not UP within ${options.timeoutSeconds} s: ${health.detail ?? 'no reason is known'}`;
       throw await ownFault(project, container, why, 'IDKIT_UNREACHABLE');
     }
-    await wait(BETWEEN_LOOKS);
+    const { least, most } = BETWEEN_LOOKS;
+    await wait(Math.min(most, Math.max(least, (performance.now() - began) / 10)));
   }
 }
 
@@ -182,7 +187,8 @@ async function ownFault(
   why: string,
   code: 'IDKIT_FAILED' | 'IDKIT_UNREACHABLE' = 'IDKIT_FAILED',
 ): Promise<IdkitError> {
-  const log = await readLog(engine, container.id, LOG_LINES);
+  const read = await readLog(engine, container.id, LOG_LINES + MOST_ECHOES);
+  const log = read.filter((line) => !ECHOED_LOOK.test(line)).slice(-LOG_LINES);
   return new IdkitError(code, `${container.service} did not come up: ${why}`, {
     hints: log.length === 0 ? ['its log is empty'] : log.map((line) => `log: ${line}`),
   });

@@ -4,7 +4,7 @@ import { listenUrl, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { ServiceHalf } from '../contract.ts';
 import { isReady } from '../embedded/ready.ts';
-import type { PlatformPart } from '../parts.ts';
+import { type PlatformPart, startSeconds } from '../parts.ts';
 import { type OperatorCommand, runOperatorCommand } from './operator-command.ts';
 import { askServerVersion } from './server-version.ts';
 
@@ -12,8 +12,8 @@ import { askServerVersion } from './server-version.ts';
 const BETWEEN_LOOKS = 200;
 /** Milliseconds that one look may take. */
 const LONGEST_LOOK = 5_000;
-/** Seconds that a start or a stop may take (spec "Limits": about 30-60 seconds). */
-const PATIENCE_SECONDS = 120;
+/** Seconds that a stop may take (spec "Limits": about 30-60 seconds). */
+const STOP_SECONDS = 120;
 
 /**
  * A Keycloak that the operator runs as a process: found where `listen` says, started and stopped by the commands of
@@ -40,7 +40,8 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
     if (keycloak.start === null) throw cannotStart(address);
     const command = runOperatorCommand(settings, 'start', keycloak.start);
     starting = command;
-    const until = performance.now() + PATIENCE_SECONDS * 1000;
+    const patience = startSeconds(settings);
+    const until = performance.now() + patience * 1000;
     const ended = command.ended.then(() => 'ended' as const);
     for (;;) {
       const next = await Promise.race([ended, sleep(BETWEEN_LOOKS, 'looks' as const)]);
@@ -49,7 +50,7 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       if (performance.now() < until && signal?.aborted !== true) continue;
       command.kill();
       signal?.throwIfAborted();
-      throw notReady(address, PATIENCE_SECONDS, command.tail());
+      throw notReady(address, patience, command.tail());
     }
     command.release();
   };
@@ -101,13 +102,13 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       await runOperatorCommand(settings, 'stop', keycloak.stop).ended.catch((error: unknown) => {
         if (ran) throw error;
       });
-      const until = performance.now() + PATIENCE_SECONDS * 1000;
+      const until = performance.now() + STOP_SECONDS * 1000;
       while (await isRunning()) {
         signal.throwIfAborted();
         if (performance.now() >= until)
           throw new IdkitError(
             'IDKIT_FAILED',
-            `Keycloak still answers at ${address}, ${PATIENCE_SECONDS} s after keycloak.stop had ended`,
+            `Keycloak still answers at ${address}, ${STOP_SECONDS} s after keycloak.stop had ended`,
           );
         await sleep(BETWEEN_LOOKS);
       }
