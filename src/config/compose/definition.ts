@@ -12,7 +12,7 @@ export const COMPOSE_BASE_URL = 'https://localhost:8443';
 /** The text of compose.yaml, with every choice explained where it stands. Without secrets. */
 export function renderCompose({ service, proxy, version }: ComposeChoice): string {
   return [
-    HEAD,
+    renderHead(service),
     database(service),
     service === 'idkit' ? idkit(version) : KEYCLOAK,
     proxy === 'caddy' ? caddy(service) : nginx(service),
@@ -21,13 +21,19 @@ export function renderCompose({ service, proxy, version }: ComposeChoice): strin
   ].join('\n');
 }
 
-const HEAD = `# The containers of this platform. "idkit up" starts them one after another: database, service, proxy, applications.
+function renderHead(service: string): string {
+  const own =
+    service === 'keycloak'
+      ? ' KC_DB_PASSWORD=$IDKIT_DATABASE_PASSWORD KC_BOOTSTRAP_ADMIN_PASSWORD=$IDKIT_ADMIN_PASSWORD'
+      : '';
+  return `# The containers of this platform. "idkit up" starts them one after another: database, service, proxy, applications.
 #
 # No secret stands here. A variable without a value is filled from .env by idkit when it runs docker or podman. By hand:
-#   set -a; . ./.env; POSTGRES_PASSWORD=$IDKIT_DATABASE_PASSWORD; set +a; docker compose up -d
+#   set -a; . ./.env; POSTGRES_PASSWORD=$IDKIT_DATABASE_PASSWORD${own}; set +a; docker compose up -d
 # Images and ports are variables with a default; lines such as HTTPS_PORT=443 in .env change them.
 # "idkit down" removes the containers and keeps the volumes, which hold the data.
 services:`;
+}
 
 const HARDENED = `    security_opt:
       - no-new-privileges:true`;

@@ -61,13 +61,22 @@ export async function checkToken(service: ServiceUnderTest): Promise<TokenChecks
 }
 
 async function obtainToken(service: ServiceUnderTest): Promise<string> {
-  const { realm, clientId, clientSecret } = service.settings.smoke;
+  const { smoke, service: kind } = service.settings;
+  const { realm, clientId, clientSecret } = smoke;
   if (clientSecret === undefined) throw new DoesNotApply('IDKIT_SMOKE_CLIENT_SECRET is not set');
   const answer = await service.call(`${realmUrl(service, realm)}/protocol/openid-connect/token`, {
     method: 'POST',
     form: { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret.reveal() },
   });
-  if (answer.status !== 200) throw new Error(`the token endpoint answered ${describeRefusal(answer)}`);
+  if (answer.status !== 200) {
+    const refusal = describeRefusal(answer);
+    // idkit makes the client at its first start, and Keycloak knows nothing of it.
+    const way =
+      kind === 'keycloak' && refusal.includes('invalid_client')
+        ? `; where there is no such client yet, idkit admin client create ${clientId} --realm ${realm} makes it`
+        : '';
+    throw new Error(`the token endpoint answered ${refusal}${way}`);
+  }
   const { access_token: token } = parseObject(answer, 'the token endpoint');
   if (typeof token !== 'string' || token === '') throw new Error('the answer has no access_token');
   return token;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { IdkitError } from '../../../core/index.ts';
+import { IdkitError, type Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
 import { renderPairs, renderTable } from '../../output/render-table.ts';
 import { examples } from '../examples.ts';
@@ -33,6 +33,10 @@ export function addClientCommands(admin: Command, run: Runner): void {
       'after',
       examples([
         ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
+        [
+          'idkit admin client create idkit-smoke',
+          'on Keycloak: with IDKIT_SMOKE_CLIENT_SECRET of .env, for smoke',
+        ],
         [
           'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
           'a web application',
@@ -79,8 +83,10 @@ async function createClient(
     throw new IdkitError('IDKIT_USAGE', '--redirect-uri is for --public clients');
   }
   const { admin } = await connect(context, flags);
+  const known = isPublic ? undefined : await findKnownSecret(context, realm, clientId);
   await admin.call('POST', apiPath(realm, 'clients'), {
     clientId,
+    ...(known === undefined ? {} : { secret: known.secret.reveal() }),
     enabled: true,
     protocol: 'openid-connect',
     publicClient: isPublic,
@@ -92,16 +98,29 @@ async function createClient(
       : {}),
   });
   const { id } = await getClient(admin, realm, clientId);
-  const secret = isPublic ? undefined : await readSecret(admin, realm, String(id));
+  const secret = isPublic || known !== undefined ? undefined : await readSecret(admin, realm, String(id));
   return {
     data: { realm, clientId, id, ...(secret === undefined ? {} : { secret }) },
     text: renderPairs([
       ['realm', realm],
       ['client', clientId],
       ['id', id],
-      ['secret', secret],
+      ['secret', known === undefined ? secret : `IDKIT_SMOKE_CLIENT_SECRET of ${known.source}`],
     ]),
   };
+}
+
+/** The client of `idkit smoke` gets the secret that the platform already has for it, so that smoke can use it at once. */
+async function findKnownSecret(
+  context: CommandContext,
+  realm: string,
+  clientId: string,
+): Promise<{ secret: Secret; source: string } | undefined> {
+  const { smoke, sources } = await context.loadSettings();
+  const { clientSecret: secret } = smoke;
+  if (secret === undefined || clientId !== smoke.clientId || realm !== smoke.realm) return undefined;
+  const source = sources['IDKIT_SMOKE_CLIENT_SECRET'];
+  return { secret, source: source === '.env' ? '.env' : 'the environment' };
 }
 
 /** The secret that the service made; shown to the person who made the client. */
