@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -99,6 +99,38 @@ test('a password never stands in an argument, nor in the server’s log when the
   await database.unswapDatabase('x', { password: new Secret(before) });
   await database.discardDatabase('x', { old: false });
   assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('where the server asks nobody for a password, as in its container, the restored one is set all the same', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const [before, next] = ['Keycloak-Role-1', 'A-quite-new-one-2'];
+  const { sql } = await dumpOf(server.open());
+  const rules = join(server.dir, 'cluster', 'pg_hba.conf');
+  const asking = readFileSync(rules, 'utf8');
+  const setRules = (text: string) => {
+    writeFileSync(rules, text);
+    server.sql('postgres', 'SELECT pg_reload_conf(), pg_sleep(0.3)');
+  };
+  const open = (password: string, other: string) =>
+    server.open({
+      password: new Secret(password),
+      otherPasswords: [new Secret(other)],
+      asksNoPassword: true,
+    });
+  setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  const database = open(next, before);
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  setRules(asking);
+  await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
+  await dumpOf(server.open({ password: new Secret(next) }));
+  setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  // Another process, which was given the old one first.
+  await open(before, next).unswapDatabase('x', { password: new Secret(before) });
+  setRules(asking);
+  await dumpOf(server.open());
 });
 
 test('a disk of the server that fills up is 19, and the live database stands', { skip }, async (t) => {

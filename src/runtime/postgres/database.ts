@@ -42,6 +42,8 @@ export interface PostgresDatabaseOptions {
   password: Secret | undefined;
   /** Tried where the server refuses `password`: what it may have been before, or after. */
   otherPasswords?: readonly Secret[];
+  /** The programs run where the server asks nobody for a password, so that one it took tells nothing of the role's. */
+  asksNoPassword?: boolean;
   programs: PostgresPrograms;
   service: 'idkit' | 'keycloak';
   masterKey: Secret | undefined;
@@ -83,6 +85,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
   /** Asks the server anything first, so that it is known which password it takes. */
   const passwordToSet = async (wanted: Secret | undefined): Promise<Secret | undefined> => {
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
+    if (options.asksNoPassword === true) return wanted;
     return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
   };
   let promised: DumpReport | undefined;

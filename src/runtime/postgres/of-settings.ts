@@ -30,7 +30,9 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   const { service, databasePassword: password, masterKey, masterKeyOld } = settings;
   const { programs, otherPasswords = [] } = access;
   const address = parsePostgresUrl(database.url);
-  const common = { address, location: database.url, password, otherPasswords, programs };
+  // The public image trusts whoever is in the container.
+  const asksNoPassword = !access.reachable;
+  const common = { address, location: database.url, password, otherPasswords, programs, asksNoPassword };
   const makesRoles = access.scratch === true;
   const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld, makesRoles });
   if (service === 'keycloak') {
