@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/index.ts';
+import { parsePostgresUrl, type Settings } from '../../config/index.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import type { StoreWork } from '../embedded/store-work.ts';
 import type { Engine } from './engine.ts';
@@ -14,7 +14,7 @@ export function tunnelStoreWork(
   open: (settings: Settings) => DatabaseHalf,
 ): StoreWork {
   const through = <T>(work: (database: DatabaseHalf) => Promise<T>): Promise<T> =>
-    whileTunnelled(find, (port) => work(open(withPort(settings, port))));
+    whileTunnelled(find, (directory) => work(open(withSocket(settings, directory))));
   return {
     readSnapshot: () => through((database) => database.readSnapshot()),
     listUnenforced: () => through((database) => database.listUnenforced()),
@@ -23,11 +23,10 @@ export function tunnelStoreWork(
   };
 }
 
-function withPort(settings: Settings, port: number): Settings {
+function withSocket(settings: Settings, directory: string): Settings {
   const { database } = settings;
   if (database.kind !== 'postgres') return settings;
-  const url = new URL(database.url);
-  url.hostname = '127.0.0.1';
-  url.port = String(port);
-  return { ...settings, database: { kind: 'postgres', url: url.href } };
+  const { user, database: name } = parsePostgresUrl(database.url);
+  const url = `postgres://${encodeURIComponent(user)}@/${encodeURIComponent(name)}?host=${encodeURIComponent(directory)}`;
+  return { ...settings, database: { kind: 'postgres', url } };
 }

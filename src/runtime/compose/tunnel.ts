@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { IdkitError } from '../../core/index.ts';
+import { join } from 'node:path';
 import type { Engine } from './engine.ts';
 
 /**
@@ -11,13 +12,20 @@ import type { Engine } from './engine.ts';
 const JOIN =
   'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
 
+/** Short, since the path of a socket may be no longer than 107 bytes. */
+const DIRECTORY = '/tmp/idkit-tunnel-';
+
 /**
- * A port of this machine's loopback that leads to the database in its container, through the engine, while `work`
- * runs: no port of the database is published, and on some engines this machine has no way into their networks.
+ * A socket of this machine that leads to the database in its container, through the engine, while `work` runs: no port
+ * of the database is published, and on some engines this machine has no way into their networks. The public image asks
+ * nobody inside the container for a password, so the socket lies where only this user gets: never on a port of the
+ * loopback, which is everybody's.
+ *
+ * @param work is given the socket's directory, as libpq takes it for a host
  */
 export async function whileTunnelled<T>(
   find: () => Promise<{ engine: Engine; id: string }>,
-  work: (port: number) => Promise<T>,
+  work: (directory: string) => Promise<T>,
 ): Promise<T> {
   const { engine, id } = await find();
   const sockets = new Set<Socket>();
@@ -40,17 +48,16 @@ export async function whileTunnelled<T>(
     socket.pipe(child.stdin);
     child.stdout.pipe(socket);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const directory = await mkdtemp(DIRECTORY);
   try {
-    const address = server.address();
-    if (address === null || typeof address === 'string')
-      throw new IdkitError('IDKIT_BUG', 'the tunnel to the database has no port');
-    return await work(address.port);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(join(directory, '.s.PGSQL.5432'), resolve);
+    });
+    return await work(directory);
   } finally {
     for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
+    if (server.listening) await new Promise((resolve) => server.close(resolve));
+    await rm(directory, { recursive: true, force: true });
   }
 }
