@@ -1,3 +1,5 @@
+import { isUnreachable } from './faults.ts';
+
 interface Waiting<In, Out> {
   input: In;
   resolve(value: Out): void;
@@ -6,7 +8,9 @@ interface Waiting<In, Out> {
 
 /**
  * Gathers calls until the statement before them is answered: at least those of one turn of the event loop travel
- * together. One batch is in flight at a time; of one key at most one call is at work, the others wait their turn.
+ * together. One batch is in flight at a time; of one key at most one call is at work, the others wait their turn. Where
+ * a batch could not reach the database, those that waited as long as it did are told with it: each in turn would wait
+ * anew, and their number grow for as long as the database is away.
  */
 export class Batches<In, Out> {
   readonly #largest: number;
@@ -52,6 +56,7 @@ export class Batches<In, Out> {
     const batch = this.#takeBatch();
     if (batch.length === 0) return;
     this.#flying = true;
+    const waited = this.#waiting.length;
     try {
       const answers = await this.#run(batch.map(({ input }) => input));
       for (const [index, waiting] of batch.entries())
@@ -61,6 +66,7 @@ export class Batches<In, Out> {
         waiting.reject(error);
         this.#free(waiting);
       }
+      if (isUnreachable(error)) for (const waiting of this.#waiting.splice(0, waited)) waiting.reject(error);
     }
     this.#flying = false;
     this.#plan();

@@ -1975,7 +1975,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "family.rotateAll": {
-  "sql": "\nupdate token_family set\n  parent_hash = case when call.single_use then call.presented else parent_hash end,\n  parent_uses = case when call.single_use then 1 else parent_uses end,\n  current_hash = call.next,\n  last_refresh_at = greatest(last_refresh_at, call.now)\nfrom unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bool[])\n  as call (id, presented, next, now, single_use)\nwhere token_family.id = call.id collate \"C\" and (not call.single_use or token_family.current_hash = call.presented)\nreturning token_family.id",
+  "sql": "\nupdate token_family set\n  parent_hash = case when call.single_use then call.presented else parent_hash end,\n  parent_uses = case when call.single_use then 1 else parent_uses end,\n  current_hash = call.next,\n  last_refresh_at = greatest(last_refresh_at, call.now)\nfrom (\n  select call.* from unnest($1::text[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bool[])\n    as call (id, presented, next, now, single_use)\n  join token_family as free on free.id = call.id collate \"C\" for no key update of free skip locked\n) as call\nwhere token_family.id = call.id collate \"C\" and (not call.single_use or token_family.current_hash = call.presented)\nreturning token_family.id",
   "bind": [
    {
     "slot": "ids"
@@ -1994,8 +1994,19 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "family.held": {
+  "sql": "\nwith free as (select id from token_family where id = any($1::text[]) for no key update skip locked)\nselect id from token_family where id = any($2::text[]) and id not in (select id from free)",
+  "bind": [
+   {
+    "slot": "ids"
+   },
+   {
+    "slot": "ids"
+   }
+  ]
+ },
  "family.takeBackAll": {
-  "sql": "\nupdate token_family set\n  current_hash = case when parent_uses = 1 then call.presented else current_hash end,\n  parent_hash = case when parent_uses = 1 then null else parent_hash end,\n  parent_uses = parent_uses - 1\nfrom unnest($1::text[], $2::bytea[], $3::bytea[]) as call (id, presented, next)\nwhere token_family.id = call.id collate \"C\"\n  and token_family.current_hash = call.next and token_family.parent_hash = call.presented",
+  "sql": "\nupdate token_family set\n  current_hash = case when parent_uses = 1 then call.presented else current_hash end,\n  parent_hash = case when parent_uses = 1 then null else parent_hash end,\n  parent_uses = parent_uses - 1\nfrom (\n  select call.* from unnest($1::text[], $2::bytea[], $3::bytea[]) as call (id, presented, next)\n  join token_family as free on free.id = call.id collate \"C\" and free.current_hash = call.next\n  for no key update of free skip locked\n) as call\nwhere token_family.id = call.id collate \"C\"\n  and token_family.current_hash = call.next and token_family.parent_hash = call.presented\nreturning call.next",
   "bind": [
    {
     "slot": "ids"

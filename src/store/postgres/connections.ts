@@ -19,6 +19,9 @@ const LONGEST_PAUSE_MS = 320;
 /** Milliseconds after which a connection that nobody needs is given back to the server. */
 const UNUSED_MS = 60_000;
 
+/** Milliseconds after the return of a server in which others may still make good what they could not answer. */
+const JUST_BACK_MS = 3_000;
+
 /** Seconds after which a connection is made anew: plans that were made for tables as they were then go with it. */
 const OLDEST_SECONDS = 600;
 
@@ -50,6 +53,9 @@ export class Connections {
   #size = 1;
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;
+  /** When (`performance.now()`) the server that takes writes was found again. */
+  #foundAgain = Number.NEGATIVE_INFINITY;
+  #wasFound = false;
   readonly #ending = new Set<Promise<void>>();
   #closed = false;
 
@@ -71,6 +77,11 @@ export class Connections {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Whether the server was away, for these connections, until a few moments ago. */
+  get isJustBack(): boolean {
+    return performance.now() - this.#foundAgain < JUST_BACK_MS;
   }
 
   /**
@@ -170,6 +181,8 @@ export class Connections {
           await client.end();
           const primary = { host, tls, pool: this.#makePool(host, tls) };
           this.#primary = primary;
+          if (this.#wasFound) this.#foundAgain = performance.now();
+          this.#wasFound = true;
           return primary;
         } catch (error) {
           if (tls && isWithoutTls(error) && this.#settings.address.sslMode === 'prefer') continue;

@@ -19,6 +19,11 @@ export function isStalePlan(error: unknown): boolean {
   return sqlState(error) === '0A000' && /cached plan/.test(String((error as Error).message));
 }
 
+/** What callers are told of a database that is away. */
+export function isUnreachable(error: unknown): boolean {
+  return error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
+}
+
 /** The connection is gone or was never there, and another attempt may fare better. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error);

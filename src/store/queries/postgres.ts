@@ -9,7 +9,10 @@ export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> 
   return {
     'family.findAll': selectFamilies(db).where(sql<boolean>`token_family.id = any(${slot('ids')}::text[])`),
     'user.findAll': selectUsers(db, 'postgres').where(sql<boolean>`account.id = any(${slot('ids')}::text[])`),
-    /** What 'family.rotate' and 'family.renew' do, of many families. */
+    /**
+     * What 'family.rotate' and 'family.renew' do, of many families. One that somebody else holds is left out, so that
+     * nobody waits for another's session: a realm that is being removed holds its own for minutes.
+     */
     'family.rotateAll': {
       compile: () =>
         sql`
@@ -18,12 +21,27 @@ update token_family set
   parent_uses = case when call.single_use then 1 else parent_uses end,
   current_hash = call.next,
   last_refresh_at = greatest(last_refresh_at, call.now)
-from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[], ${slot('now')}::bigint[], ${slot('single_use')}::bool[])
-  as call (id, presented, next, now, single_use)
+from (
+  select call.* from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[], ${slot('now')}::bigint[], ${slot('single_use')}::bool[])
+    as call (id, presented, next, now, single_use)
+  join token_family as free on free.id = call.id collate "C" for no key update of free skip locked
+) as call
 where token_family.id = call.id collate "C" and (not call.single_use or token_family.current_hash = call.presented)
 returning token_family.id`.compile(db),
     },
-    /** Undoes rotations whose new tokens nobody was given: the presented token is good again, as often as before. */
+    /** Those of the families that are there and that somebody else holds. */
+    'family.held': {
+      compile: () =>
+        sql`
+with free as (select id from token_family where id = any(${slot('ids')}::text[]) for no key update skip locked)
+select id from token_family where id = any(${slot('ids')}::text[]) and id not in (select id from free)`.compile(
+          db,
+        ),
+    },
+    /**
+     * Undoes rotations whose new tokens nobody was given: the presented token is good again, as often as before. One
+     * that somebody else holds is left for later.
+     */
     'family.takeBackAll': {
       compile: () =>
         sql`
@@ -31,9 +49,14 @@ update token_family set
   current_hash = case when parent_uses = 1 then call.presented else current_hash end,
   parent_hash = case when parent_uses = 1 then null else parent_hash end,
   parent_uses = parent_uses - 1
-from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[]) as call (id, presented, next)
+from (
+  select call.* from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[]) as call (id, presented, next)
+  join token_family as free on free.id = call.id collate "C" and free.current_hash = call.next
+  for no key update of free skip locked
+) as call
 where token_family.id = call.id collate "C"
-  and token_family.current_hash = call.next and token_family.parent_hash = call.presented`.compile(db),
+  and token_family.current_hash = call.next and token_family.parent_hash = call.presented
+returning call.next`.compile(db),
     },
   };
 }
