@@ -137,6 +137,61 @@ test('without compose.yaml, or without the service that idkit.yaml names, it say
   assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
 });
 
+test('containers of another platform directory with the same project are never taken for its own (exit 2)', async (t) => {
+  const missing = missingEngine('podman');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const other = join(dir, 'other');
+  await runIdkit(['init', '--runtime', 'compose', '--dir', other], { cwd: dir });
+  const env = { CONTAINERS_STORAGE_CONF: storage(dir), DOCKER_HOST: `unix://${dir}/none.sock` };
+  const podman = (...args: string[]) => {
+    const ended = spawnSync('podman', args, { cwd: dir, env: { ...process.env, ...env }, encoding: 'utf8' });
+    assert.equal(ended.status, 0, ended.stderr);
+    return ended.stdout.trim();
+  };
+  writeFileSync(join(dir, 'nothing'), '');
+  podman('import', tarOf(dir, 'nothing'), 'localhost/nothing:1');
+  const label = (name: string, value: string) => ['--label', `com.docker.compose.${name}=${value}`];
+  const make = (workingDirectory: string) =>
+    podman(
+      'create',
+      ...label('project', 'idkit'),
+      ...label('service', 'database'),
+      ...label('project.working_dir', workingDirectory),
+      'localhost/nothing:1',
+      '/nothing',
+    );
+  const commands = [['up'], ['down'], ['status', '--json']];
+  const run = (command: readonly string[]) =>
+    runIdkit([...command, '--dir', join(dir, 'idkit')], { cwd: dir, env });
+  for (const place of [other, join(other, '.restore-20261121_120000-abcdef')]) {
+    const id = make(place);
+    for (const command of commands) {
+      const ended = await run(command);
+      assert.notEqual(ended.code, 0, command.join(' '));
+      assert.match(
+        `${ended.stdout}${ended.stderr}`,
+        new RegExp(`the compose project idkit is that of the platform in ${other}`),
+        command.join(' '),
+      );
+    }
+    podman('rm', id);
+  }
+  // One whose platform was moved away, or that is this one's, is no other's.
+  for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
+    make(place);
+    const ended = await run(['down']);
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.equal(podman('ps', '-aq'), '');
+  }
+});
+
+function tarOf(dir: string, name: string): string {
+  const file = join(dir, `${name}.tar`);
+  assert.equal(spawnSync('tar', ['-C', dir, '-cf', file, name]).status, 0);
+  return file;
+}
+
 function giveTo(path: string, uid: number): void {
   chownSync(path, uid, uid);
   for (const name of readdirSync(path, { recursive: true })) chownSync(join(path, String(name)), uid, uid);

@@ -1,6 +1,7 @@
 import type { Settings } from '../../config/index.ts';
 import type { ServiceHalf } from '../contract.ts';
 import type { PostgresPrograms } from '../postgres/programs.ts';
+import { checkOwner } from './check-owner.ts';
 import { nameOf } from './definition.ts';
 import { type Engine, findEngine } from './engine.ts';
 import { findDatabase, openContainerPrograms } from './programs.ts';
@@ -17,13 +18,19 @@ export interface ComposePlatform {
 /**
  * Opens a platform in containers. The engine is asked for at the first need.
  *
- * @throws IDKIT_SETTING where the database's address names no service of compose.yaml
+ * @throws IDKIT_SETTING where the database's address names no service of compose.yaml; its parts throw it where the
+ *   project's containers are another platform's
  */
 export function openCompose(settings: Settings): ComposePlatform {
   let engine: Promise<Engine> | undefined;
   const engineOf = () => {
-    engine ??= findEngine(settings.compose.engine);
+    engine ??= findOwn();
     return engine;
+  };
+  const findOwn = async () => {
+    const found = await findEngine(settings.compose.engine);
+    await checkOwner(found, settings);
+    return found;
   };
   const name = nameOf(settings, 'database');
   const { project } = settings.compose;
