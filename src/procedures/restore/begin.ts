@@ -6,7 +6,7 @@ import { openRuntime, withDatabase } from '../../runtime/open.ts';
 import type { RestoreOptions } from './contract.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
 import { discardOldState } from './kept-state.ts';
-import { databasePasswords } from './settings-after.ts';
+import { databasePasswords, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { bringBack, bringBackFiles, isEmptied, type Undoable } from './undo.ts';
 
 /** @throws IDKIT_USAGE, IDKIT_SETTING for options that do not go together, before anything is read */
@@ -147,15 +147,22 @@ export async function clearLeftovers(
   }
 }
 
-/** What the journal tells to bring back, with the database that it names. */
+/**
+ * What the journal tells to bring back, with the database that it names. A platform that had no definition of its own
+ * is what the restore staged or put in place.
+ */
 export async function undoableOf(
   settings: Settings,
   dataDir: string,
   journal: Journal,
   env: NodeJS.ProcessEnv,
 ): Promise<Undoable> {
-  const named = journal.database === '' ? settings : withDatabase(settings, journal.database);
-  const { any, before } = await databasePasswords(settings, { dir: settings.dir, id: journal.id }, env);
+  const places = { dir: settings.dir, id: journal.id };
+  const platform = settings.exists
+    ? settings
+    : await loadSettingsAfter(settings, await stagedFiles(places), env);
+  const named = journal.database === '' ? platform : withDatabase(platform, journal.database);
+  const { any, before } = await databasePasswords(platform, places, env);
   const runtime = await openRuntime(named, { databasePasswords: any });
   return { dir: settings.dir, dataDir, journal, runtime, databasePassword: before };
 }

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
 import type { PlatformPart, Runtime } from '../../runtime/index.ts';
-import { openRuntime, type PartRole, startSeconds } from '../../runtime/open.ts';
+import { openRuntime, PART_ROLES, type PartRole, startSeconds } from '../../runtime/open.ts';
 import type { StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { stagingDirectory } from './replace-files.ts';
@@ -49,9 +49,11 @@ export async function startDatabase(
   });
 }
 
-/** Stops the database that a restore started by a definition that is gone again. */
-export async function stopDatabase(runtime: Runtime): Promise<void> {
-  await runtime.stopParts('database', { signal: new AbortController().signal });
+/** Removes every part that a restore started by a definition that is gone again; what the database keeps stays. */
+export async function removeStarted(runtime: Runtime): Promise<void> {
+  const { signal } = new AbortController();
+  for (const role of PART_ROLES.toReversed()) await runtime.stopParts(role, { signal });
+  await runtime.removeParts({ signal });
 }
 
 /** Stops what runs on the restored state, so that it can be taken back. */

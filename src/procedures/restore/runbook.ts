@@ -18,7 +18,7 @@ import {
 import { checkRealms } from './check-realms.ts';
 import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
 import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
-import { type Journal, putJournal } from './journal.ts';
+import { type Journal, listJournals, putJournal } from './journal.ts';
 import { checkSide, loadSide } from './load.ts';
 import { makeRoomForRestore, startAgain, startRestored } from './parts.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
@@ -121,6 +121,8 @@ async function startAfresh(
     ...(options.inPlace === undefined ? {} : { inPlace: options.inPlace }),
     items: [],
     touched: false,
+    // What an earlier run stopped and did not start again is this one's to start where it brings the old state back.
+    ...((await stoppedEarlier(dataDir)) ? { ran: true } : {}),
     expectation: job.expectation,
   };
   try {
@@ -150,6 +152,12 @@ async function startAfresh(
       }),
   );
   return goThrough(staged);
+}
+
+/** A restore that did not come to its end had stopped the service or the proxy. */
+async function stoppedEarlier(dataDir: string): Promise<boolean> {
+  const journals = await listJournals(dataDir);
+  return journals.some(({ state, ran }) => state !== 'kept' && state !== 'done' && ran === true);
 }
 
 /**

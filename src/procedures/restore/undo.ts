@@ -1,7 +1,7 @@
 import { type ErrorCode, IdkitError, type Secret } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import { type Journal, journalFile, putJournal, removeJournal } from './journal.ts';
-import { startDatabase, stopDatabase, stopRestored } from './parts.ts';
+import { removeStarted, startDatabase, stopRestored } from './parts.ts';
 import { bringBackItems, discardItems } from './replace-files.ts';
 
 /** Faults that keep their own code: they say better than "undone" what to do, and imply that all is as before. */
@@ -49,16 +49,21 @@ export function isEmptied(journal: Journal): boolean {
 export async function bringBack(undoable: Undoable): Promise<void> {
   const { dir, dataDir, journal, runtime, databasePassword: password } = undoable;
   const places = { dir, id: journal.id };
-  if (journal.state !== 'staging') await putJournal(dataDir, { ...journal, state: 'undoing' });
-  if (journal.state !== 'staging') await stopRestored(runtime);
+  const undoing: Journal = journal.state === 'staging' ? journal : { ...journal, state: 'undoing' };
+  if (journal.state !== 'staging') {
+    await putJournal(dataDir, undoing);
+    await stopRestored(runtime);
+  }
   const touched = journal.touched !== false;
   if (touched) await startDatabase(runtime, dir, journal.id, new AbortController().signal);
   if (touched) await runtime.unswapDatabase(journal.id, { password });
   await bringBackItems(places, journal.items);
   if (touched) await runtime.discardDatabase(journal.id, { old: false });
-  await discardItems(places, journal.items, { old: false });
   // Without a definition nobody could stop what the restore started.
-  if (journal.items.some(({ name, had }) => name === 'compose.yaml' && !had)) await stopDatabase(runtime);
+  if (journal.items.some(({ name, had }) => name === 'compose.yaml' && !had)) await removeStarted(runtime);
+  // Nor could a second call, once what was staged is gone, reach the database.
+  if (touched) await putJournal(dataDir, { ...undoing, touched: false });
+  await discardItems(places, journal.items, { old: false });
   await removeJournal(dataDir, journal.id);
 }
 
