@@ -2,7 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { PlatformPart, StartOptions } from '../parts.ts';
-import { type Called, callProgram, lastLine } from './call.ts';
+import { type Called, callProgram } from './call.ts';
+import { composeFault } from './compose-fault.ts';
 import { type Container, listContainers, readLog } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
@@ -56,9 +57,11 @@ export async function startService(
   for (;;) {
     if (options.signal.aborted) throw options.signal.reason;
     const container = await findContainer(project, service.name);
-    if (container === undefined) throw composeFault(project, service, said);
-    if (container.state === 'created' && (said.code !== 0 || container.error !== ''))
-      throw composeFault(project, service, said, container);
+    if (container === undefined) throw composeFault(project.definition, service, said);
+    const failed = said.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
+    // One that runs by an older definition is no success; `podman-compose` never changes one.
+    if (failed || (container.state === 'created' && container.error !== ''))
+      throw composeFault(project.definition, service, said, container);
     firstRestarts ??= container.restarts;
     ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;
     if (ended >= ENDED_LOOKS) throw await ownFault(project, container, describeState(container));
@@ -146,38 +149,6 @@ async function composeUp(project: Project, service: DefinedService, signal: Abor
       there.map(({ id }) => id),
     );
   return called;
-}
-
-/** What kept a container from being made or started. */
-function composeFault(
-  { definition }: Project,
-  { name, image }: DefinedService,
-  said: Called,
-  container?: Container,
-): IdkitError {
-  const lines = `${said.stdout}\n${said.stderr}\n${container?.error ?? ''}`
-    .split('\n')
-    .map((line) => line.trim());
-  const taken = lines.find((line) => /address already in use|port is already allocated/i.test(line));
-  if (taken !== undefined) {
-    return new IdkitError('IDKIT_PORT_TAKEN', `${name} did not start, a port of it is taken: ${taken}`, {
-      hints: ['stop what listens there, or give the part another port in .env (see compose.yaml)'],
-    });
-  }
-  const absent = lines.find((line) =>
-    /pull access denied|manifest unknown|no such image|not found|initializing source|\/v2\/|registry/i.test(
-      line,
-    ),
-  );
-  if (absent !== undefined) {
-    return new IdkitError('IDKIT_VERSION', `${name} did not start, its image cannot be had: ${absent}`, {
-      hints: [`compose.yaml names ${image}; build or pull it, or name another in .env`],
-    });
-  }
-  const told = lines.findLast((line) => /error|invalid|cannot|unknown/i.test(line)) ?? lastLine(said);
-  return new IdkitError('IDKIT_FAILED', `${name} did not start: ${told}`, {
-    hints: [`the definition is ${definition.file}`],
-  });
 }
 
 /** A container that ran and did not come up, with the last lines of its log. */

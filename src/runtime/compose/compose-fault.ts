@@ -1,0 +1,62 @@
+import { IdkitError } from '../../core/index.ts';
+import { type Called, lastLine } from './call.ts';
+import type { Container } from './containers.ts';
+import type { DefinedService, Definition } from './definition.ts';
+
+const PORT_TAKEN = /address already in use|port is already allocated/i;
+
+/** Words of engines and registries alone: files, programs and networks are "not found" too. */
+const NO_IMAGE =
+  /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
+
+/** What compose programs write beside the fault: progress, warnings, and that there was a fault. */
+const BESIDE_THE_FAULT =
+  /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$/;
+
+/**
+ * What kept a container from being made, changed or started, of all that the compose program wrote. `container` is the
+ * one that is there all the same.
+ */
+export function composeFault(
+  { file }: Definition,
+  { name, image }: DefinedService,
+  said: Called,
+  container?: Container,
+): IdkitError {
+  const own = container?.error ?? '';
+  const what = container?.state === 'running' ? `${name} runs unchanged` : `${name} did not start`;
+  const lines = findLines(`${said.stdout}\n${said.stderr}`);
+  const taken = [...lines, own].findLast((line) => PORT_TAKEN.test(line));
+  if (taken !== undefined) {
+    return new IdkitError('IDKIT_PORT_TAKEN', `${what}, a port of it is taken: ${taken}`, {
+      hints: ['stop what listens there, or give the part another port in .env (see compose.yaml)'],
+    });
+  }
+  // What the engine says of a container that it made is of its start: its image was there.
+  const absent = own === '' ? lines.findLast((line) => NO_IMAGE.test(line)) : undefined;
+  if (absent !== undefined) {
+    return new IdkitError('IDKIT_VERSION', `${what}, its image cannot be had: ${absent}`, {
+      hints: [
+        `compose.yaml names ${image}; build or pull it, or name another in .env`,
+        ...(image.includes('localhost/idkit:') ? ['README, "In containers", tells how it is built'] : []),
+      ],
+    });
+  }
+  const why = own !== '' ? own : (findFault(lines) ?? lastLine(said));
+  return new IdkitError('IDKIT_FAILED', `${what}: ${why}`, { hints: [`the definition is ${file}`] });
+}
+
+function findLines(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !BESIDE_THE_FAULT.test(line));
+}
+
+/** The last line, with the one that leads to it; `podman-compose` writes what it ran after what went wrong. */
+function findFault(lines: readonly string[]): string | undefined {
+  const last = lines.findLastIndex((line) => /error|invalid|cannot|unknown/i.test(line));
+  const leading = lines[last];
+  if (leading?.endsWith(':') === true) return lines.slice(last).join(' ');
+  return leading ?? lines.at(-1);
+}
