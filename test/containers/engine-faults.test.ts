@@ -104,6 +104,18 @@ test('a user who may not talk to the daemon is told so (exit 15)', async (t) => 
   assert.match(stderr, /hint: add the user to the group docker/);
 });
 
+test('a Podman that cannot work is told so with its reason (exit 15)', async (t) => {
+  const missing = missingEngine('podman');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const bin = pathWith(dir, ['podman', 'podman-compose', 'conmon', 'runc', 'crun']);
+  const env = { PATH: bin, CONTAINERS_STORAGE_CONF: storage(dir, 'none-such') };
+  const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
+  assert.equal(ended.code, 15, ended.stderr);
+  assert.match(ended.stderr, /error IDKIT_UNREACHABLE: Podman does not work: .*none-such/);
+  assert.match(ended.stderr, /hint: podman info tells more/);
+});
+
 test('an engine without a program that reads compose files is named with what to install (exit 14)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
@@ -197,8 +209,8 @@ function giveTo(path: string, uid: number): void {
   for (const name of readdirSync(path, { recursive: true })) chownSync(join(path, String(name)), uid, uid);
 }
 
-function storage(dir: string): string {
+function storage(dir: string, driver = 'vfs'): string {
   const file = join(dir, 'storage.conf');
-  writeFileSync(file, `[storage]\ndriver = "vfs"\nrunroot = "${dir}/run"\ngraphroot = "${dir}/data"\n`);
+  writeFileSync(file, `[storage]\ndriver = "${driver}"\nrunroot = "${dir}/run"\ngraphroot = "${dir}/data"\n`);
   return file;
 }
