@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/index.ts';
 import { aClient, aRealm, aRole } from '../conformance/records.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { wayTo } from './way-to.ts';
 
 // How stores of one database learn what others changed, when the way of it is disturbed.
 
@@ -94,6 +95,51 @@ between(
     while ((await other.findClient('realm-1', 'c399'))!.enabled) await sleep(5);
   },
 );
+
+between(
+  'a change reaches a store that is let have no connection for hearing of it',
+  async ({ pg, name, store }, t) => {
+    await runSql(pg, `CREATE ROLE changes_${name} LOGIN SUPERUSER PASSWORD '${pg.password}'`);
+    const url = `postgres://changes_${name}@127.0.0.1:${pg.port}/${name}`;
+    const lonely = await openOn(t, pg, url);
+    await hasRole(lonely, undefined);
+    // Whoever is no superuser any more is held by the limit; its connections that are there stay.
+    await runSql(
+      pg,
+      `ALTER ROLE changes_${name} NOSUPERUSER CONNECTION LIMIT 1; GRANT ALL ON ALL TABLES IN SCHEMA public TO changes_${name}`,
+      name,
+    );
+    const feed = `usename = 'changes_${name}' AND query LIKE '%configuration_change%'`;
+    const find = `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${feed}`;
+    while ((await runSql(pg, find)).length === 0) await sleep(20);
+    await lonely.listRealmNames();
+    await hasRole(lonely, undefined);
+    await store.apply([{ do: 'create', role: aRole({ id: 'alone', name: 'alone' }) }]);
+    await hasRole(lonely, 'alone');
+  },
+);
+
+between(
+  'a change reaches a store whose connection for hearing of it is silent',
+  async ({ pg, name, store }, t) => {
+    const way = await wayTo(t, pg);
+    const deaf = await openOn(t, pg, `postgres://${pg.user}@127.0.0.1:${way.port}/${name}`);
+    await hasRole(deaf, undefined);
+    way.silence();
+    await store.apply([{ do: 'create', role: aRole({ id: 'unheard', name: 'unheard' }) }]);
+    await hasRole(deaf, 'unheard');
+  },
+);
+
+between('a long change of a realm with a name of many bytes is told as well', async ({ store, other }) => {
+  const id = '\u738b\u56fd'.repeat(6);
+  await store.apply([{ do: 'create', realm: aRealm({ id, name: 'kingdom' }) }]);
+  await other.findRealm('kingdom');
+  const roles = Array.from({ length: 300 }, (_, i) => aRole({ id: `r${i}`, name: `r${i}`, realmId: id }));
+  const applied = await store.apply(roles.map((role) => ({ do: 'create', role })));
+  assert.deepEqual(applied, { outcome: 'applied' });
+  while (!(await other.findRealm('kingdom'))!.roles.has('r299')) await sleep(5);
+});
 
 between('rows of changes go when all have seen them', async ({ pg, name, store }) => {
   await runSql(pg, `UPDATE configuration_change SET time = now() - interval '1 hour'`, name);

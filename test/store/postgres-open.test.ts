@@ -4,6 +4,7 @@ import { Client } from 'pg';
 import { Secret } from '../../src/core/index.ts';
 import { openStore, rotateMasterKey, SCHEMA_VERSION } from '../../src/store/open.ts';
 import { MIGRATIONS } from '../../src/store/postgres/migrations/index.ts';
+import { connectionsTo } from '../../src/store/postgres/open-postgres.ts';
 import { readPoolSize } from '../../src/store/postgres/pool-size.ts';
 import { aCredential, aRealm, aUser } from '../conformance/records.ts';
 import { connectionOf, makeDatabase, masterKey, openOn, runSql } from './databases.ts';
@@ -136,3 +137,21 @@ onPostgres(
     assert.equal((await settled.listCredentials('user-1'))[0]!.secrets['/secretData']!.reveal(), 'otp-seed');
   },
 );
+
+onPostgres('the server looks by itself whether a machine that holds locks is still there', async (_, pg) => {
+  const { url } = await makeDatabase(pg);
+  const connections = connectionsTo({ url, password: new Secret(pg.password) }, { holdsLock: false });
+  const settings = [
+    'tcp_keepalives_idle',
+    'tcp_keepalives_interval',
+    'tcp_keepalives_count',
+    'tcp_user_timeout',
+  ];
+  const { rows } = await connections.use((client) =>
+    client.query(`SELECT ${settings.map((name) => `current_setting('${name}') AS ${name}`)}`),
+  );
+  await connections.close();
+  const [idle, interval, count, unanswered] = settings.map((name) => Number(rows[0][name]));
+  assert.ok(idle! + interval! * count! <= 30, 'of a connection with nothing to send');
+  assert.ok(unanswered! > 0 && unanswered! <= 30_000, 'of one with something to send');
+});

@@ -8,6 +8,10 @@ import type { Connections } from './connections.ts';
 const LOOK_MS = 750;
 /** Milliseconds until a lost connection is tried again. */
 const RETRY_MS = 250;
+/** Milliseconds without an answer after which another connection is asked as well. */
+const SLOW_MS = 150;
+/** Milliseconds after which no answer will come: whoever has nothing to tell would not notice for much longer. */
+const SILENT_MS = 5_000;
 /** A notification holds at most 8000 bytes. */
 const LARGEST_PAYLOAD = 7_000;
 /** How long rows of changes are kept; who was away for longer forgets everything anyway. */
@@ -64,7 +68,7 @@ export class ChangeFeed {
   async announce(client: Pick<Client, 'query'>, applied: AppliedRows): Promise<void> {
     if (applied.outcome !== 'applied') return;
     const touched = JSON.stringify(applied.touched);
-    const payload = touched.length > LARGEST_PAYLOAD ? '' : touched;
+    const payload = Buffer.byteLength(touched) > LARGEST_PAYLOAD ? '' : touched;
     await Promise.all([
       client.query({
         name: 'change.announce',
@@ -125,15 +129,30 @@ export class ChangeFeed {
           this.#hear(client);
           this.#subscriber?.missed();
         }
-        await this.look(client);
+        await this.#lookInTime(client);
       } catch {
-        // The server is away. What it says to others meanwhile is made good by forgetting everything.
+        // What is said meanwhile is made good by forgetting everything.
         client?.end().catch(() => {});
         client = undefined;
         this.#client = undefined;
+        // It may be that this connection alone is lost, or cannot be had. While the server is away nothing changes.
+        await this.#lookElsewhere().catch(() => {});
       }
     }
     await client?.end().catch(() => {});
+  }
+
+  /** @throws where this connection is silent and another one is not */
+  async #lookInTime(client: Client): Promise<void> {
+    const looked = this.look(client).then(() => true);
+    const slow = sleep(SLOW_MS, false, { ref: false });
+    if (await Promise.race([looked, slow])) return;
+    const elsewhere = this.#lookElsewhere().then(() => false);
+    if (!(await Promise.race([looked, elsewhere]))) throw new Error('the connection is silent');
+  }
+
+  async #lookElsewhere(): Promise<void> {
+    await this.#connections.use((client) => this.look(client), RETRY_MS);
   }
 
   /** Until the next look, or until the connection is lost: then another one is made at once. */
@@ -159,14 +178,16 @@ export class ChangeFeed {
    * Tells what was committed by transactions that had not ended at the look before; some are seen twice. This store's
    * own too: the answer to one may have been lost.
    */
-  async look(client: Client): Promise<void> {
-    const { rows } = await client.query<{ oldest: string; touched: string | null }>({
+  async look(client: Pick<Client, 'query'>): Promise<void> {
+    const order = {
       name: 'change.look',
       text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
         ON change.transaction >= $1::bigint`,
       values: [this.#since],
-    });
+      query_timeout: SILENT_MS,
+    };
+    const { rows } = await client.query<{ oldest: string; touched: string | null }>(order);
     for (const { touched } of rows) if (touched !== null) this.#tell(touched);
     this.#since = rows[0]!.oldest;
   }
