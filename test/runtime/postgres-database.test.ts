@@ -86,6 +86,24 @@ test('a dump that was loaded, checked and swapped in is what it held; the swap c
   assert.deepEqual(server.clients(), []);
 });
 
+test('tables of Keycloak in a schema of their own (db-schema) are counted and restored as others are', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'keycloak',
+    `ALTER SCHEMA public RENAME TO "Key cloak"; ALTER SCHEMA "Key cloak" OWNER TO keycloak;
+     CREATE SCHEMA public AUTHORIZATION keycloak`,
+  );
+  const database = server.open();
+  const { sql, summary, report } = await dumpOf(database);
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  assert.equal(summary.schemaVersion, report.schemaVersion);
+  const side = await database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
+  assert.deepEqual(side.realms, KEYCLOAK_REALMS);
+  assert.equal(await database.readSchemaVersion(), 260_703);
+});
+
 test('where there is no database, what the dump tells of its source is made; undone, there is none again', {
   skip,
 }, async (t) => {

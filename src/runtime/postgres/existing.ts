@@ -7,6 +7,8 @@ import { literal } from './quote.ts';
 export interface ExistingDatabase {
   name: string;
   owner: string;
+  /** This role may do with it what its owner may: rename it, drop it. */
+  ours: boolean;
   /** False while a swap is under way, and for an old one that is kept aside. */
   allowsConnections: boolean;
   /** The restore that put it in place where there was no database before. */
@@ -51,7 +53,8 @@ export async function findDatabases(
 ): Promise<ReadonlyMap<string, ExistingDatabase>> {
   const rows = await queryBeside(
     context,
-    `SELECT json_build_object('name', d.datname, 'owner', pg_get_userbyid(d.datdba), 'open', d.datallowconn,
+    `SELECT json_build_object('name', d.datname, 'owner', pg_get_userbyid(d.datdba),
+        'ours', pg_has_role(d.datdba, 'USAGE'), 'open', d.datallowconn,
         'comment', shobj_description(d.oid, 'pg_database'))
       FROM pg_database d WHERE d.datname IN (${names.map(literal).join(', ')});`,
     options,
@@ -62,6 +65,7 @@ export async function findDatabases(
       {
         name: String(row['name']),
         owner: String(row['owner']),
+        ours: row['ours'] === true,
         allowsConnections: row['open'] === true,
         ...parseComment(row['comment']),
       },

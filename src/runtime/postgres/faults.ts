@@ -61,16 +61,23 @@ export const SOON =
 /** Lines of a report that tell the operator nothing. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
 
+/** Where the server repeats what stood in a row: passwords and keys stand in some. What stays tells which row. */
+const ROWS: readonly [RegExp, string][] = [
+  [/^(CONTEXT: +COPY .*?, line \d+(?:, column [^:\n]+)?): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1'],
+  [/^(DETAIL: +Failing row contains) \([\s\S]*?\)\.?(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1 …'],
+  [/(\binvalid input (?:syntax|value) for [^:\n]+): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/g, '$1'],
+];
+
 /**
  * What a program that failed said, as the operator's error: the whole of what the server answered (its LINE, CONTEXT,
- * DETAIL and HINT), never more than twelve lines.
+ * DETAIL and HINT) but for what rows hold, never more than twelve lines.
  */
 export function explainEnd(
   program: ProgramName,
   end: ProgramEnd,
   at: { database: string; location: string },
 ): IdkitError {
-  const said = end.stderr
+  const said = ROWS.reduce((text, [pattern, by]) => text.replace(pattern, by), end.stderr)
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line !== '' && !NOISE.test(line.trim()))

@@ -2,13 +2,13 @@ import type { DumpReport } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { SwapOptions } from '../contract.ts';
 import type { PostgresContext } from './context.ts';
-import { queryBeside } from './existing.ts';
+import { findDatabases, queryBeside } from './existing.ts';
 import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
  * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
- * act for, extensions, the right to make databases. Everything that is missing is told at once.
+ * act for, extensions, the right to make databases and to rename the live one. Everything that is missing is told at once.
  *
  * @returns what the server is
  * @throws IDKIT_VERSION
@@ -34,6 +34,16 @@ export async function checkServerFits(
     );
     hints.push(
       `as a superuser: ALTER ROLE ${identifier(server.role)} CREATEDB`,
+      'or --in-place --confirm NAME, which empties the live database first',
+    );
+  }
+  const live = (await findDatabases(context, [context.database])).get(context.database);
+  if (live?.ours === false && options.inPlace !== true) {
+    faults.push(
+      `the role ${server.role} does not own the database ${live.name}, which the restore renames; ${live.owner} does`,
+    );
+    hints.push(
+      `as a superuser: ALTER DATABASE ${identifier(live.name)} OWNER TO ${identifier(server.role)}`,
       'or --in-place --confirm NAME, which empties the live database first',
     );
   }

@@ -39,7 +39,7 @@ const EMPTY = `DO $$ DECLARE found record; BEGIN
 
 /**
  * Empties the live database for want of room beside it: drops it and puts an empty one with all that it had of its
- * own in its place, or, for a role that may not make databases, drops what is in it. Nothing leads back from here; cut
+ * own in its place, or, for a role that may not make or drop databases, drops what is in it. Nothing leads back from here; cut
  * off anywhere, it may be repeated.
  *
  * @returns what could not be given to the new one, for the operator
@@ -52,7 +52,7 @@ export async function emptyLive(
   const { live, side } = names;
   const found = await findDatabases(context, [live, side]);
   const server = await readServer(context);
-  if (found.has(live) && !server.createsDatabases) {
+  if (found.has(live) && !(server.createsDatabases && found.get(live)?.ours === true)) {
     await queryBeside(
       context,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${literal(live)} AND usename = current_user;`,

@@ -1,6 +1,7 @@
 import { keycloakSchemaNumber } from '../../backupset/index.ts';
 import type { RealmCount } from '../contract.ts';
 import type { JsonRow } from './psql.ts';
+import { identifier, literal } from './quote.ts';
 
 /** What a database holds, read by one or two statements of one transaction. */
 export interface DatabaseFacts {
@@ -44,15 +45,15 @@ export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
 type Ask = (sql: string) => Promise<readonly JsonRow[]>;
 
 /** Whether the service has made its tables. */
-export async function hasServiceTables({ table }: ServiceSchema, ask: Ask): Promise<boolean> {
-  const [found] = await ask(`SELECT json_build_object('there', to_regclass('${table}') IS NOT NULL);`);
-  return found?.['there'] === true;
+export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise<boolean> {
+  return (await findSchema(schema, ask)) !== undefined;
 }
 
 /** Reads realms, users and schema version; of one moment where `ask` sees one. */
 export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
-  if (!(await hasServiceTables(schema, ask))) return { schemaVersion: 0, realms: [] };
-  const rows = await ask(schema.query);
+  const place = await findSchema(schema, ask);
+  if (place === undefined) return { schemaVersion: 0, realms: [] };
+  const rows = await ask(`SET search_path TO ${identifier(place)}; ${schema.query}`);
   const version = rows.find((row) => 'schema' in row)?.['schema'];
   return {
     schemaVersion: version === undefined ? 0 : schema.readSchemaVersion(version),
@@ -60,4 +61,14 @@ export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise
       .filter((row) => 'realm' in row)
       .map((row) => ({ realm: String(row['realm']), users: Number(row['users']) })),
   };
+}
+
+/** The schema that its tables are in: the one where names are looked up, else another (Keycloak’s `db-schema`). */
+async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
+  const [found] = await ask(
+    `SELECT json_build_object('place', n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = ${literal(table)} AND c.relkind IN ('r', 'p')
+      ORDER BY pg_table_is_visible(c.oid) DESC, n.nspname LIMIT 1;`,
+  );
+  return found === undefined ? undefined : String(found['place']);
 }
