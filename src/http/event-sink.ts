@@ -29,6 +29,8 @@ export function openEventSink(parts: {
 }): EventSinkHandle {
   const { store, log, metrics } = parts;
   let waiting: UserEvent[] = [];
+  /** Events that are not stored yet: those that wait, and those of the batches that are being written. */
+  let held = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -43,6 +45,8 @@ export function openEventSink(parts: {
     } catch (error) {
       metrics.countDroppedEvents(events.length);
       log.error({ err: error, events: events.length }, 'events could not be stored');
+    } finally {
+      held -= events.length;
     }
   };
   const flush = (): Promise<void> => {
@@ -64,10 +68,11 @@ export function openEventSink(parts: {
       else if (event.type === 'REFRESH_TOKEN_ERROR') metrics.renewals.add(realmName, 'failed');
       if (isReuse(event)) metrics.countReuse(realmName);
       logEvent(log, event, realmName);
-      if (waiting.length >= MAX_WAITING) {
+      if (held >= MAX_WAITING) {
         metrics.countDroppedEvents(1);
         return;
       }
+      held++;
       waiting.push(event);
       if (waiting.length >= BATCH) void flush();
       else timer ??= setTimeout(() => void flush(), WAIT_MILLISECONDS);

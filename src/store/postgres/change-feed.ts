@@ -142,13 +142,18 @@ export class ChangeFeed {
     await client?.end().catch(() => {});
   }
 
-  /** @throws where this connection is silent and another one is not */
+  /** Where this connection is slow, others are asked meanwhile. @throws where it does not answer at all */
   async #lookInTime(client: Client): Promise<void> {
-    const looked = this.look(client).then(() => true);
-    const slow = sleep(SLOW_MS, false, { ref: false });
-    if (await Promise.race([looked, slow])) return;
-    const elsewhere = this.#lookElsewhere().then(() => false);
-    if (!(await Promise.race([looked, elsewhere]))) throw new Error('the connection is silent');
+    let answered = false;
+    const looked = this.look(client).then(() => {
+      answered = true;
+    });
+    for (let wait = SLOW_MS; ; wait = LOOK_MS) {
+      await Promise.race([looked, sleep(wait)]);
+      if (answered) return;
+      await Promise.race([looked, this.#lookElsewhere().catch(() => {})]);
+      if (answered) return;
+    }
   }
 
   async #lookElsewhere(): Promise<void> {
