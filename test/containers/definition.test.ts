@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { initPlatform } from '../../src/config/index.ts';
 import { runIdkit } from '../journey/idkit.ts';
-import { missingEngine } from './engines.ts';
+import { missingEngine, missingPlugin, pluginEnvironment } from './engines.ts';
 
 interface Service {
   ports?: readonly unknown[];
@@ -17,29 +17,40 @@ interface Service {
   environment?: Record<string, string | null>;
 }
 
-for (const service of ['idkit', 'keycloak'] as const)
-  for (const proxy of ['caddy', 'nginx'] as const)
-    test(`docker-compose takes what init writes for ${service} behind ${proxy}, hardened`, (t) => {
-      const missing = missingEngine('docker');
-      if (missing !== undefined) return t.skip(missing);
-      const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
-      t.after(() => rmSync(dir, { recursive: true, force: true }));
-      initPlatform(dir, { env: {}, runtime: 'compose', service, proxy });
-      const read = spawnSync('docker-compose', ['-f', join(dir, 'compose.yaml'), 'config'], {
-        cwd: dir,
-        env: { ...process.env, POSTGRES_PASSWORD: 'given by idkit' },
+const PROGRAMS: Record<string, { command: readonly string[]; missing(): string | undefined }> = {
+  'docker-compose': { command: ['docker-compose'], missing: () => missingEngine('docker') },
+  'docker compose': { command: ['docker', 'compose'], missing: missingPlugin },
+};
+
+for (const [program, { command, missing }] of Object.entries(PROGRAMS))
+  for (const service of ['idkit', 'keycloak'] as const)
+    for (const proxy of ['caddy', 'nginx'] as const)
+      test(`${program} takes what init writes for ${service} behind ${proxy}, hardened and without a warning`, (t) => {
+        const why = missing();
+        if (why !== undefined) return t.skip(why);
+        const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
+        t.after(() => rmSync(dir, { recursive: true, force: true }));
+        initPlatform(dir, { env: {}, runtime: 'compose', service, proxy });
+        const [file = '', ...args] = [...command, '-f', join(dir, 'compose.yaml'), 'config'];
+        const read = spawnSync(file, args, {
+          cwd: dir,
+          env: { ...process.env, ...pluginEnvironment(), POSTGRES_PASSWORD: 'given by idkit' },
+        });
+        assert.equal(read.status, 0, read.stderr.toString());
+        assert.equal(read.stderr.toString(), '');
+        checkServices(parse(read.stdout.toString()).services, service, proxy);
       });
-      assert.equal(read.status, 0, read.stderr.toString());
-      const { services } = parse(read.stdout.toString()) as { services: Record<string, Service> };
-      assert.deepEqual(Object.keys(services).sort(), [proxy, 'database', 'hello', service].sort());
-      assert.equal(services['database']!.ports, undefined, 'the database publishes no port');
-      assert.equal(services['database']!.environment?.['POSTGRES_PASSWORD'], 'given by idkit');
-      for (const [name, one] of Object.entries(services))
-        assert.deepEqual(one.security_opt, ['no-new-privileges:true'], name);
-      for (const name of ['hello', proxy, ...(service === 'idkit' ? ['idkit'] : [])])
-        assert.equal(services[name]!.read_only, true, name);
-      for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
-    });
+
+function checkServices(services: Record<string, Service>, service: string, proxy: string): void {
+  assert.deepEqual(Object.keys(services).sort(), [proxy, 'database', 'hello', service].sort());
+  assert.equal(services['database']!.ports, undefined, 'the database publishes no port');
+  assert.equal(services['database']!.environment?.['POSTGRES_PASSWORD'], 'given by idkit');
+  for (const [name, one] of Object.entries(services))
+    assert.deepEqual(one.security_opt, ['no-new-privileges:true'], name);
+  for (const name of ['hello', proxy, ...(service === 'idkit' ? ['idkit'] : [])])
+    assert.equal(services[name]!.read_only, true, name);
+  for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
+}
 
 test('init on an idkit.yaml that names another proxy writes that one’s configuration', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));

@@ -50,6 +50,22 @@ export function missingEngine(kind: EngineKind): string | undefined {
   return why;
 }
 
+/** What lets Docker's program find the plugin of IDKIT_TEST_COMPOSE_PLUGIN, a directory like ~/.docker. */
+export function pluginEnvironment(): Record<string, string> {
+  const dir = process.env['IDKIT_TEST_COMPOSE_PLUGIN'];
+  return dir === undefined ? {} : { DOCKER_CONFIG: dir };
+}
+
+/** Why `docker compose` 2 or newer cannot be run here, or undefined; a failure where everything must be there. */
+export function missingPlugin(): string | undefined {
+  const env = { ...process.env, ...pluginEnvironment() };
+  const asked = spawnSync('docker', ['compose', 'version', '--short'], { env });
+  const found = asked.status === 0 && /^v?([2-9]|\d\d)\./.test(asked.stdout.toString());
+  const why = found ? undefined : 'needs docker compose: fetch-compose-plugin.sh, IDKIT_TEST_COMPOSE_PLUGIN';
+  if (why !== undefined) assert.notEqual(process.env['IDKIT_TEST_REQUIRE_ALL'], '1', why);
+  return why;
+}
+
 /** An engine with all images; it and all it made go when the test ends. */
 export async function startEngine(t: TestContext, kind: EngineKind): Promise<TestEngine> {
   const dir = mkdtempSync(join(tmpdir(), `idkit-${kind}-`));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mask } from '../docs/console.ts';
-import { leftovers, missingEngine, startEngine } from './engines.ts';
+import { leftovers, missingEngine, missingPlugin, pluginEnvironment, startEngine } from './engines.ts';
 import { findContainerExamples, runWalkThrough } from './walk-through.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -24,14 +24,17 @@ test('README’s way goes from init to a restore on an empty host', () => {
     assert.ok(text.includes(word), word);
 });
 
-for (const kind of ['docker', 'podman'] as const) {
-  test(`with ${kind} every command of README’s way through a container platform does what it shows`, async (t) => {
-    const missing = missingEngine(kind);
+const PROGRAMS = { 'docker compose': 'docker', 'podman-compose': 'podman' } as const;
+
+for (const [program, kind] of Object.entries(PROGRAMS)) {
+  test(`with ${program} every command of README’s way through a container platform does what it shows`, async (t) => {
+    const missing = missingEngine(kind) ?? (kind === 'docker' ? missingPlugin() : undefined);
     if (missing !== undefined) return t.skip(missing);
     const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));
     t.after(() => rmSync(dir, { recursive: true, force: true }));
     const engine = await startEngine(t, kind);
-    const ran = await runWalkThrough(dir, engine, examples);
+    const env = kind === 'docker' ? { ...engine.env, ...pluginEnvironment() } : engine.env;
+    const ran = await runWalkThrough(dir, { ...engine, env }, examples);
     for (const { command, output, actual } of ran)
       assert.equal(maskPlaces(actual), maskPlaces(output), `$ ${command}`);
 
@@ -40,6 +43,10 @@ for (const kind of ['docker', 'podman'] as const) {
     assert.doesNotMatch(checklist, /does not apply|failed/, 'every row of the checklist is done');
     const volumes = await leftovers(engine, 'idkit');
     assert.equal(volumes.filter((name) => !name.startsWith('idkit_')).length, 0, 'down leaves volumes alone');
+    if (kind === 'podman') return;
+    const label = '{{index .Labels "com.docker.compose.version"}}';
+    const madeBy = await engine.call(['volume', 'inspect', '-f', label, 'idkit_database']);
+    assert.doesNotMatch(madeBy, /^1\./, 'by the plugin, where docker-compose is there too');
   });
 }
 
