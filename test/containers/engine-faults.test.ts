@@ -16,6 +16,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { callProgram } from '../../src/runtime/compose/call.ts';
+import type { Engine } from '../../src/runtime/compose/engine.ts';
+import { reapDeadDrills } from '../../src/runtime/compose/scratch.ts';
+import { drillMark } from '../../src/runtime/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 
@@ -155,14 +159,7 @@ test('containers of another platform directory with the same project are never t
   const dir = await makePlatform(t);
   const other = join(dir, 'other');
   await runIdkit(['init', '--runtime', 'compose', '--dir', other], { cwd: dir });
-  const env = { CONTAINERS_STORAGE_CONF: storage(dir), DOCKER_HOST: `unix://${dir}/none.sock` };
-  const podman = (...args: string[]) => {
-    const ended = spawnSync('podman', args, { cwd: dir, env: { ...process.env, ...env }, encoding: 'utf8' });
-    assert.equal(ended.status, 0, ended.stderr);
-    return ended.stdout.trim();
-  };
-  writeFileSync(join(dir, 'nothing'), '');
-  podman('import', tarOf(dir, 'nothing'), 'localhost/nothing:1');
+  const { env, podman } = preparePodman(dir);
   const label = (name: string, value: string) => ['--label', `com.docker.compose.${name}=${value}`];
   const make = (workingDirectory: string) =>
     podman(
@@ -173,7 +170,7 @@ test('containers of another platform directory with the same project are never t
       'localhost/nothing:1',
       '/nothing',
     );
-  const commands = [['up'], ['down'], ['status', '--json']];
+  const commands = [['up'], ['down']];
   const run = (command: readonly string[]) =>
     runIdkit([...command, '--dir', join(dir, 'idkit')], { cwd: dir, env });
   for (const place of [other, join(other, '.restore-20261121_120000-abcdef')]) {
@@ -188,6 +185,7 @@ test('containers of another platform directory with the same project are never t
       );
     }
     podman('rm', id);
+    commands.shift();
   }
   // One whose platform was moved away, or that is this one's, is no other's.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
@@ -197,6 +195,41 @@ test('containers of another platform directory with the same project are never t
     assert.equal(podman('ps', '-aq'), '');
   }
 });
+
+test('the container of a drill that was killed goes before the next one, and no other does', async (t) => {
+  const missing = missingEngine('podman');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const { env, podman } = preparePodman(dir);
+  const engine: Engine = {
+    kind: 'podman',
+    program: 'podman',
+    call: (args, options) => callProgram('podman', args, { ...options, env }),
+    findCompose: () => assert.fail('no compose file is read'),
+  };
+  const gone = spawnSync('true').pid;
+  const marks = [drillMark(gone), drillMark(process.pid), `another_${gone}`, String(gone)];
+  const [dead, ...others] = marks.map((mark) =>
+    podman('create', '--label', `idkit.drill=${mark}`, 'localhost/nothing:1', '/nothing'),
+  );
+  await reapDeadDrills(engine);
+  const left = podman('ps', '-aq', '--no-trunc').split('\n');
+  assert.deepEqual(left.sort(), others.sort());
+  assert.ok(!left.includes(dead!));
+});
+
+/** Podman with a place of its own in `dir`, and an image that holds an empty file. */
+function preparePodman(dir: string) {
+  const env = { CONTAINERS_STORAGE_CONF: storage(dir), DOCKER_HOST: `unix://${dir}/none.sock` };
+  const podman = (...args: string[]) => {
+    const ended = spawnSync('podman', args, { cwd: dir, env: { ...process.env, ...env }, encoding: 'utf8' });
+    assert.equal(ended.status, 0, ended.stderr);
+    return ended.stdout.trim();
+  };
+  writeFileSync(join(dir, 'nothing'), '');
+  podman('import', tarOf(dir, 'nothing'), 'localhost/nothing:1');
+  return { env, podman };
+}
 
 function tarOf(dir: string, name: string): string {
   const file = join(dir, `${name}.tar`);

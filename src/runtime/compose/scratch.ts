@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError, type Random, Secret } from '../../core/index.ts';
+import { drillMark, isDeadDrill } from '../drill-mark.ts';
 import type { PostgresPrograms } from '../postgres/programs.ts';
 import type { ScratchPlace } from '../postgres/scratch-cluster.ts';
 import { lastLine } from './call.ts';
@@ -14,6 +15,8 @@ import { openContainerPrograms } from './programs.ts';
 const START_SECONDS = 60;
 const BETWEEN_LOOKS = 200;
 const LOG_LINES = 5;
+/** Names the drill that a container is there for. */
+const LABEL = 'idkit.drill';
 
 /** A Postgres server in a container of its own, and how its programs are run. */
 export interface ScratchContainer extends ScratchPlace {
@@ -30,6 +33,7 @@ export interface ScratchContainer extends ScratchPlace {
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
   const engine = await findEngine(settings.compose.engine);
   const image = findImage(settings);
+  await reapDeadDrills(engine);
   const password = new Secret(random.bytes(24).toString('base64url'));
   const id = await runServer(engine, image, password);
   const close = async () => {
@@ -42,6 +46,16 @@ export async function openScratchContainer(settings: Settings, random: Random): 
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Removes the containers of drills that were killed: what they left is a whole database of the platform. */
+export async function reapDeadDrills(engine: Engine): Promise<void> {
+  const listed = await engine.call(['ps', '-aq', '--filter', `label=${LABEL}`]);
+  for (const id of listed.stdout.split('\n').filter((line) => line !== '')) {
+    const format = `{{index .Config.Labels "${LABEL}"}}`;
+    const told = await engine.call(['container', 'inspect', '--format', format, id]);
+    if (isDeadDrill(told.stdout.trim())) await engine.call(['rm', '-f', '-v', id]);
   }
 }
 
@@ -59,7 +73,7 @@ async function runServer(engine: Engine, image: string, password: Secret): Promi
   const variables = { POSTGRES_USER: 'idkit', POSTGRES_DB: 'postgres', POSTGRES_PASSWORD: password.reveal() };
   const names = Object.keys(variables).flatMap((name) => ['-e', name]);
   const ran = await engine.call(
-    ['run', '-d', '--label', `idkit.drill=${process.pid}`, ...names, '-p', '127.0.0.1::5432', image],
+    ['run', '-d', '--label', `${LABEL}=${drillMark(process.pid)}`, ...names, '-p', '127.0.0.1::5432', image],
     { env: variables },
   );
   if (ran.code === 0) return ran.stdout.trim();

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { hostname } from 'node:os';
-import { IdkitError, type Random, systemErrorCode } from '../../core/index.ts';
+import { IdkitError, type Random } from '../../core/index.ts';
+import { drillMark, isDeadDrill } from '../drill-mark.ts';
 import type { PostgresContext } from './context.ts';
 import { queryBeside } from './existing.ts';
 import { literal } from './quote.ts';
@@ -21,8 +20,7 @@ export async function openScratchDatabase(
   url: string,
   random: Random,
 ): Promise<ScratchPlace> {
-  const mark = `${PREFIX}${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}_`;
-  const name = `${mark}${process.pid}_${random.bytes(4).toString('hex')}`;
+  const name = `${PREFIX}${drillMark(process.pid)}_${random.bytes(4).toString('hex')}`;
   const namesLike = async (start: string): Promise<readonly string[]> =>
     (
       await queryBeside(
@@ -32,10 +30,8 @@ export async function openScratchDatabase(
     ).map((row) => String(row['name']));
   if (context.database.startsWith(PREFIX))
     throw new IdkitError('IDKIT_LOCKED', `${context.database} is the database of a drill itself`);
-  for (const left of await namesLike(mark)) {
-    const pid = Number(left.slice(mark.length).split('_')[0]);
-    if (!lives(pid)) await drop(context, left);
-  }
+  for (const left of await namesLike(PREFIX))
+    if (isDeadDrill(left.slice(PREFIX.length))) await drop(context, left);
   return {
     url: withName(url, name),
     // Known since the questions above; the role keeps it.
@@ -55,13 +51,4 @@ function withName(url: string, name: string): string {
       hints: ['write it as postgres://USER@HOST/NAME'],
     });
   return `${start}/${name}${query}`;
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemErrorCode(error) !== 'ESRCH';
-  }
 }
