@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { CONTEXT, findRootfs, findServiceContext } from './images.ts';
+import { CONTEXT, findRootfs, findServiceContext, keycloakContext } from './images.ts';
 
 // Real engines with places of their own: a Docker daemon that the test starts and stops, and Podman with its own
 // storage. Images are made here, of Debian's packages and this checkout.
@@ -66,8 +66,15 @@ export function missingPlugin(): string | undefined {
   return why;
 }
 
-/** An engine with all images; it and all it made go when the test ends. */
-export async function startEngine(t: TestContext, kind: EngineKind): Promise<TestEngine> {
+/** What a platform's images hold as its token service. */
+export type TestedService = 'idkit' | 'keycloak';
+
+/** An engine with the images of a platform; it and all it made go when the test ends. */
+export async function startEngine(
+  t: TestContext,
+  kind: EngineKind,
+  service: TestedService = 'idkit',
+): Promise<TestEngine> {
   const dir = mkdtempSync(join(tmpdir(), `idkit-${kind}-`));
   const env = kind === 'docker' ? await startDocker(t, dir) : preparePodman(t, dir);
   const call: TestEngine['call'] = async (args) => {
@@ -78,7 +85,7 @@ export async function startEngine(t: TestContext, kind: EngineKind): Promise<Tes
     return stdout;
   };
   const runs = () => existsSync(dir);
-  return { kind, env, images: await makeImages(kind, call), runs, call };
+  return { kind, env, images: await makeImages(kind, call, service, env), runs, call };
 }
 
 /** A daemon of its own; what it holds is removed with it. */
@@ -171,23 +178,45 @@ graphroot = "${join(dir, 'data')}"
   return env;
 }
 
-/** One base of Debian's packages, and on it what stands in for the public images, and idkit by its Containerfile. */
-async function makeImages(kind: EngineKind, call: TestEngine['call']): Promise<string> {
+/**
+ * One base of Debian's packages, and on it what stands in for the public images, and idkit by its Containerfile. A
+ * platform of Keycloak has Caddy alone.
+ */
+async function makeImages(
+  kind: EngineKind,
+  call: TestEngine['call'],
+  service: TestedService,
+  env: Record<string, string>,
+): Promise<string> {
   const base = 'localhost/idkit-test/base:1';
   await call(['import', await findRootfs(), base]);
+  const options = (tag: string) => {
+    const own = kind === 'podman' ? ['--isolation', 'chroot', '--format', 'docker'] : [];
+    return ['build', '-q', ...own, '--build-arg', `BASE=${base}`, '-t', tag, '-f'];
+  };
   const build = async (name: string, file: string, context: string) => {
     const tag = `localhost/${name}`;
-    const own = kind === 'podman' ? ['--isolation', 'chroot', '--format', 'docker'] : [];
-    await call(['build', '-q', ...own, '--build-arg', `BASE=${base}`, '-t', tag, '-f', file, context]);
+    await call([...options(tag), file, context]);
     return tag;
   };
   const own = (name: string) =>
     build(`idkit-test/${name}:1`, join(CONTEXT, `${name}.Containerfile`), CONTEXT);
+  const buildKeycloak = async () => {
+    const tag = 'localhost/idkit-test/keycloak:26.7.3';
+    const words = [kind, ...options(tag), 'keycloak.Containerfile', '-'];
+    const line = `set -o pipefail; ${await keycloakContext()} | ${words.join(' ')}`;
+    await execute('bash', ['-c', line], { env: { ...process.env, ...env }, maxBuffer: 1 << 26 });
+    return tag;
+  };
   return [
     `DATABASE_IMAGE=${await own('database')}`,
     `PROXY_IMAGE=${await own('caddy')}`,
-    `NGINX_IMAGE=${await own('nginx')}`,
-    `SERVICE_IMAGE=${await build('idkit-test/idkit:1', CONTAINERFILE, await findServiceContext())}`,
+    ...(service === 'keycloak'
+      ? [`SERVICE_IMAGE=${await buildKeycloak()}`]
+      : [
+          `NGINX_IMAGE=${await own('nginx')}`,
+          `SERVICE_IMAGE=${await build('idkit-test/idkit:1', CONTAINERFILE, await findServiceContext())}`,
+        ]),
     `APPLICATION_IMAGE=${base}`,
     '',
   ].join('\n');

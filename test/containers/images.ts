@@ -7,15 +7,17 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { prepareDistribution } from '../keycloak/keycloak-server.ts';
 
 // What the images are made of, kept from one run to the next in IDKIT_TEST_CACHE (or a directory of its own below the
 // system's temporary one): a Debian with Postgres and the proxies, and this checkout as npm installs it.
@@ -96,6 +98,23 @@ export function findServiceContext(): Promise<string> {
   });
 }
 
+/**
+ * A shell's command that writes the build context of Keycloak's image to its standard output: the distribution that
+ * runs without containers too, and the Java of this machine, which is Debian's.
+ */
+export async function keycloakContext(): Promise<string> {
+  const { stdout } = await execute('sh', ['-c', 'command -v java']);
+  const java = dirname(dirname(realpathSync(stdout.trim())));
+  const home = await prepareDistribution();
+  const rename = (from: string, to: string) => `--transform 's,^${basename(from)}/,${to}/,'`;
+  const javaParts = ['bin', 'conf', 'lib', 'release'].map((part) => `'${basename(java)}/${part}'`);
+  return [
+    `tar -ch --mode=g+rwX ${rename(java, 'java')} ${rename(home, 'keycloak')} --exclude=src.zip`,
+    `-C '${CONTEXT}' keycloak.Containerfile -C '${dirname(home)}' '${basename(home)}'`,
+    `-C '${dirname(java)}' ${javaParts.join(' ')}`,
+  ].join(' ');
+}
+
 /** It appears under its name at once, when it is whole. */
 async function findOrMake(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = join(cache(), name);
@@ -103,7 +122,13 @@ async function findOrMake(name: string, make: (draft: string) => Promise<void>):
   const draft = join(cache(), `.${name}-${process.pid}`);
   rmSync(draft, { recursive: true, force: true });
   await make(draft);
-  renameSync(draft, path);
+  try {
+    renameSync(draft, path);
+  } catch (error) {
+    // Another run made the same meanwhile.
+    if (!existsSync(path)) throw error;
+    rmSync(draft, { recursive: true });
+  }
   return path;
 }
 

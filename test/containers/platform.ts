@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { initPlatform } from '../../src/config/index.ts';
 import { type Ended, runIdkit } from '../journey/idkit.ts';
-import type { TestEngine } from './engines.ts';
+import type { TestEngine, TestedService } from './engines.ts';
 import { adapt, findPorts } from './walk-through.ts';
 
 /** A container platform in a directory of its own. */
 export interface ContainerPlatform {
   dir: string;
   project: string;
-  /** Ports of the proxy, the service and the application. */
+  /** Ports of the proxy, the service, the application, and the management of a service that has it apart. */
   ports: readonly number[];
   /** Runs idkit on it. */
   run(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
@@ -26,10 +26,11 @@ export async function makePlatform(
   t: TestContext,
   engine: TestEngine,
   proxy: 'caddy' | 'nginx' = 'caddy',
+  service: TestedService = 'idkit',
 ): Promise<ContainerPlatform> {
   const dir = join(mkdtempSync(join(tmpdir(), 'idkit-containers-')), 'idkit');
   const project = `idkit-test-${process.pid}-${++projects}`;
-  const ports = await findPorts(3);
+  const ports = await findPorts(service === 'keycloak' ? 4 : 3);
   const run: ContainerPlatform['run'] = (argv, env = {}) =>
     runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
   t.after(async () => {
@@ -44,7 +45,7 @@ export async function makePlatform(
     const volumes = await list(['volume', 'ls', '-q']);
     if (volumes.length > 0) await engine.call(['volume', 'rm', '-f', ...volumes]);
   });
-  initPlatform(dir, { runtime: 'compose', proxy, env: {} });
+  initPlatform(dir, { runtime: 'compose', service, proxy, env: {} });
   adapt(dir, engine, ports);
   const yaml = join(dir, 'idkit.yaml');
   const text = readFileSync(yaml, 'utf8');

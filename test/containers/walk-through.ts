@@ -49,11 +49,12 @@ export async function runWalkThrough(
 
 /** Images of the test's own and free ports, where a reader would take the defaults. */
 export function adapt(platform: string, engine: TestEngine, ports: readonly number[]): void {
-  const [https, service, application] = ports;
-  appendFileSync(
-    join(platform, '.env'),
-    `${engine.images}HTTPS_PORT=${https}\nSERVICE_PORT=${service}\nAPPLICATION_PORT=${application}\n`,
+  const [https, service, application, management] = ports;
+  const named = { HTTPS: https, SERVICE: service, APPLICATION: application, MANAGEMENT: management };
+  const lines = Object.entries(named).flatMap(([name, port]) =>
+    port === undefined ? [] : `${name}_PORT=${port}\n`,
   );
+  appendFileSync(join(platform, '.env'), `${engine.images}${lines.join('')}`);
   const yaml = join(platform, 'idkit.yaml');
   const text = readFileSync(yaml, 'utf8');
   writeFileSync(yaml, text.replaceAll(':8443', `:${https}`).replaceAll(':8081', `:${application}`));

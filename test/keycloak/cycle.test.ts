@@ -5,19 +5,20 @@ import { describe, it } from 'node:test';
 import { makePlace, runIdkit } from '../journey/idkit.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import {
-  KEYCLOAK_ADMIN,
-  type KeycloakServer,
-  missingKeycloak,
-  runSql,
-  startKeycloak,
-} from './keycloak-server.ts';
-import { type Answer, makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts';
+  checklistOf,
+  type KeptTokens,
+  logIn,
+  logInSample,
+  makeRealms,
+  openSessions,
+  REALMS,
+  realmsOf,
+  renewKept,
+} from './cycle-steps.ts';
+import { KEYCLOAK_ADMIN, missingKeycloak, runSql, startKeycloak } from './keycloak-server.ts';
+import { makeOperatedPlatform, PASSPHRASE } from './operated-platform.ts';
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
-const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
-
-/** Users of realm globex whose passwords are tried: every twentieth of a thousand. */
-const SAMPLE = Array.from({ length: 50 }, (_, index) => index * 20);
 
 describe('a platform with a real Keycloak that its operator runs', { skip }, () => {
   it('is backed up, destroyed and restored: users log in, sessions and offline tokens live on (contract §3, backup and restore)', async (t) => {
@@ -34,7 +35,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       assert.equal(ended.code, 0, `${argv.join(' ')}: ${ended.stdout}${ended.stderr}`);
       return ended;
     };
-    const kept: { refresh: string[]; offline: string } = { refresh: [], offline: '' };
+    let kept: KeptTokens | undefined;
     let set = '';
 
     await t.test('three realms with 1,000 users, and sessions', async () => {
@@ -43,16 +44,8 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
         join(platform.dir, '.env'),
         `${[...env, `IDKIT_SMOKE_CLIENT_SECRET=${secret}`].join('\n')}\n`,
       );
-      for (const realm of ['acme', 'globex'])
-        await succeed(['admin', 'realm', 'create', '--file', join(EXPORTS, `${realm}-realm.json`)]);
-      await succeed(['admin', 'realm', 'create', 'fresh']);
-      for (const index of SAMPLE.slice(0, 5)) {
-        kept.refresh.push(await logIn(keycloak, index));
-      }
-      // Users of globex have no role for offline tokens; bob of acme has.
-      const bob = { username: 'bob', password: 'Correct-Horse-7' };
-      const form = { grant_type: 'password', client_id: 'spa', ...bob, scope: 'openid offline_access' };
-      kept.offline = refreshTokenOf(await postTo(keycloak, 'acme', 'token', form));
+      await makeRealms(succeed);
+      kept = await openSessions(keycloak);
     });
 
     await t.test('backup: 0; what Keycloak leaves out of its realm files is said', async () => {
@@ -62,15 +55,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       const manifest = JSON.parse(readFileSync(join(dir, 'manifest.json'), 'utf8'));
       assert.deepEqual(manifest.service, { kind: 'keycloak', version: keycloak.version });
       assert.equal(manifest.realmSource, 'api');
-      assert.deepEqual(
-        manifest.realms.map(({ realm, users }: { realm: string; users: number }) => [realm, users]),
-        [
-          ['acme', 13],
-          ['fresh', 0],
-          ['globex', 1000],
-          ['master', 1],
-        ],
-      );
+      assert.deepEqual(realmsOf(manifest), REALMS);
       set = join(makePlace(t), basename(dir));
       cpSync(dir, set, { recursive: true });
     });
@@ -91,8 +76,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     await t.test('restore on the empty host, from the set alone: 0, the whole checklist done', async () => {
       const restored = await restoreInto(platform.dir, set);
       assert.equal(restored.code, 0, restored.stdout + restored.stderr);
-      const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
-      assert.deepEqual(Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome])), {
+      assert.deepEqual(checklistOf(restored), {
         containers: 'does not apply',
         readiness: 'done',
         proxy: 'does not apply',
@@ -105,18 +89,11 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     });
 
     await t.test('a sample of 50 users logs in', async () => {
-      for (const index of SAMPLE) await logIn(keycloak, index);
+      await logInSample(keycloak);
     });
 
     await t.test('sessions of before live on: their refresh tokens and offline tokens renew', async () => {
-      const renew = (realm: string, client: string, token: string) =>
-        postTo(keycloak, realm, 'token', {
-          grant_type: 'refresh_token',
-          client_id: client,
-          refresh_token: token,
-        });
-      for (const token of kept.refresh) refreshTokenOf(await renew('globex', 'app', token));
-      refreshTokenOf(await renew('acme', 'spa', kept.offline));
+      await renewKept(keycloak, kept!);
     });
 
     await t.test('over a running Keycloak: it is stopped and started by its commands', async () => {
@@ -165,18 +142,6 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     });
   });
 });
-
-/** The refresh token of a new login of `userNNNN` in realm globex. */
-async function logIn(keycloak: KeycloakServer, index: number): Promise<string> {
-  const username = `user${String(index).padStart(4, '0')}`;
-  const form = { grant_type: 'password', client_id: 'app', username, password: `Globex-pass-${index}` };
-  return refreshTokenOf(await postTo(keycloak, 'globex', 'token', form));
-}
-
-function refreshTokenOf(answer: Answer): string {
-  assert.equal(answer.status, 200, JSON.stringify(answer.body));
-  return String(answer.body['refresh_token']);
-}
 
 /** A run of its own: the platform's directory need not be there. */
 function restoreInto(dir: string, set: string, more: readonly string[] = []) {

@@ -84,7 +84,7 @@ const findZip = () => listCache(/^keycloak-quarkus-dist-26\..*\.zip$/);
 const findBuilt = () => listCache(/^built-26\./);
 
 /** The distribution, unpacked and built for Postgres; made once for all tests, in place by one rename. */
-async function prepareDistribution(): Promise<string> {
+export async function prepareDistribution(): Promise<string> {
   const built = findBuilt();
   if (built !== undefined) return built;
   const zip = findZip();

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type Ended, makePlace, runIdkit } from '../journey/idkit.ts';
@@ -49,6 +50,11 @@ export function makeOperatedPlatform(
   };
 }
 
+/** Where a token service answers. */
+export interface TokenService {
+  baseUrl: string;
+}
+
 /** What a token service answered. */
 export interface Answer {
   status: number;
@@ -60,16 +66,22 @@ export interface Answer {
  * their issuer, and it may have been another port when they were issued.
  */
 export function postTo(
-  keycloak: KeycloakServer,
+  { baseUrl }: TokenService,
   realm: string,
   endpoint: string,
   form: Record<string, string>,
-  host = `127.0.0.1:${keycloak.port}`,
+  host = new URL(baseUrl).host,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
+    const request = baseUrl.startsWith('https:') ? requestTls : requestPlain;
     const sent = request(
-      `${keycloak.baseUrl}/realms/${realm}/protocol/openid-connect/${endpoint}`,
-      { method: 'POST', headers: { host, 'content-type': 'application/x-www-form-urlencoded' } },
+      `${baseUrl}/realms/${realm}/protocol/openid-connect/${endpoint}`,
+      {
+        method: 'POST',
+        headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
+        // A proxy for localhost signs its certificate itself.
+        rejectUnauthorized: false,
+      },
       (answer) => {
         const chunks: Buffer[] = [];
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));

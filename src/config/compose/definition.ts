@@ -98,6 +98,8 @@ const KEYCLOAK = `  keycloak:
       KC_DB_URL: jdbc:postgresql://database/keycloak
       KC_DB_USERNAME: keycloak
       KC_DB_PASSWORD:
+      # One Keycloak alone. Without this line, all that run on one database look for each other and form a cluster.
+      KC_CACHE: local
       # The public address; the proxy ends TLS.
       KC_HOSTNAME: \${IDKIT_BASE_URL:-${COMPOSE_BASE_URL}}
       KC_HOSTNAME_BACKCHANNEL_DYNAMIC: "false"

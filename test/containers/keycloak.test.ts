@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+import { readEnvFile } from '../../src/config/index.ts';
+import { makePlace } from '../journey/idkit.ts';
+import {
+  checklistOf,
+  type KeptTokens,
+  logIn,
+  logInSample,
+  makeRealms,
+  openSessions,
+  REALMS,
+  realmsOf,
+  renewKept,
+} from '../keycloak/cycle-steps.ts';
+import { missingKeycloak } from '../keycloak/keycloak-server.ts';
+import { findContainerId, leftovers, missingEngine, startEngine } from './engines.ts';
+import { makePlatform } from './platform.ts';
+
+const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
+
+/** The administrative API of a Keycloak that takes in 1,000 users on a busy machine. */
+const PATIENT = ['--timeout', '120'];
+
+test('a container platform around a real Keycloak is backed up, destroyed and restored from the set alone (spec "Restore procedure")', async (t) => {
+  const missing = missingEngine('docker') ?? missingKeycloak();
+  if (missing !== undefined) return t.skip(missing);
+  const engine = await startEngine(t, 'docker', 'keycloak');
+  const platform = await makePlatform(t, engine, 'caddy', 'keycloak');
+  const { dir, project } = platform;
+  /** As people reach it: through the proxy. */
+  const service = { baseUrl: `https://localhost:${platform.ports[0]}` };
+  const run = (argv: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    platform.run([...argv, '--json', ...(argv[0] === 'admin' ? PATIENT : [])], { ...PASSPHRASE, ...env });
+  const succeed = async (argv: readonly string[]) => {
+    const ended = await run(argv);
+    assert.equal(ended.code, 0, `${argv.join(' ')}: ${ended.stdout}${ended.stderr}`);
+    return ended;
+  };
+  const partsOf = (result: Record<string, unknown>) =>
+    (result['parts'] as { name: string; health: string }[]).map(({ name, health }) => [name, health]);
+  const UP = [
+    ['database', 'UP'],
+    ['keycloak', 'UP'],
+    ['caddy', 'UP'],
+    ['hello', 'UP'],
+  ];
+  let kept: KeptTokens | undefined;
+  let set = '';
+
+  await t.test(
+    'init and up: every part is UP, and status tells Keycloak’s own version and health',
+    async () => {
+      assert.deepEqual(partsOf((await succeed(['up'])).result()), UP);
+      const status = (await succeed(['status'])).result();
+      assert.deepEqual(partsOf(status), UP);
+      const { baseUrl: _, ...told } = status['service'] as Record<string, unknown>;
+      assert.deepEqual(told, { kind: 'keycloak', version: '26.7.3', health: 'UP' });
+    },
+  );
+
+  await t.test('smoke names the way to its client, which then has the secret of .env', async () => {
+    const before = await run(['smoke']);
+    assert.equal(before.code, 3, before.stdout);
+    assert.match(before.stdout, /idkit admin client create idkit-smoke --realm master makes it/);
+    const made = (await succeed(['admin', 'client', 'create', 'idkit-smoke'])).result();
+    assert.equal(made['secret'], undefined, 'it is in .env already');
+    const { checks } = (await succeed(['smoke'])).result() as { checks: { id: string; outcome: string }[] };
+    const silent = checks.filter(({ outcome }) => outcome !== 'passed').map(({ id }) => id);
+    assert.deepEqual(silent, ['user-count'], 'it expects no users by itself');
+  });
+
+  await t.test(
+    'no secret stands in an argument, a label or a file, nor with a part that has no need of it',
+    async () => {
+      const secrets = [...readEnvFile(join(dir, '.env'))].filter(([key]) => /KEY|PASSWORD|SECRET/.test(key));
+      assert.equal(secrets.length, 4);
+      const needed: Record<string, readonly string[]> = {
+        database: ['IDKIT_DATABASE_PASSWORD'],
+        keycloak: ['IDKIT_ADMIN_PASSWORD', 'IDKIT_DATABASE_PASSWORD'],
+        caddy: [],
+        hello: [],
+      };
+      for (const [part, own] of Object.entries(needed)) {
+        const inspected = await engine.call(['inspect', await findContainerId(engine, project, part)]);
+        const [record] = JSON.parse(inspected) as { Config: { Env?: string[] } }[];
+        const { Env = [], ...Config } = record!.Config;
+        const shown = JSON.stringify({ ...record, Config });
+        for (const [key, value] of secrets) {
+          assert.ok(!shown.includes(value), `${key} in an argument or a label of ${part}`);
+          assert.equal(
+            Env.join('\n').includes(value),
+            own.includes(key),
+            `${key} in the environment of ${part}`,
+          );
+        }
+      }
+      const definition = readFileSync(join(dir, 'compose.yaml'), 'utf8');
+      for (const [key, value] of secrets) assert.ok(!definition.includes(value), key);
+    },
+  );
+
+  await t.test('three realms with 1,000 users, and sessions', async () => {
+    await makeRealms(succeed);
+    kept = await openSessions(service);
+  });
+
+  await t.test('backup and verify: 0', async () => {
+    const made = (await succeed(['backup'])).result() as { dir: string };
+    const manifest = JSON.parse(readFileSync(join(made.dir, 'manifest.json'), 'utf8'));
+    assert.deepEqual(manifest.service, { kind: 'keycloak', version: '26.7.3' });
+    assert.equal(manifest.realmSource, 'api');
+    assert.deepEqual(realmsOf(manifest), REALMS);
+    set = join(makePlace(t), basename(made.dir));
+    cpSync(made.dir, set, { recursive: true });
+    const verified = await succeed(['verify', set]);
+    assert.doesNotMatch(verified.stdout, /newer/, 'Keycloak’s schema is not held against idkit’s');
+  });
+
+  await t.test('a drill loads and counts it in a place of its own', async () => {
+    const drilled = checklistOf(await succeed(['drill', set]));
+    assert.equal(drilled['user-counts'], 'done');
+    assert.equal(drilled['readiness'], 'does not apply');
+  });
+
+  await t.test('everything is destroyed: containers, volumes, platform directory', async () => {
+    await succeed(['down']);
+    await engine.call(['volume', 'rm', ...(await leftovers(engine, project))]);
+    assert.deepEqual(await leftovers(engine, project), []);
+    rmSync(dir, { recursive: true });
+  });
+
+  await t.test('restore on the empty host, from the set alone: 0, the whole checklist done', async () => {
+    const restored = await succeed(['restore', '--from', set, '--yes']);
+    const rows = Object.entries(checklistOf(restored));
+    assert.equal(rows.length, 8);
+    for (const [row, outcome] of rows) assert.equal(outcome, 'done', row);
+  });
+
+  await t.test('a sample of 50 users logs in through the proxy; tokens of before renew', async () => {
+    await logInSample(service);
+    await renewKept(service, kept!);
+  });
+
+  await t.test('over a running platform: it is stopped and started by the restore', async () => {
+    await succeed(['admin', 'realm', 'create', 'made-later']);
+    await succeed(['restore', '--from', set, '--yes']);
+    assert.equal((await run(['admin', 'realm', 'get', 'made-later'])).code, 10);
+    await logIn(service, 7);
+  });
+
+  await t.test(
+    'a start that fails brings the old database back (16), and says how to start on it',
+    async () => {
+      await succeed(['admin', 'realm', 'create', 'old-state']);
+      const absent = { SERVICE_IMAGE: 'localhost/idkit-test/none:1' };
+      const failed = await run(['restore', '--from', set, '--yes'], absent);
+      assert.equal(failed.code, 16, failed.stdout);
+      assert.match(failed.stdout, /the old state is back: keycloak did not start, its image cannot be had/);
+      assert.match(failed.stdout, /idkit up starts it/);
+      const psql = ['psql', '-U', 'keycloak', '-Atc'];
+      const ask = async (sql: string) =>
+        engine.call(['exec', await findContainerId(engine, project, 'database'), ...psql, sql]);
+      assert.equal(await ask("SELECT count(*) FROM realm WHERE name = 'old-state'"), '1\n');
+      assert.equal(
+        await ask('SELECT datname FROM pg_database WHERE NOT datistemplate ORDER BY 1'),
+        'keycloak\npostgres\n',
+      );
+      for (const command of ['backup', 'smoke']) {
+        const refused = await run([command]);
+        assert.equal(refused.code, 15, refused.stdout);
+        assert.match(refused.stdout, /no container of keycloak runs that this machine reaches/);
+      }
+    },
+  );
+
+  await t.test(
+    'what does not come up is told by its log, not by the echo of the looks at it (1)',
+    async () => {
+      const echo = 'echo Reason; for n in 1 2 3 4 5 6 7 8 9 10; do echo INFO SRHCK01001 down; done; exit 3';
+      platform.edit('compose.yaml', 'command: ["start"]', `entrypoint: ["sh", "-c", "${echo}"]`);
+      const ended = await run(['up']);
+      assert.equal(ended.code, 1, ended.stdout);
+      assert.match(ended.stderr, /keycloak did not come up: .*exit code 3/);
+      assert.match(ended.stderr, /hint: log: Reason/);
+      assert.doesNotMatch(ended.stderr, /SRHCK/);
+    },
+  );
+});
