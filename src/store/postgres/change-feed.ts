@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
+import { IdkitError } from '../../core/index.ts';
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import { ADVISORY } from './advisory.ts';
 import type { Connections } from './connections.ts';
+import { POOLER_HINT } from './faults.ts';
 
 /** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
 const LOOK_MS = 750;
@@ -49,10 +51,14 @@ export class ChangeFeed {
     this.#loop = this.#follow(client);
   }
 
-  /** @param origin tells this store's own changes from those of others */
+  /**
+   * @param origin tells this store's own changes from those of others
+   * @throws IDKIT_SETTING where a pooler is in between that keeps no sessions
+   */
   static async open(connections: Connections, origin: string): Promise<ChangeFeed> {
     const client = await connections.open();
     try {
+      await checkSessions(connections, client);
       return new ChangeFeed(connections, origin, client, await listen(client));
     } catch (error) {
       await client.end();
@@ -210,4 +216,19 @@ async function listen(client: Client): Promise<string> {
     'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest',
   );
   return rows[0]!.oldest;
+}
+
+/** Two sessions that are open at once are two, unless a pooler makes one of them. @throws IDKIT_SETTING */
+async function checkSessions(connections: Connections, client: Client): Promise<void> {
+  const text = 'SELECT pg_backend_pid() AS pid';
+  const own = await client.query<{ pid: number }>(text);
+  const other = await connections.use((pooled) => pooled.query<{ pid: number }>(text));
+  if (own.rows[0]!.pid === other.rows[0]!.pid)
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `the database at ${connections.place} gives two sessions one connection`,
+      {
+        hints: [POOLER_HINT],
+      },
+    );
 }

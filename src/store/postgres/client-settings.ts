@@ -6,10 +6,20 @@ import { IdkitError, type Secret } from '../../core/index.ts';
 
 /** Milliseconds that a statement may run. */
 const STATEMENT_MS = 30_000;
-/** Milliseconds that a statement may wait for another's lock. */
-const LOCK_MS = 15_000;
-/** Milliseconds that a connection may stand still inside a transaction: this process has stopped. */
-const IDLE_MS = 60_000;
+
+/** What a connection sets for itself once it is made; as parameters of its start poolers would refuse them. */
+export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: `${STATEMENT_MS}`,
+  // Milliseconds that a statement may wait for another's lock.
+  lock_timeout: '15000',
+  // Milliseconds that a connection may stand still inside a transaction: this process has stopped.
+  idle_in_transaction_session_timeout: '60000',
+  // A server that has nothing to send notices that this machine is gone, so that its locks do not outlive it by hours.
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '30000',
+};
 /** Milliseconds after which an answer will not come any more: the network has swallowed it. */
 const SILENCE_MS = STATEMENT_MS + 5_000;
 /** Milliseconds that connecting may take. */
@@ -59,9 +69,6 @@ export function clientConfig(
     ssl: tls ? tlsOptions(address, host) : false,
     application_name: applicationName,
     connectionTimeoutMillis: (address.connectTimeout ?? CONNECT_MS / 1000) * 1000,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: IDLE_MS,
     query_timeout: SILENCE_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

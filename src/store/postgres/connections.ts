@@ -7,7 +7,13 @@ import {
   showPostgresHost,
 } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { type ClientSettings, clientConfig, isWithoutTls, wantsTls } from './client-settings.ts';
+import {
+  type ClientSettings,
+  clientConfig,
+  isWithoutTls,
+  SESSION_SETTINGS,
+  wantsTls,
+} from './client-settings.ts';
 import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
 import { refuse, takeSql } from './service-lock.ts';
 
@@ -32,14 +38,12 @@ interface Primary {
   pool: Pool;
 }
 
-/**
- * What every new connection is asked; a commit that does not wait for the disk is no commit. A server that has nothing
- * to send notices by itself that this machine is gone, so that its locks do not outlive it by hours.
- */
+/** What every new connection is asked; a commit that does not wait for the disk is no commit. */
 const GREETING = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
-  set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false),
-  set_config('tcp_keepalives_count', '3', false), set_config('tcp_user_timeout', '30000', false)`;
+  ${Object.entries(SESSION_SETTINGS)
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join(', ')}`;
 
 export interface ConnectionsOptions {
   /** Whether each connection holds the lock of services (`SERVICE_LOCK`), and is none where it cannot. */

@@ -61,6 +61,9 @@ interface Meaning {
   hint?: string;
 }
 
+/** Where a pooler hands the connection of one session to another. */
+export const POOLER_HINT = 'a pooler in between must keep sessions; pgbouncer: pool_mode = session';
+
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28P01': {
     code: 'IDKIT_CREDENTIALS',
@@ -88,6 +91,8 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   '57014': { code: 'IDKIT_UNREACHABLE', text: 'did not finish a statement in time' },
   '57P01': { code: 'IDKIT_UNREACHABLE', text: 'is being stopped' },
   '57P03': { code: 'IDKIT_UNREACHABLE', text: 'is starting or stopping' },
+  '26000': { code: 'IDKIT_SETTING', text: 'forgets what a session prepared', hint: POOLER_HINT },
+  '42P05': { code: 'IDKIT_SETTING', text: 'mixes up what sessions prepared', hint: POOLER_HINT },
   XX001: { code: 'IDKIT_DATABASE_DAMAGED', text: 'is damaged' },
   XX002: { code: 'IDKIT_DATABASE_DAMAGED', text: 'is damaged' },
 };
