@@ -5,6 +5,7 @@ import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { IdkitError, Secret } from '../../src/core/index.ts';
+import { explainEnd, mayRefusePassword } from '../../src/runtime/postgres/faults.ts';
 import { onSmallDisk } from '../procedures/platform.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 import {
@@ -68,6 +69,28 @@ test('a server without a connection left is 15; a role that only reads by defaul
   await database.swapDatabase('x');
   await database.discardDatabase('x', { old: true });
   assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('a refused password is known from what a server says in its own language', () => {
+  const said = (text: string) =>
+    explainEnd(
+      'psql',
+      { code: 2, stderr: `psql: error: connection to server at "127.0.0.1", port 5432 failed: ${text}\n` },
+      { database: 'keycloak', location: '127.0.0.1:5432' },
+    );
+  for (const text of [
+    'FATAL:  password authentication failed for user "keycloak"',
+    'FATAL:  Passwort-Authentifizierung für Benutzer »keycloak« fehlgeschlagen',
+    'ВАЖНО:  пользователь "keycloak" не прошёл проверку подлинности (по паролю)',
+  ])
+    assert.ok(mayRefusePassword(said(text)), text);
+  for (const text of [
+    'Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?',
+    'FATAL:  the database system is starting up',
+    'FATAL:  database "keycloak" does not exist',
+    'timeout expired',
+  ])
+    assert.ok(!mayRefusePassword(said(text)), text);
 });
 
 test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {

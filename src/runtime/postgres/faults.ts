@@ -58,6 +58,16 @@ const KNOWN: readonly Known[] = [
 export const SOON =
   /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
 
+/**
+ * Whether the server may have refused the password. While somebody connects it tells no SQLSTATE, and speaks the language
+ * of its `lc_messages`; only libpq's words around it are English. Another attempt with another password harms nothing.
+ */
+export function mayRefusePassword({ code, message }: IdkitError): boolean {
+  if (/authentication failed|\b28P01\b/.test(message)) return true;
+  const saidByServer = /connection to server .* failed: [^\s:]+: {2}/.test(message);
+  return saidByServer && code === 'IDKIT_UNREACHABLE' && !SOON.test(message);
+}
+
 /** Lines of a report that tell the operator nothing. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
 

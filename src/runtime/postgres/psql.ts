@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { PostgresAddress } from '../../config/index.ts';
 import { IdkitError, type Random, type Secret } from '../../core/index.ts';
-import { explainEnd, SOON } from './faults.ts';
+import { explainEnd, mayRefusePassword, SOON } from './faults.ts';
 import type { FoundProgram, PostgresPrograms, ProgramEnd, RunningProgram } from './programs.ts';
 import { connectionValue, literal } from './quote.ts';
 
@@ -98,7 +98,7 @@ export function openPsql(options: PsqlOptions): Psql {
         settled = passwords[0];
         return value;
       } catch (error) {
-        const refused = error instanceof IdkitError && /authentication failed|28P01/.test(error.message);
+        const refused = error instanceof IdkitError && mayRefusePassword(error);
         if (!refused || left <= 0) throw error;
         passwords = [...passwords.slice(1), passwords[0]];
       }
