@@ -35,10 +35,10 @@ export function openContext(globals: GlobalFlags, io: CliIo, output: Output): Co
   };
 }
 
-/** The error for a place that is no platform directory. */
-function directoryMissing(dir: string): IdkitError {
+/** The error for a place that is no platform directory; `init` is the command that makes one. */
+export function directoryMissing(dir: string, init = 'idkit init'): IdkitError {
   return new IdkitError('IDKIT_DIRECTORY_MISSING', `no platform directory at ${dir}: it has no idkit.yaml`, {
-    hints: ['name one with --dir or IDKIT_DIR', `idkit init --dir ${dir} makes one`],
+    hints: ['name one with --dir or IDKIT_DIR', `${init} --dir ${dir} makes one`],
   });
 }
 

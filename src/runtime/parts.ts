@@ -38,6 +38,8 @@ export interface StartOptions {
   timeoutSeconds: number;
   /** The directory that holds the platform's definition, where that is not in its place yet. */
   definition?: string;
+  /** Hears why a part takes long: its image is not on this machine yet. */
+  note?: (message: string) => void;
 }
 
 /**

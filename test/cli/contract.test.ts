@@ -179,8 +179,20 @@ test('the global flags are those of the contract (contract §3)', () => {
   assert.deepEqual(flags, GLOBAL_FLAGS);
 });
 
-test('up and down name serve on the embedded platform (contract §3)', async () => {
-  for (const name of ['up', 'down']) assert.match((await run([name])).stderr, /idkit serve/);
+test('up and down name serve on the embedded platform, and where there is none how to make one (contract §3)', async (t) => {
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-up-'));
+  t.after(() => rmSync(dir, { recursive: true, force: true }));
+  for (const name of ['up', 'down']) {
+    const ended = await run([name, '--dir', join(dir, 'none')]);
+    assert.deepEqual([ended.code, ended.stderr.includes('IDKIT_DIRECTORY_MISSING')], [2, true]);
+    assert.match(ended.stderr, /idkit init --runtime compose --dir .*none makes one/);
+  }
+  initPlatform(join(dir, 'idkit'), { env: {} });
+  for (const name of ['up', 'down']) {
+    const ended = await run([name, '--dir', join(dir, 'idkit')]);
+    assert.equal(ended.code, 2);
+    assert.match(ended.stderr, /is an embedded one\nhint: .*idkit serve/);
+  }
 });
 
 test('the exit codes are those of the contract (contract §3)', () => {

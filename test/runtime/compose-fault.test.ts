@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { loadSettings } from '../../src/config/index.ts';
 import { composeFault } from '../../src/runtime/compose/compose-fault.ts';
 import type { Container } from '../../src/runtime/compose/containers.ts';
 
 // Texts that docker-compose 1.29, docker compose 2.26 and 2.40 and Docker 20.10 wrote.
 
-const definition = { file: '/p/compose.yaml', dir: '/p', services: [] };
+const settings = await loadSettings({ dir: '/nonexistent', env: {}, cwd: '/' });
+const project = { settings, definition: { file: '/p/compose.yaml', dir: '/p', services: [] } };
 
 function judge(
   lines: readonly string[],
@@ -14,7 +16,7 @@ function judge(
   const service = { name: 'a', role: 'service', image, definition: {} } as const;
   const said = { code: 1, stdout: '', stderr: lines.join('\n') };
   const there = container.state === undefined ? undefined : { error: '', ...container };
-  const { code, message, hints } = composeFault(definition, service, said, there as Container | undefined);
+  const { code, message, hints } = composeFault(project, service, said, there as Container | undefined);
   return { code, message, hints };
 }
 
@@ -43,6 +45,8 @@ test('an image that cannot be had is told in the engine’s own words, of each c
   }
   const own = judge([refused], { image: 'localhost/idkit:0.1.0' });
   assert.match(own.hints.at(-1)!, /README.*how it is built/);
+  const variable = judge([refused], { image: `\${IMAGE:-busybox:1}` });
+  assert.match(variable.hints[0]!, /^compose\.yaml names \$\{IMAGE:-busybox:1\}, which is busybox:1; build/);
 });
 
 test('a program, file, network or build that is not found is no image that cannot be had', () => {

@@ -3,6 +3,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { PartsResult } from '../../procedures/index.ts';
 import type { CommandContext, Outcome, Runner } from '../command.ts';
+import { directoryMissing } from '../context.ts';
 import { renderTable } from '../output/render-table.ts';
 import { examples } from './examples.ts';
 import { given } from './flag-values.ts';
@@ -12,7 +13,16 @@ export function addUp(program: Command, run: Runner): void {
   program
     .command('up')
     .description('start the containers in order, waiting for each: database, service, proxy, applications')
-    .addHelpText('after', examples([['idkit up', 'after idkit init --runtime compose']]))
+    .addHelpText(
+      'after',
+      examples([
+        [
+          'idkit up',
+          'after idkit init --runtime compose, and after a change of compose.yaml, .env or idkit.yaml',
+        ],
+        ['idkit up --timeout 60', 'what is not up by then is named with the end of its log'],
+      ]),
+    )
     .action(
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'up');
@@ -28,7 +38,7 @@ export function addUp(program: Command, run: Runner): void {
 export function addDown(program: Command, run: Runner): void {
   program
     .command('down')
-    .description('stop the containers in the opposite order and remove them; the data stays')
+    .description('stop the containers in the opposite order and remove them; the volumes with the data stay')
     .addHelpText('after', examples([['idkit down', 'idkit up brings everything back']]))
     .action(
       run(async (context) => {
@@ -46,9 +56,10 @@ function withinSeconds({ globals }: CommandContext): number | undefined {
   return globals.timeout === undefined ? undefined : globals.timeout * 0.7;
 }
 
-/** @throws IDKIT_USAGE on the embedded platform (contract §3) */
+/** @throws IDKIT_DIRECTORY_MISSING where there is none; IDKIT_USAGE on the embedded platform (contract §3) */
 async function loadContainerPlatform(context: CommandContext, command: 'up' | 'down'): Promise<Settings> {
   const settings = await context.loadSettings();
+  if (!settings.exists) throw directoryMissing(settings.dir, 'idkit init --runtime compose');
   if (settings.runtime === 'compose') return settings;
   throw new IdkitError(
     'IDKIT_USAGE',

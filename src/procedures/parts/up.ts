@@ -30,6 +30,7 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
         half.startParts(id, {
           signal: options.signal,
           timeoutSeconds: secondsLeft(settings, options, began),
+          note: (message) => options.reporter.note(message),
         }),
       nameParts,
     );

@@ -1,7 +1,9 @@
+import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { type Called, lastLine } from './call.ts';
 import type { Container } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
+import { resolveImage } from './environment.ts';
 
 const PORT_TAKEN = /address already in use|port is already allocated/i;
 
@@ -18,7 +20,7 @@ const BESIDE_THE_FAULT =
  * one that is there all the same.
  */
 export function composeFault(
-  { file }: Definition,
+  { definition: { file }, settings }: { definition: Definition; settings: Settings },
   { name, image }: DefinedService,
   said: Called,
   container?: Container,
@@ -35,10 +37,14 @@ export function composeFault(
   // What the engine says of a container that it made is of its start: its image was there.
   const absent = own === '' ? lines.findLast((line) => NO_IMAGE.test(line)) : undefined;
   if (absent !== undefined) {
+    const resolved = resolveImage(image, settings);
+    const named = resolved === image ? image : `${image}, which is ${resolved}`;
     return new IdkitError('IDKIT_VERSION', `${what}, its image cannot be had: ${absent}`, {
       hints: [
-        `compose.yaml names ${image}; build or pull it, or name another in .env`,
-        ...(image.includes('localhost/idkit:') ? ['README, "In containers", tells how it is built'] : []),
+        `compose.yaml names ${named}; build or pull it, or name another in .env`,
+        ...(resolved.startsWith('localhost/idkit:')
+          ? ['README, "In containers", tells how it is built']
+          : []),
       ],
     });
   }

@@ -25,3 +25,12 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
     if (value !== undefined) environment[name] = value.reveal();
   return environment;
 }
+
+/** The image of a service as compose programs fill in its variables: `${NAME}`, and a default after `-` or `:-`. */
+export function resolveImage(image: string, settings: Settings): string {
+  const variables = { ...process.env, ...composeEnvironment(settings) };
+  return image.replace(
+    /\$\{(\w+)(?::?-([^}]*))?\}/g,
+    (_, name: string, otherwise: string | undefined) => variables[name] || (otherwise ?? ''),
+  );
+}

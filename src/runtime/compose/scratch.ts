@@ -8,7 +8,7 @@ import { lastLine } from './call.ts';
 import { readLog } from './containers.ts';
 import { readDefinition } from './definition.ts';
 import { type Engine, findEngine } from './engine.ts';
-import { composeEnvironment } from './environment.ts';
+import { resolveImage } from './environment.ts';
 import { openContainerPrograms } from './programs.ts';
 
 /** Seconds that the server may take to make itself ready. */
@@ -59,14 +59,9 @@ export async function reapDeadDrills(engine: Engine): Promise<void> {
   }
 }
 
-/** The image that compose.yaml names, with its variables as compose programs fill them in. */
 function findImage(settings: Settings): string {
   const service = readDefinition(settings).services.find(({ role }) => role === 'database');
-  const variables = { ...process.env, ...composeEnvironment(settings) };
-  return (service?.image ?? '').replace(
-    /\$\{(\w+)(?::?-([^}]*))?\}/g,
-    (_, name: string, otherwise: string | undefined) => variables[name] || (otherwise ?? ''),
-  );
+  return resolveImage(service?.image ?? '', settings);
 }
 
 async function runServer(engine: Engine, image: string, password: Secret): Promise<string> {

@@ -7,6 +7,7 @@ import { lastLine } from './call.ts';
 import { type Container, listContainers } from './containers.ts';
 import { nameOf, readDefinition, roleOf } from './definition.ts';
 import type { Engine } from './engine.ts';
+import { resolveImage } from './environment.ts';
 import { lookAt, managementUrl, serviceUrl } from './health.ts';
 import { type Project, partOf, startService } from './start.ts';
 
@@ -97,7 +98,8 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
             container === undefined
               ? ({ health: 'DOWN', detail: 'it has no container; idkit up starts it' } as const)
               : await lookAt({ engine, settings, container, role: service.role });
-          return partOf(service, container, health);
+          const image = resolveImage(service.image, settings);
+          return partOf({ ...service, image }, container, health);
         }),
       );
     },

@@ -7,7 +7,7 @@ import { composeFault } from './compose-fault.ts';
 import { type Container, listContainers, readLog } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
-import { composeEnvironment } from './environment.ts';
+import { composeEnvironment, resolveImage } from './environment.ts';
 import { describeState, type Health, lookAt } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
@@ -47,6 +47,7 @@ export async function startService(
   options: StartOptions,
 ): Promise<PlatformPart> {
   const began = performance.now();
+  await tellFetch(project, service, options);
   const said = await composeUp(project, service, options.signal);
   let ended = 0;
   let firstRestarts: number | undefined;
@@ -57,11 +58,11 @@ export async function startService(
   for (;;) {
     if (options.signal.aborted) throw options.signal.reason;
     const container = await findContainer(project, service.name);
-    if (container === undefined) throw composeFault(project.definition, service, said);
+    if (container === undefined) throw composeFault(project, service, said);
     const failed = said.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
     // One that runs by an older definition is no success; `podman-compose` never changes one.
     if (failed || (container.state === 'created' && container.error !== ''))
-      throw composeFault(project.definition, service, said, container);
+      throw composeFault(project, service, said, container);
     firstRestarts ??= container.restarts;
     ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;
     if (ended >= ENDED_LOOKS) throw await ownFault(project, container, describeState(container));
@@ -100,6 +101,18 @@ export function partOf(
 async function findContainer({ engine, settings }: Project, name: string): Promise<Container | undefined> {
   const all = await listContainers(engine, settings.compose.project);
   return all.find(({ service }) => service === name);
+}
+
+/** Compose programs fetch an image without a word where they have no terminal. */
+async function tellFetch(
+  { engine, settings }: Project,
+  { image }: DefinedService,
+  { note, signal }: StartOptions,
+): Promise<void> {
+  if (note === undefined || image === '') return;
+  const name = resolveImage(image, settings);
+  const asked = await engine.call(['image', 'inspect', '--format', '{{.Id}}', name], { signal });
+  if (asked.code !== 0) note(`${engine.kind} fetches the image ${name}, which is not on this machine`);
 }
 
 /**
