@@ -9,7 +9,12 @@ export const CADDYFILE = `# The reverse proxy: it ends TLS and leads everything 
 
 https://{$SITE} {
 	# Caddy sets X-Forwarded-For, -Proto and -Host; idkit believes them from the networks in trustedProxies of idkit.yaml.
-	reverse_proxy {$SERVICE}
+	reverse_proxy {$SERVICE} {
+		# What else a client may say of its way here nobody has checked, and Keycloak would believe it.
+		header_up -Forwarded
+		header_up -X-Forwarded-Port
+		header_up -X-Forwarded-Prefix
+	}
 
 	header {
 		Strict-Transport-Security "max-age=31536000"
@@ -53,6 +58,10 @@ http {
 			proxy_set_header X-Forwarded-For $remote_addr;
 			proxy_set_header X-Forwarded-Proto $scheme;
 			proxy_set_header X-Forwarded-Host $http_host;
+			# What else a client may say of its way here nobody has checked, and Keycloak would believe it.
+			proxy_set_header Forwarded "";
+			proxy_set_header X-Forwarded-Port "";
+			proxy_set_header X-Forwarded-Prefix "";
 			# Headers with several cookies are longer than nginx expects.
 			proxy_buffer_size 16k;
 			proxy_buffers 8 16k;
