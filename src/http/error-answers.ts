@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { IdkitError } from '../core/index.ts';
+import { type ErrorCode, IdkitError } from '../core/index.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
 import { BodyTooLarge, discardRest } from './request-body.ts';
 
@@ -9,12 +9,26 @@ export const SERVER_FAULT = {
   error_description: 'For more on this error consult the server log.',
 } as const;
 
+/** How a database fails that may be there again later, or for another replica: away, full, held by a restore, closed to this role. */
+const AWAY_CODES: readonly ErrorCode[] = [
+  'IDKIT_UNREACHABLE',
+  'IDKIT_NO_SPACE',
+  'IDKIT_LOCKED',
+  'IDKIT_CREDENTIALS',
+  'IDKIT_NOT_FOUND',
+];
+
+/** Whether it is the database that kept something from being done. */
+export function isAwayDatabase(error: unknown): boolean {
+  return error instanceof IdkitError && AWAY_CODES.includes(error.code);
+}
+
 /**
  * Answers a request that the database kept from being answered: 503, so that a proxy or client tries again, elsewhere
  * or later; the error is RFC 6749's (§4.1.2.1). Anything else is not answered.
  */
 export function answerAwayDatabase(error: unknown, request: FastifyRequest, reply: FastifyReply): boolean {
-  if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNREACHABLE') return false;
+  if (!isAwayDatabase(error)) return false;
   reply.header('retry-after', '1');
   if (wantsPage(request)) sendErrorPage(reply, 503, statusText(503));
   else if (request.url.startsWith('/admin/')) reply.code(503).send({ errorMessage: AWAY });

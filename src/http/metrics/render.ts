@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
-import { IdkitError } from '../../core/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
+import { isAwayDatabase } from '../error-answers.ts';
 import type { MetricFigures } from './metric-figures.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
 import { outcome, REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
@@ -119,7 +119,7 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       figures = await source.figures();
       goodUntil = performance.now() + FIGURES_SECONDS * 1000;
     } catch (error) {
-      if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNREACHABLE') throw error;
+      if (!isAwayDatabase(error)) throw error;
       figures = undefined;
     }
   };

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { startReplicated } from './in-process.ts';
+
+const skip = missingPostgres() ?? false;
+
+test('a database that does not let the service in any more is as one that is away: 503, readiness down, figures told', {
+  skip,
+}, async () => {
+  const server = await startPostgres({ after });
+  const { address, close } = await startReplicated(server, { count: 1 });
+  after(close);
+  const look = async (path: string) => {
+    const answer = await fetch(`${address}${path}`);
+    return { status: answer.status, text: await answer.text() };
+  };
+  assert.equal((await look('/realms/master')).status, 200);
+  await runSql(server, `ALTER ROLE postgres PASSWORD 'another'`);
+  const others = { ...server, password: 'another' };
+  await runSql(others, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'idkit%'`);
+  const refused = await look('/realms/nowhere');
+  assert.equal(refused.status, 503, refused.text);
+  assert.match(refused.text, /temporarily_unavailable/);
+  assert.doesNotMatch(refused.text, /password|postgres/i);
+  assert.equal((await look('/health/ready')).status, 503);
+  const figures = await look('/metrics');
+  assert.equal(figures.status, 200, figures.text);
+  await runSql(others, `ALTER ROLE postgres PASSWORD '${server.password}'`);
+  while ((await look('/health/ready')).status !== 200);
+  assert.equal((await look('/realms/nowhere')).status, 404);
+});
