@@ -71,6 +71,17 @@ test('a server without a connection left is 15; a role that only reads by defaul
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
+test('a standby is dumped, and refused for a restore before anything is done (15)', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  await server.stop();
+  writeFileSync(join(server.dir, 'cluster', 'standby.signal'), '');
+  await server.start();
+  const database = server.open();
+  const { summary, report } = await dumpOf(database);
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
+});
+
 test('a refused password is known from what a server says in its own language', () => {
   const said = (text: string) =>
     explainEnd(

@@ -11,7 +11,7 @@ import { readServer, type ServerFacts } from './server.ts';
  * act for, extensions, the right to make databases and to rename the live one. Everything that is missing is told at once.
  *
  * @returns what the server is
- * @throws IDKIT_VERSION
+ * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
  */
 export async function checkServerFits(
   context: PostgresContext,
@@ -20,6 +20,12 @@ export async function checkServerFits(
 ): Promise<ServerFacts> {
   const { psql } = context;
   const server = await readServer(context);
+  if (server.standby)
+    throw new IdkitError(
+      'IDKIT_UNREACHABLE',
+      `the database server at ${psql.location} is a standby, which takes no writes`,
+      { hints: ['name the primary, or every server of the cluster: postgres://USER@HOST1,HOST2/NAME'] },
+    );
   const { serverVersion, roles = [], extensions = [] } = dump.postgres ?? {};
   const faults: string[] = [];
   const hints: string[] = [];

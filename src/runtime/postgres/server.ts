@@ -14,6 +14,8 @@ export interface ServerFacts {
   role: string;
   superuser: boolean;
   createsDatabases: boolean;
+  /** It follows another server and takes no writes. */
+  standby: boolean;
   /** Of the cluster; undefined where the role may not ask. */
   systemIdentifier?: string;
   /** Undefined where the role may not ask. */
@@ -25,6 +27,7 @@ export interface ServerFacts {
 const QUERY = `SELECT json_build_object(
     'version', current_setting('server_version_num')::int,
     'role', current_user, 'superuser', r.rolsuper, 'createsDatabases', r.rolcreatedb OR r.rolsuper,
+    'standby', pg_is_in_recovery(),
     'systemIdentifier', CASE WHEN has_function_privilege('pg_control_system()', 'EXECUTE')
       THEN (SELECT system_identifier::text FROM pg_control_system()) END,
     'dataDirectory', CASE WHEN pg_has_role('pg_read_all_settings', 'USAGE') OR r.rolsuper
@@ -59,6 +62,7 @@ export async function readServer(
     role: String(row!['role']),
     superuser: row!['superuser'] === true,
     createsDatabases: row!['createsDatabases'] === true,
+    standby: row!['standby'] === true,
     startedAt: Number(row!['startedAt']),
     ...(typeof row!['systemIdentifier'] === 'string' ? { systemIdentifier: row!['systemIdentifier'] } : {}),
     ...(typeof row!['dataDirectory'] === 'string' ? { dataDirectory: row!['dataDirectory'] } : {}),

@@ -34,7 +34,7 @@ export type DatabaseTraits = z.infer<typeof schema>;
 /** The line of a dump that holds them, a comment for psql. */
 const LINE = '-- idkit database ';
 /** Settings that make the server run code of its files: never taken from a dump. */
-const LOADS_CODE = /preload_libraries|library_path/i;
+const LOADS_CODE = /preload_libraries|library_path|extension_control_path/i;
 
 /** The row of each database that `condition` finds, `d` being `pg_database`. Works on every version from 13 on. */
 export function traitsQuery(condition: string): string {
