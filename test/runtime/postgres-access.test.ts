@@ -4,10 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parsePostgresUrl } from '../../src/config/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
+import { openContext } from '../../src/runtime/postgres/database.ts';
 import { explainEnd, mayRefusePassword } from '../../src/runtime/postgres/faults.ts';
+import { openLocalPrograms } from '../../src/runtime/postgres/local-programs.ts';
 import { onSmallDisk } from '../procedures/platform.ts';
-import { missingPostgres } from '../store/postgres-server.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import {
   checkNothingLoaded,
   dumpOf,
@@ -80,6 +83,20 @@ test('a standby is dumped, and refused for a restore before anything is done (15
   const { summary, report } = await dumpOf(database);
   assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
   await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
+});
+
+test('a statement that takes the server too long is no answer (15)', { skip }, async (t) => {
+  const server = await startPostgres(t);
+  const { psql } = openContext({
+    address: parsePostgresUrl(server.url),
+    location: server.url,
+    password: new Secret(server.password),
+    programs: openLocalPrograms(),
+    service: 'keycloak',
+    masterKey: undefined,
+    masterKeyOld: undefined,
+  });
+  await assert.rejects(psql.query('postgres', 'SELECT pg_sleep(60);', { seconds: 1 }), { exitCode: 15 });
 });
 
 test('a refused password is known from what a server says in its own language', () => {

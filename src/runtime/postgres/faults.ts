@@ -33,6 +33,11 @@ const KNOWN: readonly Known[] = [
     hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity tell which'],
   },
   {
+    pattern: /\b57014\b.*timeout/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['the server took too long for it; pg_stat_activity tells what keeps it busy'],
+  },
+  {
     pattern: /aborting because of server version mismatch|server version mismatch/i,
     code: 'IDKIT_VERSION',
     hints: ['install a client of the server’s version or newer'],

@@ -115,13 +115,22 @@ export function openPsql(options: PsqlOptions): Psql {
     const { run } = await startPsql(database, applicationName);
     const stop = () => run.kill();
     signal?.addEventListener('abort', stop);
+    let late = false;
     // The server ends the statement itself; a server that is gone does not.
-    const timer = setTimeout(stop, (seconds + CONNECT_SECONDS + 5) * 1000);
+    const timer = setTimeout(
+      () => {
+        late = true;
+        stop();
+      },
+      (seconds + CONNECT_SECONDS + 5) * 1000,
+    );
     try {
       run.stdin.end(`${preamble(options)}${sql}\n`);
       const stdout = await readAll(run);
       const end = await run.ended;
       signal?.throwIfAborted();
+      if (late)
+        throw new IdkitError('IDKIT_UNREACHABLE', `the database ${database} of ${location} does not answer`);
       return { ...end, stdout };
     } finally {
       clearTimeout(timer);
