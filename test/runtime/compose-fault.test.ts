@@ -95,6 +95,15 @@ test('what a compose program writes beside the fault does not stand for it', () 
   );
 });
 
+test('what podman-compose asks for before and after the fault does not stand for it', () => {
+  const line = 'Error: statfs /p/nosuch: no such file or directory';
+  const missing = 'Error: no container with name or ID "fx_a_1" found: no such container';
+  assert.equal(
+    judge(['Error: inspecting object: no such volume fx_database', line, missing]).message,
+    `a did not start: ${line}`,
+  );
+});
+
 test('a port that is taken is told whoever says so', () => {
   const line = 'Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use';
   for (const fault of [

@@ -11,9 +11,12 @@ const PORT_TAKEN = /address already in use|port is already allocated/i;
 const NO_IMAGE =
   /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
 
-/** What compose programs write beside the fault: progress, warnings, and that there was a fault. */
+/**
+ * What compose programs write beside the fault: progress, warnings, that there was a fault, and what `podman-compose`
+ * asks for before and after.
+ */
 const BESIDE_THE_FAULT =
-  /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$/;
+  /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$|^Error: (inspecting object: no such|no container with name)/;
 
 /**
  * What kept a container from being made, changed or started, of all that the compose program wrote. `container` is the

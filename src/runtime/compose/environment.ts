@@ -1,4 +1,4 @@
-import type { Settings } from '../../config/index.ts';
+import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts';
 import type { Secret } from '../../core/index.ts';
 
 /**
@@ -24,6 +24,15 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
   for (const [name, value] of Object.entries(secrets))
     if (value !== undefined) environment[name] = value.reveal();
   return environment;
+}
+
+/**
+ * What `.env` holds and the process environment does not say otherwise, for a compose program that is kept from
+ * reading it by itself: `docker compose` refuses some of what dotenv files may hold, and shows it.
+ */
+export function readFileVariables(settings: Settings): Readonly<Record<string, string>> {
+  const values = [...readEnvFile(platformPaths(settings.dir).env)];
+  return Object.fromEntries(values.filter(([name]) => process.env[name] === undefined));
 }
 
 /** The image of a service as compose programs fill in its variables: `${NAME}`, and a default after `-` or `:-`. */

@@ -7,7 +7,7 @@ import { composeFault } from './compose-fault.ts';
 import { type Container, listContainers, readLog } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
-import { composeEnvironment, resolveImage } from './environment.ts';
+import { composeEnvironment, readFileVariables, resolveImage } from './environment.ts';
 import { describeState, type Health, lookAt } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
@@ -122,13 +122,15 @@ async function tellFetch(
 async function composeUp(project: Project, service: DefinedService, signal: AbortSignal): Promise<Called> {
   const { engine, settings, definition } = project;
   const compose = await engine.findCompose();
-  const environment = composeEnvironment(settings);
+  const isPlugin = compose.args.length > 0;
+  const environment = { ...(isPlugin ? readFileVariables(settings) : {}), ...composeEnvironment(settings) };
   const where = [
     '-p',
     settings.compose.project,
     '-f',
     definition.file,
     ...(engine.kind === 'docker' ? ['--project-directory', definition.dir] : []),
+    ...(isPlugin ? ['--env-file', '/dev/null'] : []),
   ];
   const up = () =>
     callProgram(compose.file, [...compose.args, ...where, 'up', '-d', '--no-deps', service.name], {
