@@ -18,6 +18,10 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await store.removeFamily('family-2'), { removed: false });
     assert.equal(await store.hasFamily('session-1', false, 'client-2'), false);
     assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
+    await store.rotateRefreshToken(rotation({ now: START + 501 }));
+    await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
+    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
   });
 
   rule('ends sessions one by one, of a user, of a realm, and as part of a change', async (store) => {

@@ -1219,8 +1219,19 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
- "family.ofClient": {
-  "sql": "select \"id\", \"session_id\", \"offline\", \"last_refresh_at\" from \"token_family\" where \"client_uuid\" = $1",
+ "session.touchOfClient": {
+  "sql": "update \"user_session\" set \"last_access_at\" = greatest(last_access_at, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\" and \"client_uuid\" = $1)) where (id, offline) in (select session_id, offline from token_family where client_uuid = $2)",
+  "bind": [
+   {
+    "slot": "client_uuid"
+   },
+   {
+    "slot": "client_uuid"
+   }
+  ]
+ },
+ "family.deleteOfClient": {
+  "sql": "delete from \"token_family\" where \"client_uuid\" = $1",
   "bind": [
    {
     "slot": "client_uuid"

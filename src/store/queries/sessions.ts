@@ -130,10 +130,16 @@ export function sessionQueries(
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
     'family.find': selectFamilies(db).where('token_family.id', '=', slot('id')),
     'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
-    'family.ofClient': db
-      .selectFrom('token_family')
-      .select(['id', 'session_id', 'offline', 'last_refresh_at'])
-      .where('client_uuid', '=', slot('client_uuid')),
+    /** Sessions keep the time of the last use of a client's families. */
+    'session.touchOfClient': db
+      .updateTable('user_session')
+      .set((eb) => ({
+        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb as never).where('client_uuid', '=', slot('client_uuid'))})`,
+      }))
+      .where(
+        sql<boolean>`(id, offline) in (select session_id, offline from token_family where client_uuid = ${slot('client_uuid')})`,
+      ),
+    'family.deleteOfClient': db.deleteFrom('token_family').where('client_uuid', '=', slot('client_uuid')),
     'family.exists': db
       .selectFrom('token_family')
       .select('id')

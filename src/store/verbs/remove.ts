@@ -52,7 +52,9 @@ function* removeOfClient(client: Row, touched: Touched): Steps<void> {
     touched.realms.push(realmId);
     touched.clientsOf.push(realmId);
   }
-  for (const family of yield* all('family.ofClient', { client_uuid: id })) yield* removeFamilyRow(family);
+  // By one statement each: a client may have millions of families.
+  yield* send('session.touchOfClient', { client_uuid: id });
+  yield* send('family.deleteOfClient', { client_uuid: id });
   yield* send('account.deleteOfClient', { client_uuid: id });
 }
 
