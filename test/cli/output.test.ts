@@ -49,6 +49,7 @@ test('wrong usage is exit 2, named, and told in the JSON result with its command
     [['--timeout', 'soon', 'status'], 'status', /--timeout/],
     [['verify', '--max-age', '7'], 'verify', /--max-age must be a duration such as 26h or 7d, not "7"/],
     [['verify', '--all', '--latest'], 'verify', /--latest and --all exclude each other/],
+    [['drill', ''], 'drill', /the directory of a set is expected, and it is empty/],
     [['verify', 'x', '--root', 'y'], 'verify', /DIR and --root exclude each other/],
     [['restore'], 'restore', /restore needs --from/],
     [['restore', '--resume', '--abort'], 'restore', /exclude each other/],

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { IdkitError } from '../../core/index.ts';
 import type { Runner } from '../command.ts';
 import { examples } from './examples.ts';
 import { given } from './flag-values.ts';
@@ -19,6 +20,8 @@ export function addDrill(program: Command, run: Runner): void {
     )
     .action(
       run(async (context, flags, [set]) => {
+        if (set === '')
+          throw new IdkitError('IDKIT_USAGE', 'the directory of a set is expected, and it is empty');
         const settings = await context.loadPlatform();
         const { readPassphrase } = await import('../../config/index.ts');
         const passphrase = await readPassphrase({
