@@ -1,11 +1,14 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { Engine } from './engine.ts';
 
 /** Where the compose program found the definition that a container was made from. */
 const WORKING_DIRECTORY = 'com.docker.compose.project.working_dir';
+
+/** How the folder in a platform directory begins that a restore stages its definition in. */
+const STAGING = '.restore-';
 
 /**
  * The containers of the project are this platform's own. Another platform directory of this machine may have been given
@@ -41,8 +44,9 @@ export async function checkOwner(engine: Engine, { dir, compose: { project } }: 
 /** The platform whose definition lay there: in its directory, or staged in it by a restore; undefined where it is gone. */
 function findPlatform(place: string): string | undefined {
   if (!place.startsWith(sep)) return undefined;
-  const dir = [place, dirname(place)].find((one) => existsSync(join(one, 'idkit.yaml')));
-  return dir === undefined ? undefined : realPath(dir);
+  // Cut off, a restore on an empty host leaves the platform's only definition in the staging folder.
+  const dir = basename(place).startsWith(STAGING) ? dirname(place) : place;
+  return [place, dir].some((one) => existsSync(join(one, 'idkit.yaml'))) ? realPath(dir) : undefined;
 }
 
 function realPath(dir: string): string {
