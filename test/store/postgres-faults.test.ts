@@ -6,7 +6,7 @@ import { after, type TestContext, test } from 'node:test';
 import { IdkitError, Secret } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { lockPostgres, openStore, type PostgresLocation } from '../../src/store/open.ts';
-import { aRealm, aUser } from '../conformance/records.ts';
+import { aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
 import { makeDatabase, masterKey, openOn, runSql } from './databases.ts';
 import { newDirectory, newMasterKey } from './files.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -284,3 +284,33 @@ onPostgres(
     assert.equal(await store.claimOnce('jti\0', 2_000_000_000), false);
   },
 );
+
+onPostgres('what has grown for years may take long to be emptied', async (t, pg) => {
+  const { url, name } = await makeDatabase(pg);
+  const store = await openOn(t, pg, url);
+  await store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', user: aUser({}) },
+  ]);
+  await runSql(
+    pg,
+    `CREATE TABLE seen (of text, milliseconds int);
+     CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO seen SELECT TG_TABLE_NAME, setting::int FROM pg_settings WHERE name = 'statement_timeout';
+       RETURN NULL; END $$`,
+    name,
+  );
+  const tables = ['admin_event', 'event', 'user_session'];
+  for (const table of tables)
+    await runSql(pg, `CREATE TRIGGER see AFTER DELETE ON ${table} EXECUTE FUNCTION see()`, name);
+  await store.startSession(aSession({}), aFamily({}));
+  assert.deepEqual(await store.endSession('session-1', false), { ended: true });
+  await store.startSession(aSession({}), aFamily({}));
+  assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
+  await store.clearEvents('realm-1');
+  await store.clearAdminEvents('realm-1');
+  assert.deepEqual(await runSql(pg, 'SELECT * FROM seen ORDER BY 2, 1', name), [
+    { of: 'user_session', milliseconds: 30_000 },
+    ...tables.map((of) => ({ of, milliseconds: 600_000 })),
+  ]);
+});
