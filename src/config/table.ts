@@ -179,7 +179,7 @@ const TABLE = [
     name: 'compose.engine',
     default: null,
     expected: 'a program name, or null',
-    reason: 'docker or podman, whichever is there',
+    reason: 'the one that the platform was started with, else docker or podman, whichever answers',
     doc: 'the container engine',
   },
   {

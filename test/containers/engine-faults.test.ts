@@ -16,8 +16,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { loadSettings } from '../../src/config/index.ts';
 import { callProgram } from '../../src/runtime/compose/call.ts';
 import type { Engine } from '../../src/runtime/compose/engine.ts';
+import { putStarted } from '../../src/runtime/compose/own-engine.ts';
 import { reapDeadDrills } from '../../src/runtime/compose/scratch.ts';
 import { drillMark } from '../../src/runtime/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
@@ -82,6 +84,25 @@ test('a Docker whose daemon does not run is unreachable (exit 15)', async (t) =>
   const status = await runIdkit(['status', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(status.code, 3, 'status shows what there is to show all the same');
   assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not answer/);
+});
+
+test('a platform that was started with Docker is no other engine’s while the daemon does not run (exit 15)', async (t) => {
+  const missing = missingEngine('docker') ?? missingEngine('podman');
+  if (missing !== undefined) return t.skip(missing);
+  const dir = await makePlatform(t);
+  const platform = join(dir, 'idkit');
+  const settings = await loadSettings({ dir: platform, env: {}, cwd: dir });
+  await putStarted(settings, { kind: 'docker' });
+  const env = { DOCKER_HOST: `unix://${dir}/none.sock`, CONTAINERS_STORAGE_CONF: storage(dir) };
+  for (const argv of [['up'], ['down'], ['recover-admin']]) {
+    const ended = await runIdkit([...argv, '--dir', platform], { cwd: dir, env });
+    assert.equal(ended.code, 15, ended.stderr);
+    assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer/);
+    assert.match(ended.stderr, /hint: this platform was started with docker; .*idkit\.yaml takes another/);
+  }
+  appendFileSync(join(platform, 'idkit.yaml'), 'compose: { engine: podman }\n');
+  const other = await runIdkit(['down', '--dir', platform], { cwd: dir, env });
+  assert.equal(other.code, 0, `where idkit.yaml names one, that one is asked: ${other.stderr}`);
 });
 
 test('a user who may not talk to the daemon is told so (exit 15)', async (t) => {

@@ -3,7 +3,8 @@ import type { ServiceHalf } from '../contract.ts';
 import type { PostgresPrograms } from '../postgres/programs.ts';
 import { checkOwner } from './check-owner.ts';
 import { nameOf } from './definition.ts';
-import { type Engine, findEngine } from './engine.ts';
+import type { Engine } from './engine.ts';
+import { findOwnEngine } from './own-engine.ts';
 import { findDatabase, openContainerPrograms } from './programs.ts';
 import { openComposeService } from './service.ts';
 
@@ -28,7 +29,7 @@ export function openCompose(settings: Settings): ComposePlatform {
     return engine;
   };
   const findOwn = async () => {
-    const found = await findEngine(settings.compose.engine);
+    const found = await findOwnEngine(settings);
     await checkOwner(found, settings);
     return found;
   };

@@ -7,8 +7,9 @@ import type { ScratchPlace } from '../postgres/scratch-cluster.ts';
 import { lastLine } from './call.ts';
 import { readLog } from './containers.ts';
 import { readDefinition } from './definition.ts';
-import { type Engine, findEngine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { resolveImage } from './environment.ts';
+import { findOwnEngine } from './own-engine.ts';
 import { openContainerPrograms } from './programs.ts';
 
 /** Seconds that the server may take to make itself ready. */
@@ -31,7 +32,7 @@ export interface ScratchContainer extends ScratchPlace {
  *   IDKIT_FAILED where it does not come up; it is removed then
  */
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
-  const engine = await findEngine(settings.compose.engine);
+  const engine = await findOwnEngine(settings);
   const image = findImage(settings);
   await reapDeadDrills(engine);
   const password = new Secret(random.bytes(24).toString('base64url'));

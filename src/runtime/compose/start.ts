@@ -9,6 +9,7 @@ import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { composeEnvironment, readFileVariables, resolveImage } from './environment.ts';
 import { describeState, type Health, lookAt } from './health.ts';
+import { putStarted } from './own-engine.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
 /** Milliseconds between two looks at a part that starts: the longer it takes, the more seldom. */
@@ -71,7 +72,10 @@ export async function startService(
       throw await ownFault(project, container, why);
     }
     health = await lookAt({ ...project, container, role: service.role });
-    if (health.health === 'UP') return partOf(service, container, health);
+    if (health.health === 'UP') {
+      await putStarted(project.settings, project.engine);
+      return partOf(service, container, health);
+    }
     if (performance.now() >= until) {
       const why = `it was not UP within ${options.timeoutSeconds} s: ${health.detail ?? 'no reason is known'}`;
       throw await ownFault(project, container, why, 'IDKIT_UNREACHABLE');
