@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type {
   AdminEvent,
   Client,
@@ -38,6 +39,9 @@ import { credentialRow, readCredential, readLoginFailures } from './records/user
 import type { Arguments } from './rows.ts';
 import type { Tables } from './schema.ts';
 import { SqlLogin } from './sql-login.ts';
+
+/** Characters of a claim's key that are kept as they are. */
+const LONGEST_KEY = 500;
 
 /** The store, over what both databases' drivers give: rows of queries by name, and verbs. */
 export abstract class SqlStore extends SqlLogin implements Store {
@@ -240,7 +244,9 @@ export abstract class SqlStore extends SqlLogin implements Store {
   }
 
   async claimOnce(key: string, expiresAt: number): Promise<boolean> {
-    const values = { name: key, expires_at: expiresAt, now: this.now() };
+    // An index keeps no key of any length, and part of this one is what a client chose.
+    const name = key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;
+    const values = { name, expires_at: expiresAt, now: this.now() };
     return (await this.run('claim.take', values)) === 1;
   }
 

@@ -93,6 +93,10 @@ export function guaranteesRules(rule: Rule): void {
       set(START + 60);
       assert.equal(await store.claimOnce('jti', START + 120), true);
       assert.equal(await store.claimOnce('other', START + 120), true);
+      const long = Array.from({ length: 200 }, (_, i) => hash(`${i}`).toString('base64')).join('');
+      assert.equal(await store.claimOnce(`${long}1`, START + 120), true);
+      assert.equal(await other.claimOnce(`${long}1`, START + 120), false);
+      assert.equal(await other.claimOnce(`${long}2`, START + 120), true);
     },
   );
 
