@@ -202,6 +202,7 @@ async function makeImages(
   const own = (name: string) =>
     build(`idkit-test/${name}:1`, join(CONTEXT, `${name}.Containerfile`), CONTEXT);
   const buildKeycloak = async () => {
+    assert.equal(kind, 'docker', 'Podman takes no build context from its standard input');
     const tag = 'localhost/idkit-test/keycloak:26.7.3';
     const words = [kind, ...options(tag), 'keycloak.Containerfile', '-'];
     const line = `set -o pipefail; ${await keycloakContext()} | ${words.join(' ')}`;

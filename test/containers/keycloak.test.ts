@@ -102,6 +102,18 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     },
   );
 
+  await t.test(
+    'what idkit does in a store of its own is refused, and Keycloak’s own way named (2)',
+    async () => {
+      const recovered = await run(['recover-admin']);
+      assert.equal(recovered.code, 2, recovered.stdout);
+      assert.match(recovered.stdout, /docker compose run --rm keycloak bootstrap-admin user/);
+      const rotated = await run(['master-key', 'rotate']);
+      assert.equal(rotated.code, 2, rotated.stdout);
+      assert.match(rotated.stdout, /the service is Keycloak, which seals nothing with a master key/);
+    },
+  );
+
   await t.test('three realms with 1,000 users, and sessions', async () => {
     await makeRealms(succeed);
     kept = await openSessions(service);

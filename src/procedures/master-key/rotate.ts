@@ -39,7 +39,10 @@ export interface RotateMasterKeyResult extends ProcedureResult {
   resumed: boolean;
 }
 
-/** @throws IDKIT_SERVICE_RUNNING, IDKIT_MASTER_KEY_WRONG, IDKIT_SETTING where the key does not come from `.env` */
+/**
+ * @throws IDKIT_USAGE for Keycloak; IDKIT_SERVICE_RUNNING, IDKIT_MASTER_KEY_WRONG, IDKIT_SETTING where the key does not
+ *   come from `.env`
+ */
 export async function rotateMasterKey(
   settings: Settings,
   options: ProcedureOptions,
@@ -48,6 +51,8 @@ export async function rotateMasterKey(
   const { env } = platformPaths(settings.dir);
   const runtime = await openRuntime(settings);
   const current = await run.step('check', async () => {
+    if (settings.service === 'keycloak')
+      throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, which seals nothing with a master key');
     const address = await runtime.baseUrl();
     if (address !== undefined) throw serviceRuns(address);
     return checkKey(settings);

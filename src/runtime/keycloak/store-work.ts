@@ -15,7 +15,10 @@ export const KEYCLOAK_STORE_WORK: Pick<
   listUnenforced: async () => [],
   recoverAdministrator: async () => {
     throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, whose administrators idkit cannot reset', {
-      hints: ['stop Keycloak, and run its own: kc.sh bootstrap-admin user'],
+      hints: [
+        'stop Keycloak, and run its own: kc.sh bootstrap-admin user',
+        'in containers, with the variables that compose.yaml names at its head: docker compose run --rm keycloak bootstrap-admin user',
+      ],
     });
   },
   // It seals nothing with a master key.
