@@ -1,0 +1,28 @@
+import { after, before, describe, type TestContext } from 'node:test';
+import { missingEngine, startEngine } from './engines.ts';
+import { partFaults } from './part-faults.ts';
+import type { Place } from './place.ts';
+import { makePlatform } from './platform.ts';
+import { restoreFaults } from './restore-faults.ts';
+
+// One platform of each engine, on which one thing after the other goes wrong. With IDKIT_TEST_EVERY=1 Podman is shown
+// everything that Docker is, else what may differ between them.
+
+for (const kind of ['docker', 'podman'] as const) {
+  describe(`with ${kind}`, { skip: missingEngine(kind) ?? false }, () => {
+    const ends: (() => unknown)[] = [];
+    const own = { after: (end: () => unknown) => ends.push(end) } as unknown as TestContext;
+    const place = {} as Place;
+    const every = kind === 'docker' || process.env['IDKIT_TEST_EVERY'] === '1';
+    before(async () => {
+      place.engine = await startEngine(own, kind);
+      place.platform = await makePlatform(own, place.engine);
+    });
+    after(async () => {
+      for (const end of ends.reverse()) await end();
+    });
+    describe('containers that go wrong', () => partFaults(kind, place, every));
+    describe('a restore that is cut off (spec "Restore procedure", contract §3)', () =>
+      restoreFaults(place, every));
+  });
+}

@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readEnvFile } from '../../src/config/index.ts';
+import { BIN } from '../journey/idkit.ts';
+import { type EngineKind, findContainerId } from './engines.ts';
+import { programsOf } from './killed-restore.ts';
+import type { Place } from './place.ts';
+import { makePlatform } from './platform.ts';
+
+const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
+/**
+ * What goes wrong with the containers of one platform, one fault after the other. `every` one, else those that
+ * differ from engine to engine.
+ */
+export function partFaults(kind: EngineKind, place: Place, every: boolean): void {
+  const idOf = (service: string): Promise<string> =>
+    findContainerId(place.engine, place.platform.project, service);
+  const ok = async (argv: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const ended = await place.platform.run(argv, env);
+    assert.equal(ended.code, 0, ended.stderr);
+    return ended;
+  };
+
+  it('an image that cannot be had is named (exit 14)', async () => {
+    const [line = ''] = /^DATABASE_IMAGE=.*$/m.exec(place.engine.images) ?? [];
+    const none = 'DATABASE_IMAGE=localhost/idkit-test/none:1';
+    place.platform.edit('.env', line, none);
+    const ended = await place.platform.run(['up']);
+    place.platform.edit('.env', none, line);
+    assert.equal(ended.code, 14, ended.stderr);
+    assert.match(ended.stderr, /database did not start, its image cannot be had/);
+    assert.match(ended.stderr, /compose\.yaml names \$\{DATABASE_IMAGE/);
+  });
+
+  it('a variable that the process environment changes reaches the container, or is refused (exit 14, 2)', async () => {
+    const ended = await place.platform.run(['up'], { DATABASE_IMAGE: 'localhost/idkit-test/none:1' });
+    if (kind === 'docker') return assert.equal(ended.code, 14, ended.stderr);
+    assert.equal(ended.code, 2, ended.stderr);
+    assert.match(ended.stderr, /podman-compose \S+ takes DATABASE_IMAGE from \.env/);
+  });
+
+  it('a port that is taken is named, and what had started goes on (exit 1)', async () => {
+    const server = createServer().listen(place.platform.ports[1], '127.0.0.1');
+    await once(server, 'listening');
+    const ended = await place.platform.run(['up']);
+    server.close();
+    assert.equal(ended.code, 1, ended.stderr);
+    assert.match(
+      ended.stderr,
+      new RegExp(`error IDKIT_PORT_TAKEN: idkit did not start.*${place.platform.ports[1]}`),
+    );
+    await ok(['up', '--quiet']);
+    const status = await place.platform.run(['status', '--json']);
+    const parts = status.result()['parts'] as {
+      name: string;
+      health: string;
+      restarts: number;
+      image: string;
+    }[];
+    assert.deepEqual(
+      parts.map(({ name, health, restarts }) => [name, health, restarts]),
+      [
+        ['database', 'UP', 0],
+        ['idkit', 'UP', 0],
+        ['caddy', 'UP', 0],
+        ['hello', 'UP', 0],
+      ],
+    );
+    assert.equal(parts[0]!.image, 'localhost/idkit-test/database:1');
+  });
+
+  it('what fits its definition stays as it is when up runs again', async () => {
+    const before = await place.engine.call(['ps', '-q']);
+    await ok(['up', '--quiet']);
+    assert.equal(await place.engine.call(['ps', '-q']), before);
+  });
+
+  it('after a restart of the machine up brings everything back', async () => {
+    await ok(['admin', 'realm', 'create', 'kept']);
+    await place.engine.call(['kill', ...(await place.engine.call(['ps', '-q'])).trim().split('\n')]);
+    await ok(['up', '--quiet']);
+  });
+
+  if (every)
+    it('the service is not root, cannot write its root, gains no rights, and ends by SIGTERM with 0', async () => {
+      const id = await idOf('idkit');
+      const inside = await place.engine.call([
+        'exec',
+        id,
+        'sh',
+        '-c',
+        'id -u; touch /x 2>&1; grep -E "CapEff|NoNewPrivs" /proc/1/status',
+      ]);
+      assert.match(inside, /^10001\n.*Read-only file system\nCapEff:\t0+\nNoNewPrivs:\t1\n$/s);
+      await place.engine.call(['stop', '-t', '20', id]);
+      assert.equal((await place.engine.call(['inspect', '-f', '{{.State.ExitCode}}', id])).trim(), '0');
+      await place.engine.call(['start', id]);
+      await ok(['up', '--quiet']);
+      assert.equal(await idOf('idkit'), id, 'it comes up a second time in the same container');
+    });
+
+  it('no port of the database is published, and no secret stands in an argument or in compose.yaml', async () => {
+    const ports = await place.engine.call([
+      'inspect',
+      '-f',
+      '{{json .HostConfig.PortBindings}}',
+      await idOf('database'),
+    ]);
+    assert.match(ports, /^(\{\}|null|\{"5432\/tcp":null\})\n$/);
+    const secrets = [...readEnvFile(join(place.platform.dir, '.env'))].filter(([key]) =>
+      /KEY|PASSWORD|SECRET/.test(key),
+    );
+    assert.equal(secrets.length, 4);
+    const ids = (await place.engine.call(['ps', '-q'])).trim().split('\n');
+    const shown = await place.engine.call([
+      'inspect',
+      '-f',
+      '{{json .Args}} {{json .Config.Cmd}} {{json .Config.Labels}}',
+      ...ids,
+    ]);
+    for (const [key, value] of secrets) {
+      assert.ok(!shown.includes(value), `${key} in an argument or a label`);
+      assert.ok(!readFileSync(join(place.platform.dir, 'compose.yaml'), 'utf8').includes(value), key);
+    }
+  });
+
+  it('a compose project that has no containers is named, with those that have (exit 15)', async () => {
+    place.platform.edit('idkit.yaml', place.platform.project, 'elsewhere');
+    const ended = await place.platform.run(['backup'], PASSPHRASE);
+    place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
+    assert.equal(ended.code, 15, ended.stderr);
+    assert.match(ended.stderr, /there is no container of database in the compose project elsewhere/);
+    assert.match(ended.stderr, new RegExp(`${kind} has ${place.platform.project}`));
+  });
+
+  if (every)
+    it('with the service stopped a backup takes the realm files from the snapshot, and recover-admin works (contract §3)', async () => {
+      await place.engine.call(['stop', await idOf('idkit')]);
+      const ended = await ok(['backup', '--json'], PASSPHRASE);
+      assert.equal(ended.result()['realmSource'], 'snapshot');
+      await ok(['recover-admin']);
+      await ok(['up', '--quiet']);
+      await ok(['smoke', '--quiet']);
+      const refused = await place.platform.run(['recover-admin']);
+      assert.equal(refused.code, 11, refused.stderr);
+      const log = await place.engine.call(['logs', '--since', '30s', await idOf('database')]);
+      assert.doesNotMatch(log, /terminated by signal|recovery/, 'the database never takes it for a crash');
+    });
+
+  if (every)
+    it('a backup that is ended or killed while pg_dump waits leaves no pg_dump in the container (exit 143, 130)', async () => {
+      const database = await idOf('database');
+      const lock = 'BEGIN; LOCK TABLE admin_event; SELECT pg_sleep(300); COMMIT;';
+      const held = place.engine
+        .call(['exec', database, 'psql', '-U', 'idkit', '-c', lock])
+        .catch(() => 'ended');
+      for (const [signal, expected] of [
+        ['SIGTERM', 143],
+        ['SIGINT', 130],
+        ['SIGKILL', null],
+      ] as const) {
+        const child = spawn(process.execPath, [BIN, 'backup', '--dir', place.platform.dir], {
+          env: { ...process.env, ...place.engine.env, ...PASSPHRASE },
+          stdio: 'ignore',
+        });
+        await until(async () => (await programsOf(place.engine, database)).includes('pg_dump'));
+        child.kill(signal);
+        const [code] = await once(child, 'exit');
+        assert.equal(code, expected);
+        // Killed, idkit can end nothing: pg_dump goes on until it has what it waits for, and has nobody to tell.
+        if (signal !== 'SIGKILL')
+          assert.doesNotMatch(await programsOf(place.engine, database), /pg_dump/, signal);
+      }
+      const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%'";
+      await place.engine.call(['exec', database, 'psql', '-U', 'idkit', '-c', end]);
+      await until(async () => !(await programsOf(place.engine, database)).includes('pg_dump'));
+      await held;
+      await ok(['backup', '--quiet'], PASSPHRASE);
+    });
+
+  it('a service that ends over and over is told with the last lines of its log (exit 1)', async () => {
+    place.platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
+    const ended = await place.platform.run(['up']);
+    place.platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
+    assert.equal(ended.code, 1, ended.stderr);
+    assert.match(
+      ended.stderr,
+      /IDKIT_FAILED: idkit did not come up: it ends and is started again over and over/,
+    );
+    assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
+    await ok(['up', '--quiet']);
+  });
+
+  if (kind === 'docker')
+    it('behind nginx the platform comes up too, and the service knows the public address', async (t) => {
+      const nginx = await makePlatform(t, place.engine, 'nginx');
+      const tls = join(nginx.dir, 'tls');
+      mkdirSync(tls);
+      const signed = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '1'];
+      const files = ['-keyout', join(tls, 'key.pem'), '-out', join(tls, 'cert.pem')];
+      const made = spawnSync('openssl', ['req', ...signed, ...files]);
+      assert.equal(made.status, 0, made.stderr.toString());
+      const [, image] = /^NGINX_IMAGE=(.*)$/m.exec(place.engine.images) ?? [];
+      const ended = await nginx.run(['up'], { PROXY_IMAGE: image! });
+      assert.equal(ended.code, 0, ended.stderr);
+      assert.match(ended.stdout, /^nginx +running +UP$/m);
+      const smoke = await nginx.run(['smoke', '--quiet']);
+      assert.equal(smoke.code, 0, smoke.stderr);
+      assert.match(smoke.stdout, new RegExp(`https://localhost:${nginx.ports[0]}/realms/master`));
+    });
+
+  it('Ctrl-C while a service comes up ends with 130, and one that never is ready is told within the time (exit 15)', async () => {
+    const serves = 'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]';
+    const idles =
+      'entrypoint: ["node", "-e", "console.log(\'idle\'); setInterval(() => {}, 1e9); process.on(\'SIGTERM\', () => process.exit())"]';
+    place.platform.edit('compose.yaml', serves, idles);
+    const child = spawn(process.execPath, [BIN, 'up', '--dir', place.platform.dir], {
+      env: { ...process.env, ...place.engine.env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said = text(child.stderr);
+    await until(async () => /idle/.test(await logOf('idkit')));
+    child.kill('SIGINT');
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 130, await said);
+    const ended = await place.platform.run(['up', '--timeout', '30']);
+    assert.equal(ended.code, 15, ended.stderr);
+    assert.match(
+      ended.stderr,
+      /IDKIT_UNREACHABLE: idkit did not come up: it was not UP within \d+ s: .*health\/ready/,
+    );
+    assert.match(ended.stderr, /hint: log: idle/);
+    place.platform.edit('compose.yaml', idles, serves);
+  });
+
+  it('down removes every container and keeps the data; a second one finds nothing to do; up brings it back', async () => {
+    const label = ['--filter', `label=com.docker.compose.project=${place.platform.project}`];
+    await ok(['down']);
+    assert.equal((await place.engine.call(['ps', '-aq', ...label])).trim(), '');
+    const again = await ok(['down']);
+    assert.equal(again.stderr.match(/: none$/gm)?.length, 4, again.stderr);
+    await ok(['up', '--quiet']);
+    const realms = await ok(['admin', 'realm', 'list']);
+    assert.match(realms.stdout, /kept/);
+  });
+
+  const logOf = async (service: string) => {
+    const id = await idOf(service);
+    return id === '' ? '' : place.engine.call(['logs', id]).catch(() => '');
+  };
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 150; tries++) {
+    if (await holds()) return;
+    await sleep(200);
+  }
+  assert.fail('it did not come about within 30 s');
+}

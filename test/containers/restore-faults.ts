@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { before, describe, it } from 'node:test';
+import { BIN } from '../journey/idkit.ts';
+import {
+  checkEmpty,
+  checkServing,
+  killRestore,
+  passphrase,
+  placeBeside,
+  readJournal,
+  running,
+  wipe,
+} from './killed-restore.ts';
+import type { Place } from './place.ts';
+
+const OLD = ['admin', 'alice', 'bob'];
+const NEW = ['admin', 'alice'];
+
+/**
+ * Restores that are killed, interrupted or fail, on one platform, one after the other. A restore that goes on is
+ * killed again after its next step, so that each step is gone on from once; where two kills leave the same journal and
+ * the same containers, what follows is the same too. `every` step, else those that differ from engine to engine.
+ */
+export function restoreFaults(place: Place, every: boolean): void {
+  let set: string;
+  let loaded: unknown;
+  const ok = async (argv: readonly string[], env: NodeJS.ProcessEnv = {}) => {
+    const ended = await place.platform.run(argv, env);
+    assert.equal(ended.code, 0, ended.stderr);
+    return ended.stdout.trim();
+  };
+  const restore = (...argv: readonly string[]) =>
+    place.platform.run(['restore', '--yes', ...argv], passphrase);
+  const kill = (after: string) => killRestore(place, ['--from', set], after);
+  const goOnAndKill = (after: string) => killRestore(place, ['--flag', 'resume'], after);
+  const changeSinceBackup = () => ok(['admin', 'user', 'create', 'bob', '--realm', 'master']);
+  const goOn = async () => {
+    const resumed = await restore('--resume');
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.doesNotMatch(resumed.stdout, /failed|does not apply/, 'every row of the checklist is done');
+    await checkServing(place, NEW);
+  };
+  const nothingToEnd = async () => {
+    for (const way of ['--resume', '--abort']) {
+      const ended = await restore(way);
+      assert.equal(ended.code, 10, ended.stderr);
+    }
+  };
+  const services = async () => (await running(place)).map((line) => line.split(' ')[0]).join(' ');
+
+  before(async () => {
+    await ok(['up', '--quiet']);
+    await ok(['admin', 'user', 'create', 'alice', '--realm', 'master']);
+    const made = await ok(['backup', '--quiet'], passphrase);
+    set = placeBeside(place.platform, made);
+    cpSync(made, set, { recursive: true });
+    await changeSinceBackup();
+  });
+
+  if (every) {
+    it('killed after "verify", "preflight" or "stage" it has touched no container, and --abort touches none', async () => {
+      const containers = await running(place);
+      await kill('verify');
+      await kill('preflight');
+      await nothingToEnd();
+      await kill('stage');
+      await ok(['restore', '--abort']);
+      assert.deepEqual(await running(place), containers);
+      await checkServing(place, OLD);
+    });
+
+    it('killed after "load", --abort starts what ran on the old state', async () => {
+      await kill('load');
+      loaded = readJournal(place.platform);
+      assert.equal(await services(), 'database hello');
+      await ok(['restore', '--abort']);
+      await checkServing(place, OLD);
+    });
+  }
+
+  it('killed after "check", and again after "swap" of the --resume, --abort starts what the first one stopped', async () => {
+    await kill('check');
+    if (every) assert.deepEqual(readJournal(place.platform), loaded, 'as after "load"');
+    assert.equal(await services(), 'database hello');
+    await goOnAndKill('swap');
+    assert.equal(readJournal(place.platform)?.['state'], 'swapped');
+    await ok(['restore', '--abort']);
+    await checkServing(place, OLD);
+  });
+
+  it('killed after "swap", a rerun names the ways (17), and --resume goes on, whatever step it is killed after', async () => {
+    await kill('swap');
+    const swapped = readJournal(place.platform);
+    assert.equal(await services(), 'database hello');
+    const again = await restore('--from', set);
+    assert.equal(again.code, 17, again.stderr);
+    assert.match(again.stderr, /--resume.*\n.*--abort/);
+    if (!every) await goOn();
+    else {
+      for (const [step, up] of [
+        ['start', 'database hello idkit'],
+        ['realms', 'database hello idkit'],
+        ['applications', 'caddy database hello idkit'],
+        ['smoke', 'caddy database hello idkit'],
+      ] as const) {
+        await goOnAndKill(step);
+        assert.deepEqual(readJournal(place.platform), swapped, `${step}: as after "swap"`);
+        assert.equal(await services(), up, step);
+      }
+      await goOnAndKill('finish');
+      await nothingToEnd();
+      await checkServing(place, NEW);
+    }
+    await changeSinceBackup();
+  });
+
+  it('Ctrl-C in the middle brings the old state back (130)', async () => {
+    const { engine, platform } = place;
+    const child = spawn(process.execPath, [BIN, 'restore', '--yes', '--from', set, '--dir', platform.dir], {
+      env: { ...process.env, ...engine.env, ...passphrase },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const said = text(child.stderr);
+    child.stderr.on('data', (chunk: Buffer) => {
+      if (/^done Put the database/m.test(chunk.toString())) child.kill('SIGINT');
+    });
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 130, await said);
+    await checkServing(place, OLD);
+  });
+
+  if (every) {
+    it('a service that does not start on the restored state brings the old one back (16)', async () => {
+      const { platform } = place;
+      platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
+      const ended = await restore('--from', set);
+      assert.equal(ended.code, 16, ended.stderr);
+      assert.match(ended.stderr, /the old state is back: idkit did not come up/);
+      assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
+      platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
+      await ok(['up', '--quiet']);
+      await checkServing(place, OLD);
+    });
+
+    it('a drill with no Postgres on this machine takes a container of its own, and leaves nothing', async () => {
+      const { engine, platform } = place;
+      const all = await engine.call(['ps', '-q']);
+      // What Debian has of Postgres is hidden from this process alone.
+      const hidden = 'mount -t tmpfs none /usr/lib/postgresql && exec "$@"';
+      const drill = [process.execPath, BIN, 'drill', set, '--dir', platform.dir];
+      const ended = spawnSync('unshare', ['-m', 'sh', '-c', hidden, 'sh', ...drill], {
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...engine.env, ...passphrase },
+      });
+      assert.equal(ended.status, 0, ended.stderr.toString());
+      assert.match(ended.stdout.toString(), /user counts per realm match expectations/);
+      assert.equal(await engine.call(['ps', '-q']), all, 'its container is gone');
+    });
+  }
+
+  describe('on an empty host', () => {
+    for (const step of every ? ['stage', 'load', 'smoke'] : ['load'])
+      it(`killed after "${step}", --abort leaves no container, network or file`, async () => {
+        await wipe(place);
+        await kill(step);
+        await ok(['restore', '--abort']);
+        await checkEmpty(place);
+      });
+
+    if (every)
+      it('killed after "check", --resume ends it, on the volume that an earlier one left', async () => {
+        await kill('check');
+        await goOn();
+      });
+  });
+}
