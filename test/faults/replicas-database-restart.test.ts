@@ -21,6 +21,7 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
   const services = [first, await replicas.start()];
   const addresses = services.map(({ address }) => address);
   const load = await startLoad(CLIENTS, PAUSE, (client) => addresses[client % addresses.length]!);
+  t.after(() => load.stop());
   const ready = (address: string) =>
     fetch(`${address}/health/ready`).then(async (answer) => {
       await answer.arrayBuffer();

@@ -25,6 +25,7 @@ test('a rolling restart fails no request behind a proxy (issue: replicas)', {
   const fleet = await startFleet(t);
   const proxy = await startNginx(t, fleet.ports);
   const load = await startLoad(CLIENTS, PAUSE, () => proxy);
+  t.after(() => load.stop());
   await fleet.restartAll();
   await load.stop();
   await tellAndCheck(t, load);
@@ -48,6 +49,10 @@ test('a rolling restart fails no request of clients that follow readiness (issue
   const load = await startLoad(CLIENTS, PAUSE, (client) => {
     const own = fleet.ports[client % REPLICAS]!;
     return `http://127.0.0.1:${ready.has(own) ? own : [...ready][client % ready.size]}`;
+  });
+  t.after(() => {
+    looking.abort();
+    return load.stop();
   });
   await fleet.restartAll();
   await load.stop();
