@@ -82,6 +82,17 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.equal(await place.engine.call(['ps', '-q']), before);
   });
 
+  if (kind === 'docker')
+    it('what runs by its old definition is no success: up names why the new one is not taken (exit 14)', async () => {
+      await ok(['up', '--quiet']);
+      const before = await idOf('hello');
+      const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
+      assert.equal(ended.code, 14, ended.stderr);
+      assert.match(ended.stderr, /error IDKIT_VERSION: hello runs unchanged, its image cannot be had/);
+      assert.equal(await idOf('hello'), before);
+      await ok(['up', '--quiet']);
+    });
+
   it('after a restart of the machine up brings everything back', async () => {
     await ok(['admin', 'realm', 'create', 'kept']);
     await place.engine.call(['kill', ...(await place.engine.call(['ps', '-q'])).trim().split('\n')]);
