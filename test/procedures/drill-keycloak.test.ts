@@ -25,5 +25,13 @@ test('a drill of Keycloak loads, checks and counts its database in a place of it
   const phases = drilled.phases.map(({ id }) => id);
   assert.deepEqual(phases, ['verify', 'preflight', 'stage', 'load', 'check', 'swap', 'start', 'finish']);
   assert.ok(options.told.notes.some((note) => note.startsWith('Keycloak itself is not started here')));
-  assert.ok(drilled.checklist.every(({ outcome }) => outcome === 'does not apply'));
+  const rows = drilled.checklist.map(({ id, outcome, detail }) => ({ id, outcome, detail }));
+  const counts = rows.filter(({ id }) => id === 'user-counts');
+  assert.deepEqual(
+    counts.map(({ outcome }) => outcome),
+    ['done'],
+  );
+  assert.match(counts[0]!.detail, /globex: 1000 users in the loaded database/);
+  const others = rows.filter(({ id }) => id !== 'user-counts');
+  assert.ok(others.length > 0 && others.every(({ outcome }) => outcome === 'does not apply'));
 });
