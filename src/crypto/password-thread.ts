@@ -7,7 +7,7 @@ import { doHashJob, type HashAnswer, type HashJob } from './password-hashes.ts';
 const LOWER_PRIORITY = 10;
 
 /** Milliseconds after which answers are told though jobs that came with them are not done. */
-const TELL_AFTER_MS = 50;
+const TELL_AFTER_MS = 60;
 
 lowerPriority();
 parentPort?.on('message', (jobs: readonly HashJob[]) => {

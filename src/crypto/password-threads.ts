@@ -26,7 +26,7 @@ interface Waiting {
  * Jobs that a thread takes at once where that many wait. A hash pushes everything else out of the processor's cache;
  * what follows several hashes is cheaper done in one go.
  */
-const TOGETHER = 4;
+const TOGETHER = 8;
 
 /** @param most threads; each starts when a job finds all others busy */
 export function openPasswordThreads(most: number): PasswordThreads {
