@@ -184,20 +184,19 @@ export class PostgresDump {
     // Of a million users each is looked at: without a copy of the row.
     const { realm, serviceAccount } = counted;
     const last = Math.max(realm, serviceAccount);
-    let column = 0;
-    let begun = start;
     let person = false;
     let from = 0;
     let to = 0;
-    for (let at = start; column <= last; at++) {
-      if (at < end && text[at] !== TAB) continue;
+    let at = start;
+    for (let column = 0; ; column++) {
+      const begun = at;
+      while (at < end && text[at] !== TAB) at++;
       if (column === realm) [from, to] = [begun, at];
       if (column === serviceAccount)
         person = at - begun === 2 && text[begun] === 0x5c && text[begun + 1] === 0x4e;
-      if (at === end && column < last)
-        throw badDump('a row of a COPY holds fewer values than it names columns');
-      begun = at + 1;
-      column += 1;
+      if (column === last) break;
+      if (at === end) throw badDump('a row of a COPY holds fewer values than it names columns');
+      at++;
     }
     if (person) this.#counter.addUser(unescaped(text.toString('utf8', from, to)));
   }

@@ -16,6 +16,8 @@ export function badDump(why: string) {
 export class DumpWindow {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
+  /** Where pieces are put together, again and again: a dump is read faster than memory for each would be given back. */
+  #joined = Buffer.alloc(0);
   #held = 0;
   #needed = 0;
   /** Bytes seen in all. */
@@ -41,7 +43,7 @@ export class DumpWindow {
   }
 
   #offer(scan: (text: Buffer) => number): void {
-    const text = join(this.#chunks);
+    const text = this.#join();
     const left = text.subarray(scan(text));
     if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
     this.#chunks = left.length === 0 ? [] : [left];
@@ -49,11 +51,18 @@ export class DumpWindow {
     // Small leftovers need only the next chunk.
     this.#needed = left.length < 65_536 ? 0 : left.length * 2;
   }
-}
 
-function join(chunks: readonly Uint8Array[]): Buffer {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined)
-    return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
-  return Buffer.concat(chunks);
+  #join(): Buffer {
+    const [first, second] = this.#chunks;
+    if (first !== undefined && second === undefined)
+      return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+    if (this.#joined.length < this.#held) this.#joined = Buffer.allocUnsafeSlow(2 * this.#held);
+    let end = 0;
+    // The first piece may lie in the very memory, never before its own new place.
+    for (const chunk of this.#chunks) {
+      this.#joined.set(chunk, end);
+      end += chunk.length;
+    }
+    return this.#joined.subarray(0, end);
+  }
 }
