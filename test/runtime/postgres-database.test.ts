@@ -65,6 +65,16 @@ test('a dump that was loaded, checked and swapped in is what it held; the swap c
   assert.equal(side.notes, undefined);
   assert.deepEqual((await database.checkLoaded(id, undefined)).realms, KEYCLOAK_REALMS);
   assert.deepEqual(server.databases(), ['keycloak', `keycloak_restore_${id}`]);
+  assert.equal(
+    server.sql(
+      `keycloak_restore_${id}`,
+      `SELECT count(*) FILTER (WHERE reltuples > 0) > 10, string_agg(relname, ',') FILTER (WHERE reltuples <> 0
+         AND NOT EXISTS (SELECT FROM pg_statistic WHERE starelid = c.oid))
+       FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+    ),
+    't|',
+    'every table with rows has statistics',
+  );
   assert.ok((await database.sideBytes(id)) > 1_000_000);
 
   await database.swapDatabase(id);
