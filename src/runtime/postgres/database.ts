@@ -30,16 +30,6 @@ const HEAD_BYTES = 64 * 1024;
 const COUNT_SECONDS = 600;
 /** Seconds that statistics of a loaded database may take. */
 const ANALYZE_SECONDS = 3600;
-/** Statistics of every second table by size, so that two connections have about as much to do. */
-const analyzeHalf = (half: number): string => `DO $$ DECLARE name text; BEGIN
-  FOR name IN SELECT ranked.name FROM (
-    SELECT oid::regclass::text AS name, row_number() OVER (ORDER BY pg_table_size(oid) DESC, oid) AS place
-    FROM pg_class WHERE relkind IN ('r', 'm')
-      AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
-  ) AS ranked WHERE place % 2 = ${half} LOOP
-    EXECUTE 'ANALYZE ' || name;
-  END LOOP;
-END $$;`;
 /** Seconds to wait for a server that is just starting, where the old state depends on it. */
 const PATIENCE = 15;
 
@@ -132,10 +122,8 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
         ...(onProgress === undefined ? {} : { onProgress }),
       });
       // A loaded database has no statistics yet; without them the service would be slow at first.
-      const statistics = [0, 1].map((half) =>
-        psql.query(target, analyzeHalf(half), { signal, seconds: ANALYZE_SECONDS }),
-      );
-      const [counts] = await Promise.all([readCounts(target), ...statistics]);
+      const statistics = psql.query(target, 'ANALYZE;', { signal, seconds: ANALYZE_SECONDS });
+      const [counts] = await Promise.all([readCounts(target), statistics]);
       return { ...counts, ...(notes.length === 0 ? {} : { notes }) };
     },
     async checkLoaded(id, masterKey, swap) {
