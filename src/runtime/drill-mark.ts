@@ -12,7 +12,11 @@ export function isDeadDrill(mark: string): boolean {
   const own = drillMark('');
   if (!mark.startsWith(own)) return false;
   const pid = Number(mark.slice(own.length).split('_')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  return Number.isSafeInteger(pid) && pid > 0 && hasEnded(pid);
+}
+
+/** No process of this machine has the number; one of another user is there all the same. */
+export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;

@@ -166,6 +166,7 @@ export type {
   Runtime,
   SideDatabase,
 } from './contract.ts';
+export { hasEnded } from './drill-mark.ts';
 export { findServiceUrl } from './find-service.ts';
 export type { OpenedLog } from './open-log.ts';
 export { PART_ROLES, type PartRole, type PlatformPart, startSeconds } from './parts.ts';

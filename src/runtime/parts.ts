@@ -63,8 +63,8 @@ export interface PlatformParts {
   startParts(role: PartRole, options: StartOptions): Promise<readonly PlatformPart[]>;
   /** Stops and removes the parts of one role, their data stays; gives those that ran. Idempotent. */
   stopParts(role: PartRole, options: { signal: AbortSignal }): Promise<readonly PlatformPart[]>;
-  /** Removes what `startParts` made beside the parts: networks, and with `data` all that the parts kept. */
-  removeParts(options: { signal: AbortSignal; data?: boolean }): Promise<void>;
+  /** Removes what `startParts` made beside the parts: networks. Their data stays. */
+  removeParts(options: { signal: AbortSignal }): Promise<void>;
   /**
    * Every part of the definition as it is now, in starting order; `definition` as in `StartOptions`.
    *

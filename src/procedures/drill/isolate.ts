@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import type { Scratch } from '../../runtime/open.ts';
+import { hasEnded, type Scratch } from '../../runtime/open.ts';
 import { explainWriteFault, findEntry } from '../durable.ts';
 
 const PREFIX = 'idkit-drill-';
@@ -96,19 +96,10 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
 async function reapDeadDrills(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
-    if (pid === undefined || lives(Number(pid))) continue;
+    if (pid === undefined || !hasEnded(Number(pid))) continue;
     const path = join(tmpdir(), name);
     const entry = await findEntry(path);
     if (entry?.isDirectory() !== true || entry.uid !== process.getuid?.()) continue;
     await rm(path, { recursive: true, force: true });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemErrorCode(error) !== 'ESRCH';
   }
 }

@@ -19,14 +19,20 @@ const VARIABLE = /\$(?:\$|\{(\w+)|(\w+))/g;
 /** The newest version that lets `.env` win. */
 const FILE_WINS = [1, 0, 3] as const;
 
+/** The names of the variables that a definition has filled in. */
+function readVariables(definition: DefinedService['definition']): readonly string[] {
+  return [...JSON.stringify(definition).matchAll(VARIABLE)].flatMap(
+    ([, braced, bare]) => braced ?? bare ?? [],
+  );
+}
+
 /** The names of the variables in a service's definition, and of those that it hands on without a value. */
 function findVariables({ definition }: DefinedService): readonly string[] {
-  const named = [...JSON.stringify(definition).matchAll(VARIABLE)].map(([, braced, bare]) => braced ?? bare);
   const { environment } = definition;
   const handedOn = Array.isArray(environment)
     ? environment.filter((entry) => !String(entry).includes('='))
     : Object.entries(environment ?? {}).flatMap(([name, value]) => (value === null ? [name] : []));
-  return [...named, ...handedOn].filter((name) => name !== undefined).map(String);
+  return [...readVariables(definition), ...handedOn.map(String)];
 }
 
 /** What a container of the service is made by, as one short text: another one means that it must be made anew. */
@@ -89,11 +95,8 @@ export function checkPrecedence(
 ): void {
   if (version === undefined || isNewer(version, FILE_WINS)) return;
   const file = readEnvFile(join(dirname(composeFile), '.env'));
-  const used = [...JSON.stringify(service.definition).matchAll(VARIABLE)].map(
-    ([, one, other]) => one ?? other,
-  );
-  const lost = used.find(
-    (name) => name !== undefined && file.has(name) && file.get(name) !== environment[name],
+  const lost = readVariables(service.definition).find(
+    (name) => file.has(name) && file.get(name) !== environment[name],
   );
   if (lost === undefined) return;
   throw new IdkitError(

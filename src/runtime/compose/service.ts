@@ -79,14 +79,12 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
         partOf({ name: container.service, role, image: container.image }, container, { health: 'UP' }),
       );
     },
-    async removeParts({ signal, data }) {
+    async removeParts({ signal }) {
       const engine = await engineOf();
-      for (const kind of data === true ? ['network', 'volume'] : ['network']) {
-        const filter = `label=com.docker.compose.project=${project}`;
-        const listed = await engine.call([kind, 'ls', '-q', '--filter', filter], { signal });
-        for (const name of listed.stdout.split('\n').filter((line) => line !== ''))
-          await must(engine, [kind, 'rm', name], `the ${kind} ${name} cannot be removed`, signal);
-      }
+      const filter = `label=com.docker.compose.project=${project}`;
+      const listed = await engine.call(['network', 'ls', '-q', '--filter', filter], { signal });
+      for (const name of listed.stdout.split('\n').filter((line) => line !== ''))
+        await must(engine, ['network', 'rm', name], `the network ${name} cannot be removed`, signal);
     },
     async listParts({ definition } = {}) {
       const { engine, definition: read } = await open(definition);
