@@ -41,6 +41,24 @@ function isId(value: string): boolean {
   return ID.test(value) && !NOT_IN_ID.test(value);
 }
 
+/** Fields that databases keep unique, as long as Keycloak's columns; a user's are limited by the user profile. */
+const NAMES: Partial<Record<RepresentationName, string>> = {
+  RealmRepresentation: 'realm',
+  ClientRepresentation: 'clientId',
+  RoleRepresentation: 'name',
+  GroupRepresentation: 'name',
+  ClientScopeRepresentation: 'name',
+};
+const LONGEST_NAME = 255;
+
+function checkName(value: unknown, path: string): void {
+  if (typeof value === 'string' && value.length > LONGEST_NAME)
+    throw new RepresentationFault(
+      path,
+      `must have at most ${LONGEST_NAME} characters, and has ${value.length}`,
+    );
+}
+
 function checkObject(name: RepresentationName, given: unknown, path: string, depth: number): Json {
   const fields: ReadonlyMap<string, Kind> = FIELDS[name];
   const checked: [string, unknown][] = [];
@@ -51,6 +69,7 @@ function checkObject(name: RepresentationName, given: unknown, path: string, dep
     const at = `${path}.${field}`;
     const value = checkKind(kind, entry, at, depth + 1);
     if (field === 'id') checkId(name, value, at);
+    if (field === NAMES[name]) checkName(value, at);
     checked.push([field, value]);
   }
   return Object.fromEntries(checked);
