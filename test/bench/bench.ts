@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
 });
 const quick = values.quick === true;
 const only = values.only ?? positionals[0];
-const effort = quick ? { rounds: 2, seconds: 0.6 } : { rounds: 5, seconds: 3 };
+const effort = quick ? { rounds: 2, seconds: 0.6, warmUp: 0.6 } : { rounds: 5, seconds: 3, warmUp: 15 };
 const entry = await buildPackage();
 
 const scenarios: Record<string, () => Promise<Measured | Measured[]>> = {

@@ -20,13 +20,14 @@ async function browse(order: BrowserOrder): Promise<BrowserResult> {
 export async function measureLogins(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
-  const order = { port: service.port, realm: 'rs', connections: 16, seconds: effort.seconds };
   try {
     await makeRealms(service.port);
     const logins: number[] = [];
     const flows: number[] = [];
     let rates = { logins: 0, flows: 0 };
     for (let round = 0; round <= effort.rounds; round += 1) {
+      const seconds = round === 0 ? effort.warmUp : effort.seconds;
+      const order = { port: service.port, realm: 'rs', connections: 16, seconds };
       const argon2 = await baseline('argon2', String(effort.seconds / 2));
       const login = await browse({ ...order, does: 'login' });
       const sign = await baseline('sign', 'RS256', String(effort.seconds / 2));

@@ -25,7 +25,7 @@ export async function measureScale(
   const large = await makePlatform(entry, many);
   const smallService = await startService(entry, small.dir);
   const largeService = await startService(entry, large.dir);
-  const run = async (port: number, side: { tokens: string[] }) => {
+  const run = async (port: number, side: { tokens: string[] }, seconds: number) => {
     const result = await load({
       port,
       method: 'POST',
@@ -33,7 +33,7 @@ export async function measureScale(
       form: 'grant_type=refresh_token&client_id=web',
       tokens: side.tokens,
       connections: 32,
-      seconds: effort.seconds,
+      seconds,
     });
     side.tokens = result.tokens ?? [];
     return result.perSecond;
@@ -42,8 +42,9 @@ export async function measureScale(
     const ratios: number[] = [];
     let resident = 0;
     for (let round = 0; round <= effort.rounds; round += 1) {
-      const atFew = await run(smallService.port, small);
-      const atMany = await run(largeService.port, large);
+      const seconds = round === 0 ? effort.warmUp : effort.seconds;
+      const atFew = await run(smallService.port, small, seconds);
+      const atMany = await run(largeService.port, large, seconds);
       resident = Math.max(resident, residentMegabytes(largeService.pid));
       if (round > 0) ratios.push(atMany / atFew);
     }
