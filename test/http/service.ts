@@ -116,8 +116,15 @@ export async function refresh(
   return { status: answer.status, body: (await answer.json()) as Record<string, string> };
 }
 
-/** Sends bytes as they are and gives what comes back until the server closes or `milliseconds` passed. */
-export async function sendRaw(address: string, bytes: string, milliseconds = 2_000): Promise<string> {
+/**
+ * Sends bytes as they are and gives what comes back until the server closes, `milliseconds` passed, or there is as much
+ * as `enough` wants of a server that waits for more.
+ */
+export async function sendRaw(
+  address: string,
+  bytes: string,
+  { milliseconds = 30_000, enough }: { milliseconds?: number; enough?: RegExp } = {},
+): Promise<string> {
   const url = new URL(address);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(url.port), url.hostname, () => socket.write(bytes));
@@ -125,6 +132,7 @@ export async function sendRaw(address: string, bytes: string, milliseconds = 2_0
     const timer = setTimeout(() => socket.destroy(), milliseconds);
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
+      if (enough?.test(text)) socket.destroy();
     });
     socket.on('error', reject);
     socket.on('close', () => {
