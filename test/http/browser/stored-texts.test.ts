@@ -70,7 +70,7 @@ test('no stored text runs on the consent page, the account pages, after a logout
   t.after(() => browser.close());
   const trouble: string[] = [];
   const page = await browser.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(30_000);
   page.on('dialog', (dialog) => {
     trouble.push(dialog.message());
     void dialog.dismiss();
