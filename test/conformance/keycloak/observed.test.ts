@@ -51,13 +51,13 @@ async function addEve(realm: MadeRealm): Promise<void> {
 async function stageFor(one: ObservedCase, index: number): Promise<Stage> {
   const name = `case-${index}`;
   const own = one.realm?.realm;
-  const stage: Stage = { baseUrl: platform.baseUrl, administrator, realm: standard };
+  const stage: Omit<Stage, 'startedAt'> = { baseUrl: platform.baseUrl, administrator, realm: standard };
   if (own) stage.realm = await makeRealm(administrator, fixtures, name, own);
   else if (makesItsRealm(one)) stage.realm = { name, clients: new Map(), users: new Map() };
   if (one.realm?.realm2)
     stage.realm2 = await makeRealm(administrator, fixtures, `${name}-2`, one.realm.realm2);
   if (stage.realm2 && one.id === 'other-realm') await addEve(stage.realm2);
-  return stage;
+  return { ...stage, startedAt: Date.now() };
 }
 
 const tally = new Map<string, { same: number; different: number; notYet: number }>();

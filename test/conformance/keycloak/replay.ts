@@ -20,6 +20,8 @@ export interface Stage {
   administrator: Administrator;
   realm: MadeRealm;
   realm2?: MadeRealm;
+  /** When the case began, in milliseconds: what it says of this moment is the same in each of its steps. */
+  startedAt: number;
 }
 
 /** Sends the requests of one case in order and compares every recorded answer. */
@@ -266,7 +268,7 @@ async function resolve(
   if (name === 'base_url') return stage.baseUrl;
   if (name === 'realm') return stage.realm.name;
   if (name === 'realm2') return stage.realm2?.name ?? whole;
-  if (name === 'one-time password of now') return oneTimePassword(Date.now());
+  if (name === 'one-time password of now') return oneTimePassword(stage.startedAt);
   if (name.startsWith('JWT HS256 client_secret_jwt')) return clientAssertion(stage, name);
   if (name.startsWith('client:')) return clientUuid(stage.administrator, stage.realm, name.slice(7));
   if (name.startsWith('user:')) return userId(stage, name.slice(5));
