@@ -112,7 +112,7 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     try {
       const client = await toldAt('silent', `${silent.origin}/silent`);
       await logOut(client);
-      assert.equal(silent.receivedAt('/silent').length, 1);
+      assert.ok(silent.receivedAt('/silent').length >= 1);
     } finally {
       silent.close();
     }

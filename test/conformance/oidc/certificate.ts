@@ -1,5 +1,6 @@
-import { generateKeyPairSync, webcrypto } from 'node:crypto';
+import { generateKeyPair, webcrypto } from 'node:crypto';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { promisify } from 'node:util';
 import 'reflect-metadata';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 
@@ -13,7 +14,8 @@ const DAY = 86_400_000;
 
 /** A certificate of this machine that nobody signed. */
 export async function makeCertificate(): Promise<Certificate> {
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  // Aside: the services of these tests run in this process, and some tests wait for their patience.
+  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const made = await X509CertificateGenerator.createSelfSigned(
     {
