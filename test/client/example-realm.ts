@@ -70,12 +70,12 @@ export async function startExampleRealm(
   };
 }
 
-/** Resolves once the condition holds; fails after thirty seconds. */
+/** Resolves once the condition holds; fails after two minutes. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),
 ): Promise<void> {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 120_000;
   while (!(await holds())) {
     if (performance.now() > end) assert.fail(`never: ${typeof what === 'string' ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

@@ -30,9 +30,10 @@ export function replicasRules(rule: Rule): void {
     async (store, _, other) => {
       await begin(store);
       const seen = async <T>(read: () => Promise<T>, is: (value: T) => boolean): Promise<void> => {
-        const until = performance.now() + 1_000;
+        // It takes some milliseconds; the bound is for a machine that stands still for seconds.
+        const until = performance.now() + 30_000;
         while (!is(await read())) {
-          assert.ok(performance.now() < until, 'it is seen within a second');
+          assert.ok(performance.now() < until, 'it is seen');
           await sleep(5);
         }
       };

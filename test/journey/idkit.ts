@@ -115,7 +115,7 @@ export async function startIdkit(
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     stderr: () => text.stderr,
     async told(pattern) {
-      for (let tries = 0; tries < 500 && !pattern.test(text.stderr); tries++) await sleep(10);
+      for (let tries = 0; tries < 6000 && !pattern.test(text.stderr); tries++) await sleep(10);
       assert.match(text.stderr, pattern);
     },
     run: (argv, more = {}) =>

@@ -202,9 +202,9 @@ test('a hash whose parameters differ from the policy is replaced at the next goo
     status: 200,
   });
   assert.equal(response.status, 200, await response.text());
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   while ((await credentials())[0]?.algorithm !== 'argon2') {
-    assert.ok(Date.now() < end, 'the hash is replaced within 10 s');
+    assert.ok(Date.now() < end, 'the hash is replaced within 60 s');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 });
