@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RESTORE_STEPS, type RestoreOptions, restore } from '../../src/procedures/index.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from './restored-state.ts';
@@ -81,17 +82,23 @@ describe('a restore killed after any step (spec "Restore procedure", contract §
 
   it('two at once: one proceeds, the other exits 11 at once', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
-    const args = ['restore', platform.dir, '--from', set.dir];
-    const ended = await Promise.all([spawnProcedure(args), spawnProcedure(args)]);
+    // Whoever holds the lock stands still with it until the other has ended.
+    const args = ['restore', platform.dir, '--from', set.dir, '--after', 'verify', '--signal', 'SIGSTOP'];
+    const begun = new Set<(signal: NodeJS.Signals) => void>();
+    const both = [1, 2].map(() => spawnProcedure(args, (_, kill) => begun.add(kill)));
+    await Promise.race([...both, sleep(60_000, undefined, { ref: false })]);
+    const goOn = setInterval(() => {
+      for (const kill of begun) kill('SIGCONT');
+    }, 50);
+    const ended = await Promise.all(both).finally(() => clearInterval(goOn));
     assert.deepEqual(ended.map(({ code }) => code).toSorted(), [0, 11]);
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
   it('SIGTERM in the middle brings the old state back (143)', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
-    const ended = await spawnProcedure(['restore', platform.dir, '--from', set.dir], (step, kill) => {
-      if (step === 'start') kill('SIGTERM');
-    });
+    const args = ['restore', platform.dir, '--from', set.dir, '--after', 'swap', '--signal', 'SIGTERM'];
+    const ended = await spawnProcedure(args);
     assert.equal(ended.code, 143, ended.stderr);
     assert.deepEqual(await readState(platform.dir), OLD);
     await checkNoTrace(platform.dir, 'after SIGTERM');

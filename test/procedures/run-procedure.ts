@@ -1,6 +1,8 @@
 // Runs one procedure on a platform directory in a process of its own, for tests that kill it.
-//   node run-procedure.ts backup|restore DIR [--from SET] [--after STEP] [--in-place NAME] [--flag resume|abort …]
-// With --after the process kills itself (SIGKILL) when that step is done. The passphrase comes on stdin.
+//   node run-procedure.ts backup|restore|drill DIR [--from SET] [--after STEP [--signal NAME]] [--in-place NAME]
+//     [--flag resume|abort …]
+// With --after the process sends itself a signal (SIGKILL unless told) when that step is done, before the next begins.
+// The passphrase comes on stdin.
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { loadSettings } from '../../src/config/index.ts';
@@ -13,6 +15,7 @@ const { positionals, values } = parseArgs({
     from: { type: 'string' },
     to: { type: 'string' },
     after: { type: 'string' },
+    signal: { type: 'string', default: 'SIGKILL' },
     'in-place': { type: 'string' },
     flag: { type: 'string', multiple: true, default: [] },
   },
@@ -36,7 +39,7 @@ const options: ProcedureOptions = {
   random: systemRandom,
   signal: interrupt.signal,
   failpoint: (step) => {
-    if (step === values.after) process.kill(process.pid, 'SIGKILL');
+    if (step === values.after) process.kill(process.pid, values.signal);
   },
 };
 const flags = Object.fromEntries(values.flag.map((name) => [name, true]));
