@@ -8,6 +8,7 @@ import { findEntry } from '../../src/procedures/durable.ts';
 import { backup, RESTORE_STEPS, type RestoreOptions, restore } from '../../src/procedures/index.ts';
 import { lockRoot } from '../../src/procedures/locks.ts';
 import { startService } from '../../src/runtime/open.ts';
+import { freePort } from '../free-port.ts';
 import {
   copyKeycloakSet,
   fingerprint,
@@ -80,7 +81,12 @@ describe('restore', () => {
 
   it('lets tokens live on: an access token verifies, an unused refresh token is renewed', async (t) => {
     const platform = await makePlatform(t);
-    const service = await platform.serve();
+    // The issuer is part of a token, so the service must come back under the same address.
+    const port = String(await freePort());
+    const startAtPort = async () =>
+      startService(await loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': port } }));
+    const service = await startAtPort();
+    t.after(() => service.close());
     const settings = await platform.load();
     const realm = (address: string) => `${address}/realms/master/protocol/openid-connect`;
     const post = async (address: string, form: Record<string, string>) => {
@@ -99,12 +105,8 @@ describe('restore', () => {
     const set = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
     await service.close();
     await rm(join(platform.dir, 'data'), { recursive: true });
-    // The issuer is part of a token, so the service must come back under the same address.
-    const port = new URL(service.address).port;
     await restore(await platform.load(), options({ from: set.dir }));
-    const again = await startService(
-      await loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': port } }),
-    );
+    const again = await startAtPort();
     t.after(() => again.close());
     const { keys: after } = (await (await fetch(`${realm(again.address)}/certs`)).json()) as {
       keys: { kid: string }[];
