@@ -74,7 +74,7 @@ describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, (
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
     });
     assert.equal(ended.signal, 'SIGKILL', ended.stderr);
-    for (let tries = 0; tries < 100 && servers().length > 0; tries++)
+    for (let tries = 0; tries < 600 && servers().length > 0; tries++)
       await new Promise((resolve) => setTimeout(resolve, 100));
     assert.deepEqual(servers(), []);
   });
