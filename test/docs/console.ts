@@ -63,7 +63,7 @@ export function mask(text: string): string {
   return text
     .replace(/\b\d{8}_\d{6}\b/g, '<set>')
     .replace(/\b\d+(\.\d+)? (kB|MB|GB|B)\b/g, '<size>')
-    .replace(/\b\d+(\.\d+)? ?(ms|s|min)\b/g, '<time>')
+    .replace(/\b\d+(\.\d+)? ?(ms|s|min|h)\b( \d+ (s|min)\b)?/g, '<time>')
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<uuid>')
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>')
     .replace(/\bkey [\w-]{20,}/g, 'key <id>')
