@@ -85,7 +85,7 @@ describe('the row of Form Post OP', () => {
     const { page, close } = await openPage(browser, { javaScriptEnabled: false });
     await page.goto(String(agent.authorizationUrl(one, { state: 'by-hand' })));
     await fillLogin(page);
-    await page.click('button');
+    await page.getByRole('button', { name: 'Continue' }).click();
     await page.waitForURL(one.redirectUri);
     assert.equal(web.receivedAt('/one/cb').at(-1)!.body.get('state'), 'by-hand');
     await close();
