@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Example, openShell } from '../docs/console.ts';
+import { freePort } from '../free-port.ts';
 import type { TestEngine } from './engines.ts';
 
 // README's way through a container platform, run as a reader would: one shell, one command after the other.
@@ -62,17 +62,7 @@ export function adapt(platform: string, engine: TestEngine, ports: readonly numb
 
 /** Ports that are free now, each another. */
 export async function findPorts(count: number): Promise<readonly number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
