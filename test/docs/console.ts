@@ -86,9 +86,14 @@ export function openShell(dir: string, env: Readonly<Record<string, string>> = {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let text = '';
+  let ended = false;
   let wake = (): void => {};
   child.stdout!.on('data', (chunk) => {
     text += chunk;
+    wake();
+  });
+  child.on('close', () => {
+    ended = true;
     wake();
   });
   child.stdin!.write(`exec 2>&1\nnpx() { shift; '${process.execPath}' '${BIN}' "$@" </dev/null; }\n`);
@@ -98,6 +103,7 @@ export function openShell(dir: string, env: Readonly<Record<string, string>> = {
       const from = text.length;
       child.stdin!.write(`${command}\necho '${mark}'\n`);
       while (!text.includes(mark, from)) {
+        if (ended) throw new Error(`the shell ended in ${command}: ${text.slice(from)}`);
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
