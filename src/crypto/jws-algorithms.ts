@@ -13,8 +13,8 @@ const PSS = {
 const RAW = { dsaEncoding: 'ieee-p1363' } as const;
 
 /**
- * RFC 7518 §3.1 and RFC 8037. RSA signs on the thread pool: it takes 0.3 ms, and the event loop stays free; the
- * others are quicker than the way there (performance.md, lesson 2).
+ * RFC 7518 §3.1 and RFC 8037. RSA signs on the thread pool where there are cores for it: it takes 0.3 ms, and
+ * the event loop stays free; the others are quicker than the way there (performance.md, lesson 2).
  */
 export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   RS256: { kind: 'pair', hash: 'sha256', options: {}, onPool: true },

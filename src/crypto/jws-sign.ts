@@ -1,9 +1,15 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { IdkitError } from '../core/index.ts';
 import type { JwsKey } from './contract.ts';
 import { keyLabel, RECIPES, type Recipe } from './jws-algorithms.ts';
 
 export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from './jws-algorithms.ts';
+
+/** On one core a thread of the pool frees nothing, and handing a signature over costs a tenth of it. */
+const HAS_POOL = availableParallelism() > 1;
+/** Signatures of one turn of the event loop at most, so that nobody else waits long: 10 ms of RSA. */
+const LARGEST_TURN = 32;
 
 const headers = new WeakMap<JwsKey, Map<string, string>>();
 
@@ -30,7 +36,7 @@ export async function signJws(
       if (signature === undefined) reject(error);
       else resolve(`${input}.${signature.toString('base64url')}`);
     };
-    if (recipe.kind === 'pair' && recipe.onPool)
+    if (recipe.kind === 'pair' && recipe.onPool && HAS_POOL)
       sign(recipe.hash, bytes, { key: privateKey, ...recipe.options }, done);
     else signSoon({ recipe, key: privateKey, bytes, done });
   });
@@ -43,7 +49,7 @@ interface SignJob {
   done: (error: Error | null, signature?: Buffer) => void;
 }
 
-let waiting: SignJob[] = [];
+const waiting: SignJob[] = [];
 
 /**
  * Signs after this turn of the event loop, together with all that the turn asked for: one after another they find
@@ -54,8 +60,8 @@ function signSoon(job: SignJob): void {
 }
 
 function signWaiting(): void {
-  const jobs = waiting;
-  waiting = [];
+  const jobs = waiting.splice(0, LARGEST_TURN);
+  if (waiting.length > 0) setImmediate(signWaiting);
   const signed = jobs.map(trySign);
   for (const [index, { done }] of jobs.entries()) {
     const result = signed[index]!;

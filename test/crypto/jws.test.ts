@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { createPublicKey, createSecretKey, generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { CompactSign, compactVerify } from 'jose';
@@ -67,6 +69,28 @@ for (const algorithm of SIGNATURE_ALGORITHMS) {
     assert.equal(verifyJws(`${parts[0]}.${parts[1]}.AAAA`, () => key).outcome, 'bad signature');
   });
 }
+
+/** Signs many payloads at once and prints what came of it. */
+const SIGN_MANY = `
+  import { generateKeyPairSync } from 'node:crypto';
+  import { availableParallelism } from 'node:os';
+  import { signJws } from '${new URL('../../src/crypto/index.ts', import.meta.url)}';
+  const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = { kid: 'k', algorithm: 'RS256', ...pair };
+  const tokens = await Promise.all(Array.from({ length: 100 }, (_, n) => signJws(key, { n })));
+  const jwk = pair.publicKey.export({ format: 'jwk' });
+  console.log(JSON.stringify({ cores: availableParallelism(), jwk, tokens }));`;
+
+test('where there is one core, many tokens that are asked for at once are signed each for its own', async () => {
+  const core = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
+  const program = [process.execPath, '--input-type=module', '-e', SIGN_MANY];
+  const { cores, jwk, tokens } = JSON.parse(execFileSync('taskset', ['-c', core, ...program]).toString());
+  assert.equal(cores, 1);
+  assert.equal(tokens.length, 100);
+  const key = createPublicKey({ key: jwk, format: 'jwk' });
+  for (const [n, token] of tokens.entries())
+    assert.deepEqual(JSON.parse(Buffer.from((await compactVerify(token, key)).payload).toString()), { n });
+});
 
 test('a public key is never taken for an HMAC secret (RFC 8725 §2.1)', async () => {
   const key = keyFor('RS256');
