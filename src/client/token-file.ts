@@ -83,8 +83,9 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw notWritable(path, error);
     }
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-    if (age > STALE_LOCK_MILLISECONDS) rmSync(lock, { force: true });
+    // One that has just been let go of is not removed: it may be the next holder's by now.
+    const held = statSync(lock, { throwIfNoEntry: false });
+    if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS) rmSync(lock, { force: true });
     else await sleep(50);
     signal?.throwIfAborted();
   }
