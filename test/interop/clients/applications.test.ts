@@ -96,6 +96,7 @@ test('web applications with a login of their own', async (t) => {
         secret: SECRET,
         authRequired: false,
         idpLogout: true,
+        httpTimeout: 30_000,
         authorizationParams: { response_type: 'code', scope: 'openid profile email' },
       }),
     );

@@ -26,6 +26,7 @@ else {
       silentCheckSsoRedirectUri: `${location.origin}/silent.html`,
       checkLoginIframe: true,
       checkLoginIframeInterval: 1,
+      messageReceiveTimeout: 30_000,
       pkceMethod: 'S256',
     });
     if (authenticated) {

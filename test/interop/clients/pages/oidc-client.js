@@ -14,6 +14,7 @@ const manager = new UserManager({
   monitorSession: true,
   checkSessionIntervalInSeconds: 1,
   automaticSilentRenew: false,
+  silentRequestTimeoutInSeconds: 30,
   userStore: new WebStorageStateStore({ store: new InMemoryWebStorage() }),
 });
 const status = document.getElementById('status');
