@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from '../free-port.ts';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
 test('idkit admin works over the administrative API from the first realm to the last session', async (t) => {
@@ -177,8 +178,12 @@ test('idkit admin works over the administrative API from the first realm to the 
 
   await t.test('with the service stopped every command is unreachable (15)', async () => {
     assert.equal(await service.stop(), 0);
+    // Where serve would listen by its settings; on the usual port there may be somebody else.
+    const port = await freePort();
+    appendFileSync(join(cwd, 'idkit', 'idkit.yaml'), `listen:\n  port: ${port}\n`);
     const ended = await runIdkit(['admin', 'realm', 'list'], { cwd });
     assert.equal(ended.code, 15, ended.stderr);
-    assert.match(ended.stderr, /^error IDKIT_UNREACHABLE: http:\/\/127\.0\.0\.1:8080 cannot be reached/m);
+    const told = `^error IDKIT_UNREACHABLE: http://127\\.0\\.0\\.1:${port} cannot be reached`;
+    assert.match(ended.stderr, new RegExp(told, 'm'));
   });
 });
