@@ -180,33 +180,45 @@ test('a login whose answer is lost on the way is done once, and told so', {
   const store = await openOn(t, server, url);
   await begin(store);
   await store.apply([{ do: 'create', client: aClient({}) }]);
-  let over = false;
+  const callers = Array.from({ length: 8 }, (_, caller) => caller);
+  const atWork = new Set(callers);
+  let unanswered = new Set<number>();
   const ending = (async () => {
-    while (!over) {
+    while (atWork.size > 0) {
       await runSql(
         server,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
       );
-      await sleep(15);
+      // Each is answered before the next end: where a connection takes long to be made none would get through.
+      unanswered = new Set(atWork);
+      while (unanswered.size > 0) await sleep(5);
     }
   })();
+  const logIn = async (id: string, answered: () => void): Promise<void> => {
+    const login = { session: aSession({ id }), sessionMustExist: false };
+    const code = { hash: hash(id), now: START };
+    const finished = await store.finishLogin({
+      ...login,
+      code: aCode({ hash: code.hash, sessionId: id }),
+    });
+    assert.equal(finished, 'finished');
+    answered();
+    assert.equal(await store.startFamily(code, aFamily({ id, sessionId: id })), 'started');
+    answered();
+    assert.deepEqual(await store.endSession(id, true), { ended: false });
+    answered();
+  };
   await Promise.all(
-    Array.from({ length: 8 }, async (_, caller) => {
-      for (let round = 0; round < 15; round++) {
-        const id = `login ${caller} ${round}`;
-        const login = { session: aSession({ id }), sessionMustExist: false };
-        const code = { hash: hash(id), now: START };
-        const finished = await store.finishLogin({
-          ...login,
-          code: aCode({ hash: code.hash, sessionId: id }),
-        });
-        assert.equal(finished, 'finished');
-        assert.equal(await store.startFamily(code, aFamily({ id, sessionId: id })), 'started');
-        assert.deepEqual(await store.endSession(id, true), { ended: false });
+    callers.map(async (caller) => {
+      const answered = () => void unanswered.delete(caller);
+      try {
+        for (let round = 0; round < 15; round++) await logIn(`login ${caller} ${round}`, answered);
+      } finally {
+        atWork.delete(caller);
+        answered();
       }
     }),
   );
-  over = true;
   await ending;
   const [families] = await runSql(
     server,
