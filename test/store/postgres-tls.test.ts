@@ -30,16 +30,19 @@ test('the certificate of the server is checked as sslmode says', { skip }, async
   const stranger = join(directory, 'stranger.crt');
   writeFileSync(stranger, (await makeCertificate()).cert);
 
+  let opened = 0;
   const open = async (parameters: string, host = '127.0.0.1'): Promise<boolean> => {
+    // Connections of the store before may still be listed.
+    const applicationName = `tls test ${++opened}`;
     const password = new Secret(server.password);
     const at = `${url.replace('127.0.0.1', host)}?${parameters}`;
     const store = await openStore({
-      postgres: { url: at, password, applicationName: 'tls test' },
+      postgres: { url: at, password, applicationName },
       masterKey,
     });
     const [row] = await runSql(
       server,
-      `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'tls test'`,
+      `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = '${applicationName}'`,
       name,
     );
     await store.close();
