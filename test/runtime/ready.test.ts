@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { acquireLock } from '../../src/config/index.ts';
 import { openRuntime, type Runtime } from '../../src/runtime/open.ts';
+import { freePort } from '../free-port.ts';
 import { makePlatform } from '../http/service.ts';
 
 /** A platform whose service, as its record says, answers at `server`; undefined: at a port that nobody listens on. */
 async function servedBy(t: TestContext, server: Server | undefined): Promise<Runtime> {
-  const listening = server ?? createServer();
-  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
-  const { port } = listening.address() as AddressInfo;
-  if (server === undefined) await new Promise((resolve) => listening.close(resolve));
-  else t.after(() => server.close());
+  if (server !== undefined) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+  }
+  const port = server === undefined ? await freePort() : (server.address() as AddressInfo).port;
   const platform = makePlatform();
   const lock = await acquireLock(join(platform.dir, 'data', 'serve.lock'), {
     mode: 'exclusive',
