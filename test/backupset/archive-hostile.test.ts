@@ -19,12 +19,13 @@ async function setWith(t: TestContext, archive: Buffer) {
   return { root, set: await openSet(dir), target: join(root, 'target') };
 }
 
-const isDamage = (error: unknown) => error instanceof IdkitError && error.code === 'IDKIT_DAMAGED';
+const isDamage = (error: unknown, message = /./) =>
+  error instanceof IdkitError && error.code === 'IDKIT_DAMAGED' && message.test(error.message);
 
 /** Damage, and nothing written: neither in the target nor beside it. */
-async function refused(t: TestContext, archive: Buffer): Promise<void> {
+async function refused(t: TestContext, archive: Buffer, message?: RegExp): Promise<void> {
   const { root, set, target } = await setWith(t, archive);
-  await assert.rejects(extractConfigArchive(set, target), isDamage);
+  await assert.rejects(extractConfigArchive(set, target), (error) => isDamage(error, message));
   assert.deepEqual(await readdir(root), ['set']);
 }
 
@@ -97,7 +98,7 @@ test('more than 100,000 entries are damage (contract §3, verify)', async (t) =>
 });
 
 test('a bomb is refused by what its headers say, before it is unpacked (fault matrix 10)', async (t) => {
-  // Ten gigabytes of zeros would take seconds; the refusal must not.
+  // So much is not there: only the header says so.
   const header = tar([{ path: 'config/bomb', size: 10 * 1024 ** 3 }], Buffer.alloc(0));
   const gzip = createGzip();
   const parts: Buffer[] = [];
@@ -106,9 +107,7 @@ test('a bomb is refused by what its headers say, before it is unpacked (fault ma
   for (let i = 0; i < 64; i++) gzip.write(Buffer.alloc(1024 * 1024));
   gzip.end();
   await new Promise((resolve) => gzip.on('end', resolve));
-  const began = performance.now();
-  await refused(t, Buffer.concat(parts));
-  assert.ok(performance.now() - began < 2000);
+  await refused(t, Buffer.concat(parts), /unpacked it is larger than 1 GiB/);
 });
 
 test('endless zeros after the end are refused', async (t) => {
