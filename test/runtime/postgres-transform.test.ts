@@ -122,7 +122,9 @@ test('names of a restore’s databases fit into 63 bytes and differ where the da
     old: `idkit_pre_${id}`,
   });
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (name) => {
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
+      // It stands for a character that was cut.
+      const name = text.replaceAll('�', 'x');
       const { side, old } = swapNames(name, id);
       for (const made of [side, old]) assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
       assert.notEqual(side, old);
