@@ -85,7 +85,8 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     }
     // One that has just been let go of is not removed: it may be the next holder's by now.
     const held = statSync(lock, { throwIfNoEntry: false });
-    if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS) rmSync(lock, { force: true });
+    if (held !== undefined && Date.now() - held.mtimeMs > STALE_LOCK_MILLISECONDS)
+      rmSync(lock, { force: true });
     else await sleep(50);
     signal?.throwIfAborted();
   }
