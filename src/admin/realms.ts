@@ -89,7 +89,12 @@ export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
   const changes: Change[] = [
     { do: 'put', realm: { ...next, name } },
     ...(await algorithmKeys(context, next, configuration.components)),
-    ...(name === realm.name ? [] : await renameManagement(context, realm.name, name)),
+    ...(name === realm.name
+      ? []
+      : [
+          ...(await renameManagement(context, realm.name, name)),
+          ...(await renameAddresses(context, realm, name)),
+        ]),
   ];
   await applyChanges(
     call,
@@ -119,6 +124,32 @@ async function renameManagement(context: AdminContext, from: string, to: string)
   if (client === undefined) return [];
   const put: Client = { ...client, clientId: managementClientId(to, MASTER), name: `${to} Realm` };
   return [{ do: 'put', client: put }];
+}
+
+/** Keycloak's own clients of a realm whose addresses hold its name, and below what. */
+const ADDRESSED = [
+  ['account', 'realms'],
+  ['account-console', 'realms'],
+  ['security-admin-console', 'admin'],
+] as const;
+
+/** The account pages and the console move with the realm's name: a login must find them where they are now. */
+async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const [clientId, below] of ADDRESSED) {
+    const client = await context.store.findClient(id, clientId);
+    if (client === undefined) continue;
+    const rename = (address: string): string =>
+      address.replace(`/${below}/${encodeURIComponent(name)}/`, `/${below}/${encodeURIComponent(to)}/`);
+    const { baseUrl } = client;
+    const put: Client = {
+      ...client,
+      redirectUris: client.redirectUris.map(rename),
+      ...(baseUrl === undefined ? {} : { baseUrl: rename(baseUrl) }),
+    };
+    changes.push({ do: 'put', client: put });
+  }
+  return changes;
 }
 
 /** A realm with the given fields of its representation; masked secrets stay as they are. */
