@@ -19,17 +19,20 @@ const NAMES = {
   ul: 'ui_locales',
 } as const;
 
-/** Characters of the whole; a page that holds it several times must stay small. */
-const MOST_CHARACTERS = 3000;
+/** Bytes of the whole; a page that holds it several times must stay small. */
+const MOST_BYTES = 3000;
+/** Bytes of what a client is answered with; a URL that holds more is too long for servers, this one too. */
+const MOST_OF_AN_ANSWER = 6000;
 /** Characters that are looked at. */
 const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
 /**
  * What a login needs when its own record is gone: where the client is answered, and the request to begin again with.
- * Everybody may write it, so nothing of it is believed: it says no more than an authorization request does.
+ * Everybody may write it, so nothing of it is believed: it says no more than an authorization request does. Undefined
+ * where not even the answer's address and state are short enough.
  */
-export function renderClientData(request: AuthorizationRequest): string {
+export function renderClientData(request: AuthorizationRequest): string | undefined {
   const all: Partial<Record<keyof typeof NAMES, string | undefined>> = {
     ru: request.redirectUri,
     rt: request.responseType,
@@ -42,9 +45,10 @@ export function renderClientData(request: AuthorizationRequest): string {
     lh: request.loginHint,
     ul: request.uiLocales,
   };
-  const text = JSON.stringify(all);
-  const shown = text.length <= MOST_CHARACTERS ? text : JSON.stringify(all, [...KEYCLOAKS]);
-  return Buffer.from(shown).toString('base64url');
+  const text = Buffer.from(JSON.stringify(all));
+  if (text.length <= MOST_BYTES) return text.toString('base64url');
+  const answer = Buffer.from(JSON.stringify(all, [...KEYCLOAKS]));
+  return answer.length <= MOST_OF_AN_ANSWER ? answer.toString('base64url') : undefined;
 }
 
 /** What is left of a login by its `client_data`. */

@@ -80,12 +80,13 @@ export function stepUrl(
     code?: string;
   },
 ): string {
+  const data = renderClientData(row.request);
   const parameters = new URLSearchParams({
     ...(step.code === undefined ? {} : { session_code: step.code }),
     ...(step.execution === undefined ? {} : { execution: step.execution }),
     client_id: client.clientId,
     tab_id: row.id,
-    client_data: renderClientData(row.request),
+    ...(data === undefined ? {} : { client_data: data }),
   });
   return `${issuer}/login-actions/${step.path}?${parameters}`;
 }

@@ -225,6 +225,29 @@ test('pages speak the language that the realm and the browser agree on', async (
   assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
 });
 
+test('a login of the longest values that are taken is sent by its form, and answered with them', async () => {
+  const url = new URL(client.authorizationUrl());
+  for (const state of ['x'.repeat(8192), 'ü'.repeat(8192), '漢'.repeat(2900)]) {
+    const jar = new CookieJar();
+    const fields = { ...Object.fromEntries(url.searchParams), state };
+    const page = await (await jar.fetch(authorization(), form(fields))).text();
+    const { action } = find(page, '#kc-form-login').attributes;
+    assert.ok(action!.length < 10_000, `${action!.length} characters`);
+    assert.equal((await jar.fetch(action!, form({ ...good, password: 'wrong' }))).status, 200);
+    const again = find(await (await jar.fetch(authorization(), form(fields))).text(), '#kc-form-login');
+    // Of the login's own state nothing is lost; only a client that takes such headers can be answered by redirect.
+    const raw = await sendRaw(
+      service.address,
+      `POST ${new URL(again.attributes['action']!).href.slice(service.address.length)} HTTP/1.1\r\n` +
+        `Host: x\r\nConnection: close\r\nCookie: ${jar.header()}\r\n` +
+        `Content-Type: application/x-www-form-urlencoded\r\n` +
+        `Content-Length: ${new URLSearchParams(good).toString().length}\r\n\r\n${new URLSearchParams(good)}`,
+    );
+    const [, location] = /\r\nlocation: (\S+)/i.exec(raw) ?? [];
+    assert.equal(new URL(location!).searchParams.get('state'), state);
+  }
+});
+
 test('an answer by form_post reaches the client through a real browser, state unchanged (Form Post §2)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
