@@ -22,11 +22,12 @@ import { listSsoSessions, type SsoSession } from './sso-session.ts';
 export const requestLogout: BrowserEndpoint = (ctx, request) =>
   withLogoutCall(ctx, request, async (call) => {
     const sent = request.method === 'POST' ? request.form : request.query;
-    const [hint, clientId, redirectUri, state] = [
+    const [hint, clientId, redirectUri, state, uiLocales] = [
       sent.get('id_token_hint'),
       sent.get('client_id'),
       sent.get('post_logout_redirect_uri'),
       sent.get('state'),
+      sent.get('ui_locales')?.slice(0, 255),
     ];
     const event = startEvent(call, 'LOGOUT');
     const refuse = (
@@ -35,7 +36,13 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       name?: string,
     ) => {
       event.failed(error);
-      return errorPage(call.configuration, request, key, name === undefined ? {} : { values: { name } });
+      const hints = { uiLocales };
+      return errorPage(
+        call.configuration,
+        request,
+        key,
+        name === undefined ? { hints } : { hints, values: { name } },
+      );
     };
 
     // 1. Who asks.
@@ -58,6 +65,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     const asked: LogoutAsked = {
       ...(client === undefined ? {} : { clientId: client.clientId }),
       ...(redirectUri === undefined ? {} : { redirectUri, ...(state === undefined ? {} : { state }) }),
+      ...(uiLocales === undefined ? {} : { uiLocales }),
     };
 
     // 3. What ends.
@@ -141,13 +149,14 @@ function goOn(
 ): BrowserAnswer {
   const { configuration, request } = call;
   const to = asked.redirectUri === undefined ? undefined : withState(asked.redirectUri, asked.state);
+  const hints = { uiLocales: asked.uiLocales };
   if (frames.length > 0) {
     const page = {
       page: 'frontchannel-logout' as const,
       frames,
       ...(to === undefined ? {} : { continueAt: to }),
     };
-    return standalonePage(configuration, request, { status: 200, page, cookies });
+    return standalonePage(configuration, request, { status: 200, page, cookies, hints });
   }
   if (to !== undefined) return { show: 'redirect', to, cookies };
   return standalonePage(configuration, request, {
@@ -155,8 +164,12 @@ function goOn(
     page: { page: 'info' },
     message: { kind: 'success', key: 'successLogout' },
     cookies,
+    hints,
   });
 }
+
+/** Characters of the form's code: it stands in a URL, and servers take no endless ones. */
+const MOST_OF_A_CODE = 11_000;
 
 async function askFirst(
   call: BrowserCall,
@@ -168,8 +181,12 @@ async function askFirst(
   const code = await renderLogoutCode(call, asked, logins);
   const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
   const name = client === undefined ? undefined : client.name || client.clientId;
+  const hints = { user: logins[0]?.user.attributes['locale']?.[0], uiLocales: asked.uiLocales };
+  if (code.length > MOST_OF_A_CODE)
+    return errorPage(configuration, request, 'invalidParameterMessage', { hints, values: { name: 'state' } });
   return pageAnswer(configuration, request, {
     page: { page: 'logout-confirm', action, ...(name === undefined ? {} : { client: name }) },
+    hints,
   });
 }
 

@@ -11,6 +11,8 @@ export interface LogoutAsked {
   /** Checked when it was asked, and again when it is used. */
   redirectUri?: string;
   state?: string;
+  /** The languages of the client's pages, as it sent them. */
+  uiLocales?: string;
 }
 
 /** `typ` of the JWT; no other token of the realm has it. */
@@ -38,7 +40,10 @@ export function renderLogoutCode(
   });
 }
 
-/** Undefined for a code that is none, is too old or belongs to other logins. */
+/**
+ * Undefined for a code that is none, is too old or belongs to other logins. Where nobody is logged in any more, by the
+ * same page in another tab, there is nothing left that another site could end.
+ */
 export function readLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
   code: string | undefined,
@@ -47,16 +52,19 @@ export function readLogoutCode(
   const claims = code === undefined ? undefined : verifyRealmJwt(ctx, configuration, code);
   if (claims === undefined || claims['typ'] !== TYPE || claims['iss'] !== issuer) return undefined;
   if ((numberClaim(claims, 'exp') ?? 0) <= now) return undefined;
-  if (!constantTimeEqual(textClaim(claims, 'browser') ?? '', bind(logins))) return undefined;
-  const [clientId, redirectUri, state] = [
+  if (logins.length > 0 && !constantTimeEqual(textClaim(claims, 'browser') ?? '', bind(logins)))
+    return undefined;
+  const [clientId, redirectUri, state, uiLocales] = [
     textClaim(claims, 'clientId'),
     textClaim(claims, 'redirectUri'),
     textClaim(claims, 'state'),
+    textClaim(claims, 'uiLocales'),
   ];
   return {
     ...(clientId === undefined ? {} : { clientId }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(state === undefined ? {} : { state }),
+    ...(uiLocales === undefined ? {} : { uiLocales }),
   };
 }
 

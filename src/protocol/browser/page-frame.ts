@@ -69,13 +69,19 @@ export function errorPage(
   configuration: RealmConfiguration,
   request: FrameRequest,
   key: RuleMessageKey,
-  options: { status?: number; values?: Readonly<Record<string, string>>; backTo?: string | undefined } = {},
+  options: {
+    status?: number;
+    values?: Readonly<Record<string, string>>;
+    backTo?: string | undefined;
+    hints?: LocaleHints;
+  } = {},
 ): BrowserAnswer {
-  const { status = 400, values, backTo } = options;
+  const { status = 400, values, backTo, hints } = options;
   return standalonePage(configuration, request, {
     status,
     page: { page: 'error', ...(backTo === undefined ? {} : { backTo }) },
     message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
+    ...(hints === undefined ? {} : { hints }),
   });
 }
 

@@ -29,6 +29,7 @@ const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
   'GET /protocol/openid-connect/auth': authorize,
   'POST /protocol/openid-connect/auth': authorize,
   'GET /protocol/openid-connect/logout': requestLogout,
+  'POST /protocol/openid-connect/logout': requestLogout,
   'POST /protocol/openid-connect/logout/logout-confirm': confirmLogout,
   'GET /login-actions/authenticate': showLogin,
   'POST /login-actions/authenticate': submitLogin,
