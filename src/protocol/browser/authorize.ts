@@ -27,7 +27,8 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     const sent = readParameters(request);
     const refuse = (key: RuleMessageKey, eventError: string, more: PageOptions = {}) => {
       event.failed(eventError);
-      return errorPage(call.configuration, request, key, more);
+      const hints = { uiLocales: sent.values.get('ui_locales') };
+      return errorPage(call.configuration, request, key, { hints, ...more });
     };
 
     // 1. The client.
@@ -48,7 +49,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     const parameters = object === undefined ? sent : withRequestObject(sent, object.claims);
     if (parameters.tooLong !== undefined)
       return refuse('invalidParameterMessage', 'invalid_request', { values: { name: parameters.tooLong } });
-    if (!/^\d{1,9}$/.test(parameters.values.get('max_age') ?? '0'))
+    if (!/^\d{1,15}$/.test(parameters.values.get('max_age') ?? '0'))
       return refuse('invalidRequestMessage', 'invalid_request');
 
     // 3. Where it may be answered.

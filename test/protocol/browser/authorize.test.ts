@@ -212,6 +212,10 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
       pageOf(await ask(parameters), 'login');
   });
 
+  it('takes any number of seconds for max_age', async () => {
+    for (const max_age of ['0', '2147483647', '99999999999']) pageOf(await ask({ max_age }), 'login');
+  });
+
   it('takes the only redirect URI of a client that sends none, outside of OpenID Connect alone', async () => {
     pageOf(await ask({ redirect_uri: undefined, scope: undefined }), 'login');
     const two = { client_id: 'two', redirect_uri: undefined, scope: undefined };
@@ -246,6 +250,7 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
     assert.equal(await localeOf({}, 'fr;q=0.9, en-US;q=0.5, de;q=0.1'), 'en');
     assert.equal(await localeOf({ kc_locale: 'de', ui_locales: 'en' }, 'en'), 'de');
     assert.equal(await localeOf({ kc_locale: '../x' }, 'en;q=x'), 'en');
+    assert.equal(await localeOf({ ui_locales: 'en', client_id: 'nobody' }), 'en', 'an error page too');
     const plain = await new Browser(world, realm, { acceptLanguage: 'de' }).authorize({});
     assert.equal(plain.show === 'page' && plain.frame.locale, 'en', 'internationalization is off');
     assert.equal(messageOf(plain), undefined);
