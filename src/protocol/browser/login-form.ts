@@ -63,7 +63,9 @@ async function submitPassword(
   const { settings } = call.configuration.realm;
   const again = await findUserToReturn(call, row);
   const { again: _again, ...rest } = row.notes;
-  const typed = (form.get('username') ?? '').slice(0, 255);
+  // Phones put a blank after what they complete; Keycloak's form leaves those around a name out, its grant does not.
+  const name = (form.get('username') ?? '').trim();
+  const typed = name.slice(0, 255);
   const login: ShownLogin = {
     client,
     again,
@@ -77,11 +79,7 @@ async function submitPassword(
   const attempt = startAttempt(call, login);
   attempt.event.details['username'] = again?.username ?? typed;
   try {
-    const proven = await provePassword(
-      attempt,
-      again ?? form.get('username') ?? '',
-      form.get('password') ?? '',
-    );
+    const proven = await provePassword(attempt, again ?? name, form.get('password') ?? '');
     await proven.rehash();
     const factors = listSecondFactors(proven.credentials);
     if (factors.length > 0) return await askForCode(call, login, proven.user, proven.password, factors);

@@ -69,6 +69,14 @@ describe('login with a password (facts §5.10)', () => {
     clientAnswer(await browser.logIn(await browser.authorize(), 'ALICE@example.test'));
   });
 
+  it('leaves out blanks around the name, and none of the password (Keycloak: the same)', async () => {
+    const browser = newBrowser();
+    const form = await browser.logIn(await browser.authorize(), ' alice ', { password: ` ${PASSWORD}` });
+    assert.equal(messageOf(form), 'invalidUserMessage');
+    assert.equal(pageOf(form, 'login').username, 'alice');
+    clientAnswer(await browser.logIn(form, '\talice '));
+  });
+
   it('tells that an account is disabled only to who knows its password', async () => {
     const user = await newUser({ enabled: false });
     const browser = newBrowser();
@@ -241,7 +249,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
 
   it('survives a name that would break a line, a header or a page', async () => {
     const browser = newBrowser();
-    const name = 'eve\r\nSet-Cookie: a=b"><script>\u2028';
+    const name = 'eve\r\nSet-Cookie: a=b"><script>\u2028end';
     const form = await browser.logIn(await browser.authorize(), name);
     assert.equal(pageOf(form, 'login').username, name);
     assert.equal(messageOf(form), 'invalidUserMessage');
