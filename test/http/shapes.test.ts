@@ -57,6 +57,8 @@ test('an unknown protocol, endpoint or well-known name has its own answer (obser
   });
   assert.equal((await ask('/realms/master/protocol/openid-connect/tokens', { method: 'POST' })).status, 405);
   assert.deepEqual((await ask('/realms/master/.well-known/nonsense')).body, { error: 'HTTP 404 Not Found' });
+  const discovery = '/realms/master/.well-known/openid-configuration';
+  assert.equal((await ask(discovery, { method: 'POST' })).status, 404, 'facts §5.7');
 });
 
 test('a method that a URL does not take is 405 without Allow (facts §1)', async () => {

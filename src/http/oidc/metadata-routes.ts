@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { discoveryDocument, getRealm, publishedKeys, realmInfo, userInfo } from '../../protocol/index.ts';
+import { answerNotFound } from '../not-found.ts';
 import { preflight } from '../preflight.ts';
 import { nameRealm, protocolRequest, realmOf, sendAnswer } from '../realm-request.ts';
 import type { Route, Services } from '../route.ts';
@@ -18,6 +19,9 @@ export const metadataRoutes: readonly Route[] = [
   preflight('/realms/:realm/.well-known/openid-configuration', 'GET'),
   { method: 'GET', url: '/realms/:realm/.well-known/oauth-authorization-server', handle: answerDiscovery },
   preflight('/realms/:realm/.well-known/oauth-authorization-server', 'GET'),
+  // Keycloak knows these names by GET alone (facts §5.7).
+  { method: 'POST', url: '/realms/:realm/.well-known/openid-configuration', handle: answerNotFound },
+  { method: 'POST', url: '/realms/:realm/.well-known/oauth-authorization-server', handle: answerNotFound },
   { method: 'GET', url: '/.well-known/oauth-authorization-server/realms/:realm', handle: answerDiscovery },
   preflight('/.well-known/oauth-authorization-server/realms/:realm', 'GET'),
 ];
