@@ -43,3 +43,4 @@ export * from './role-mappings.ts';
 export * from './roles.ts';
 export * from './sessions.ts';
 export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './users.ts';
+export { whoAmI } from './who-am-i.ts';

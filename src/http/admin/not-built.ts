@@ -56,17 +56,6 @@ export const restRoutes: readonly Route[] = [
       throw notBuilt(method, call.request.url.split('?', 1)[0]!);
     }),
   ]),
-  {
-    method: 'GET',
-    url: '/admin/:realm/console/whoami',
-    handle: async (services, request) => {
-      const { clientId } = await authenticate(services, request);
-      if (clientId === 'security-admin-console') throw notBuilt('GET', request.url.split('?', 1)[0]!);
-      throw new AdminRefusal('forbidden', {
-        error: `Token issued for an application that is not the admin console: ${clientId}`,
-      });
-    },
-  },
   ...['/admin/serverinfo', '/admin/serverinfo/*'].map(
     (url): Route => ({
       method: 'GET',

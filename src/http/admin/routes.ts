@@ -6,6 +6,7 @@ import { restRoutes } from './not-built.ts';
 import { realmRoutes } from './realm-routes.ts';
 import { roleRoutes } from './role-routes.ts';
 import { userRoutes } from './user-routes.ts';
+import { whoAmIRoute } from './who-am-i.ts';
 
 /** The administrative API (facts §7). */
 export const adminRoutes: readonly Route[] = [
@@ -15,5 +16,6 @@ export const adminRoutes: readonly Route[] = [
   ...roleRoutes,
   ...groupRoutes,
   ...eventRoutes,
+  whoAmIRoute,
   ...restRoutes,
 ];

@@ -1,0 +1,17 @@
+import { whoAmI } from '../../admin/index.ts';
+import type { Route } from '../route.ts';
+import { authenticate, originHeaders } from './authenticate.ts';
+import { readQuery, sendJson } from './define.ts';
+
+/** What Keycloak's console asks first; it lies beside the administrative API, not below it. */
+export const whoAmIRoute: Route = {
+  method: 'GET',
+  url: '/admin/:realm/console/whoami',
+  handle: async (services, request, reply) => {
+    const caller = await authenticate(services, request);
+    reply.headers(originHeaders(request));
+    const { realm } = request.params as { realm: string };
+    const of = readQuery(request).text('currentRealm');
+    return sendJson(reply, await whoAmI(services.admin, caller, { realm, of }));
+  },
+};
