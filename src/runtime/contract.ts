@@ -40,6 +40,12 @@ export interface SideDatabase {
   schemaVersion: number;
   /** Absolute path (embedded) or database name. */
   location: string;
+}
+
+/** A database that was loaded and not looked at yet. */
+export interface LoadedDatabase {
+  /** As `SideDatabase` has it. */
+  location: string;
   /** What of the old database could not be given to it, for the operator. */
   notes?: readonly string[];
 }
@@ -116,9 +122,17 @@ export interface DatabaseHalf {
       signal: AbortSignal;
       onProgress?: (bytes: number) => void;
     } & SwapOptions,
+  ): Promise<LoadedDatabase>;
+  /**
+   * Integrity, foreign keys, migrations of an older schema, the master key opens it; it gets the statistics that its
+   * queries are planned by.
+   * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
+   */
+  checkLoaded(
+    id: string,
+    masterKey: Secret | undefined,
+    options?: SwapOptions & { signal?: AbortSignal },
   ): Promise<SideDatabase>;
-  /** Integrity, foreign keys, migrations of an older schema, the master key opens it. @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG */
-  checkLoaded(id: string, masterKey: Secret | undefined, options?: SwapOptions): Promise<SideDatabase>;
   /** Puts the side database in place by rename and keeps the old one aside as `.pre-ID`. */
   swapDatabase(id: string, options?: SwapOptions): Promise<void>;
   /**

@@ -28,7 +28,6 @@ export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
 export { SCHEMA_VERSION } from './sqlite/migrations/index.ts';
-export { summarizeSqlite } from './sqlite/read-summary.ts';
 
 /** How to open a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {

@@ -5,18 +5,17 @@ import type { RealmCount, SideDatabase } from '../../runtime/index.ts';
 import type { StagedRestore } from './job.ts';
 
 /** Loads the dump into a side database; the live one is untouched (spec steps 3 and 4). */
-export async function loadSide(staged: StagedRestore): Promise<SideDatabase> {
+export async function loadSide(staged: StagedRestore): Promise<void> {
   const { job, next } = staged;
   const { signal } = job.options;
-  const side = await next.runtime.loadDatabase(readDump(job.set, { signal }), {
+  const { notes = [] } = await next.runtime.loadDatabase(readDump(job.set, { signal }), {
     id: job.id,
     masterKey: masterKeyOf(staged),
     signal,
     inPlace: staged.journal.inPlace !== undefined,
     onProgress: job.run.progress('load', 'bytes'),
   });
-  for (const note of side.notes ?? []) job.options.reporter.note(note);
-  return side;
+  for (const note of notes) job.options.reporter.note(note);
 }
 
 /**
@@ -28,6 +27,7 @@ export async function checkSide(staged: StagedRestore): Promise<SideDatabase> {
   const { job, next } = staged;
   const side = await next.runtime.checkLoaded(job.id, masterKeyOf(staged), {
     inPlace: staged.journal.inPlace !== undefined,
+    signal: job.options.signal,
   });
   const differences = compareCounts(job.expectation, side.realms);
   if (differences.length === 0) return side;

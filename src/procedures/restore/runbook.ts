@@ -181,7 +181,7 @@ async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => v
         `the database ${journal.inPlace} is emptied now, and nothing leads back to what it held`,
       );
     }
-    return loadSide(loading);
+    await loadSide(loading);
   });
   await job.run.step('check', () => checkSide(loading));
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { checkMasterKey, type Settings } from '../../config/index.ts';
-import { checkSqlite, dumpSqlite, loadSqlite, summarizeSqlite } from '../../store/open.ts';
+import { checkSqlite, dumpSqlite, loadSqlite } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
 import { checkDumpFits } from './check-dump.ts';
 import { databaseFile, makeDataDirectory } from './database-file.ts';
@@ -31,8 +31,7 @@ export function openSqliteDatabase(settings: Settings): DatabaseHalf {
       await makeDataDirectory(file);
       await discard(files, { old: false });
       await loadSqlite(files.side, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
-      const { realms, schemaVersion } = summarizeSqlite(files.side);
-      return { realms, schemaVersion, location: files.side };
+      return { location: files.side };
     },
     async checkLoaded(id, masterKey) {
       const { side } = swapFiles(file, id);

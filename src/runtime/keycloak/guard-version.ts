@@ -18,8 +18,8 @@ export function guardVersion(database: DatabaseHalf, readSchemaVersion: () => Pr
       note = checkVersionFit(dump.postgres?.keycloakVersion, server).note;
     },
     async loadDatabase(sql, options) {
-      const side = await database.loadDatabase(sql, options);
-      return note === undefined ? side : { ...side, notes: [...(side.notes ?? []), note] };
+      const loaded = await database.loadDatabase(sql, options);
+      return note === undefined ? loaded : { ...loaded, notes: [...(loaded.notes ?? []), note] };
     },
   };
 }

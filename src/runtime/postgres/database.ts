@@ -121,15 +121,14 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
         signal,
         ...(onProgress === undefined ? {} : { onProgress }),
       });
-      // A loaded database has no statistics yet; without them the service would be slow at first.
-      const statistics = psql.query(target, 'ANALYZE;', { signal, seconds: ANALYZE_SECONDS });
-      const [counts] = await Promise.all([readCounts(target), statistics]);
-      return { ...counts, ...(notes.length === 0 ? {} : { notes }) };
+      return { location: target, ...(notes.length === 0 ? {} : { notes }) };
     },
-    async checkLoaded(id, masterKey, swap) {
+    async checkLoaded(id, masterKey, { signal, ...swap } = {}) {
       const target = targetOf(id, swap);
       await checkConstraints(context, target);
-      const counts = await readCounts(target);
+      // A loaded database has no statistics yet; without them the service would be slow at first.
+      const asked = { ...(signal === undefined ? {} : { signal }), seconds: ANALYZE_SECONDS };
+      const [counts] = await Promise.all([readCounts(target), psql.query(target, 'ANALYZE;', asked)]);
       const owner = { ...options, masterKey: masterKey ?? options.masterKey };
       await checkSeals(context, target, owner, counts.schemaVersion);
       return counts;
