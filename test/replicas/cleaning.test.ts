@@ -42,8 +42,9 @@ test('of the stores of one database one cleans; another takes over when it ends 
     name,
   );
   const fourth = await openOn(t, server, url, { clock });
-  for (let tries = 0; (await fourth.sweep(LATE, 100)).removed === 0; tries++) {
-    assert.ok(tries < 100, 'a connection that was cut gives the right to another');
+  const until = performance.now() + 60_000;
+  while ((await fourth.sweep(LATE, 100)).removed === 0) {
+    assert.ok(performance.now() < until, 'a connection that was cut gives the right to another');
     await sleep(20);
   }
   assert.deepEqual(await third.sweep(LATE, 100), { removed: 0 });

@@ -34,7 +34,7 @@ after(async () => {
 const told = (message: string, from = 0) => toldBy(service, message, from);
 
 async function toldBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
-  for (let tries = 0; tries < 1500; tries++) {
+  for (let tries = 0; tries < 6000; tries++) {
     const line = by
       .log()
       .slice(from)
@@ -97,7 +97,13 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
   const line = await told('a worker ended and will be replaced', lines);
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
   await told('a worker was replaced', lines);
-  assert.equal((await pidsOfWorkers()).length, WORKERS);
+  // The server learns a little later that the one that was killed is gone.
+  let pids = await pidsOfWorkers();
+  for (let tries = 0; pids.includes(victim) && tries < 3000; tries++) {
+    await sleep(20);
+    pids = await pidsOfWorkers();
+  }
+  assert.equal(pids.length, WORKERS);
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
   assert.equal(await figure('process_start_time_seconds'), start);
   const answers = await Promise.all(
@@ -134,7 +140,7 @@ test('workers whose first process is killed end too, and leave the port', { skip
   process.kill(parentOf(workers[0]!), 'SIGKILL');
   for (const pid of workers)
     for (let tries = 0; lives(pid); tries++) {
-      assert.ok(tries < 500, `worker ${pid} ends`);
+      assert.ok(tries < 3000, `worker ${pid} ends`);
       await sleep(20);
     }
 });
@@ -148,8 +154,9 @@ test('figures of the workers are told without the database too, and readiness sa
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 503);
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), counted);
   await server.start();
-  for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 200; tries++)
-    assert.ok(tries < 100, 'readiness comes back');
+  const until = performance.now() + 60_000;
+  while ((await fetch(`${service.address}/health/ready`)).status !== 200)
+    assert.ok(performance.now() < until, 'readiness comes back');
 });
 
 test('SIGTERM drains all workers: readiness goes down first, what runs is finished, nobody is left', {
@@ -168,7 +175,8 @@ test('SIGTERM drains all workers: readiness goes down first, what runs is finish
   await sleep(100);
   const stopped = service.stop();
   for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 503; tries++) {
-    assert.ok(tries < 100, 'readiness goes down while the listener is open');
+    // Whoever asks after the drain is refused.
+    assert.ok(tries < 3000, 'readiness goes down while the listener is open');
     await sleep(10);
   }
   const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
