@@ -110,8 +110,9 @@ export async function startIdkit(
     address,
     log: () =>
       text.stdout
-        .trim()
         .split('\n')
+        // What follows the last line end is a line that is still being read, or nothing.
+        .slice(0, -1)
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     stderr: () => text.stderr,
     async told(pattern) {
