@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
 import { openContext } from '../../src/runtime/postgres/database.ts';
@@ -160,9 +161,13 @@ test('where the server asks nobody for a password, as in its container, the rest
   const { sql } = await dumpOf(server.open());
   const rules = join(server.dir, 'cluster', 'pg_hba.conf');
   const asking = readFileSync(rules, 'utf8');
-  const setRules = (text: string) => {
+  const loadedAt = () => server.sql('postgres', 'SELECT pg_conf_load_time()');
+  const setRules = async (text: string) => {
+    const before = loadedAt();
     writeFileSync(rules, text);
-    server.sql('postgres', 'SELECT pg_reload_conf(), pg_sleep(0.3)');
+    server.sql('postgres', 'SELECT pg_reload_conf()');
+    // A new session has the time from the process that starts it and lets it in.
+    while (loadedAt() === before) await sleep(20);
   };
   const open = (password: string, other: string) =>
     server.open({
@@ -170,17 +175,17 @@ test('where the server asks nobody for a password, as in its container, the rest
       otherPasswords: [new Secret(other)],
       asksNoPassword: true,
     });
-  setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
   const database = open(next, before);
   await load(database, inPieces(sql));
   await database.swapDatabase('x');
-  setRules(asking);
+  await setRules(asking);
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
-  setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
   // Another process, which was given the old one first.
   await open(before, next).unswapDatabase('x', { password: new Secret(before) });
-  setRules(asking);
+  await setRules(asking);
   await dumpOf(server.open());
 });
 
