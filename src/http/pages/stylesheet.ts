@@ -3,7 +3,8 @@ import { ACCOUNT_STYLES } from './account-stylesheet.ts';
 /**
  * The one stylesheet of the pages: light and dark, from 280 px wide upward, no font and no picture to load. Every
  * text has a contrast of at least 4.5:1 to what is behind it, every control's edge and focus ring at least 3:1
- * (WCAG 2.2 §1.4.3, §1.4.11); test/http/pages/browser.test.ts has axe measure it.
+ * (WCAG 2.2 §1.4.3, §1.4.11); test/http/pages/browser.test.ts has axe measure it. A form's button that was just
+ * clicked takes no second click: a double click would send the form twice, and the second one comes too late.
  */
 const SOURCE = `
 :root {
@@ -156,6 +157,7 @@ fieldset { min-width: 0; margin: 0 0 1rem; padding: 0; border: 0; }
 .button:hover { border-color: var(--accent); color: var(--accent); }
 .button.main { border-color: transparent; background: var(--accent); color: var(--on-accent); }
 .button.main:hover { background: var(--strong); }
+form .button:focus:not(:focus-visible, :active) { pointer-events: none; }
 a { color: var(--accent); text-underline-offset: .2em; }
 a:hover { color: var(--strong); }
 .more { margin: 1.25rem 0 0; font-size: .9375rem; text-align: center; }

@@ -248,6 +248,24 @@ test('a login of the longest values that are taken is sent by its form, and answ
   }
 });
 
+test('a double click on the button of a login sends it once', async (t) => {
+  const missing = missingBrowser();
+  if (missing !== undefined) return t.skip(missing);
+  const browser = await launchBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  let posts = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST') posts += 1;
+  });
+  await page.goto(client.authorizationUrl());
+  await page.fill('#username', good.username);
+  await page.fill('#password', good.password);
+  await page.dblclick('#kc-login', { delay: 10 });
+  await page.waitForURL(`${client.redirectUri}?**`);
+  assert.equal(posts, 1);
+});
+
 test('an answer by form_post reaches the client through a real browser, state unchanged (Form Post §2)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
