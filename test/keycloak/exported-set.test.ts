@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { BIN, makePlace } from '../journey/idkit.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
-import { missingKeycloak, startKeycloak } from './keycloak-server.ts';
+import { type KeycloakServer, missingKeycloak, runSql, startKeycloak } from './keycloak-server.ts';
 import { makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts';
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
@@ -39,7 +39,8 @@ interface Expected {
 
 describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip }, () => {
   it('verifies, restores on a clean host, and serves as before: logins, clients, tokens (contract §3)', async (t) => {
-    const keycloak = await startKeycloak(t, await startPostgres(t), { started: false });
+    const postgres = await startPostgres(t);
+    const keycloak = await startKeycloak(t, postgres, { started: false });
     const platform = makeOperatedPlatform(t, keycloak);
     const set = join(makePlace(t), '20261101_020000');
     cpSync(join(EXPORTS, '20261101_020000'), set, { recursive: true });
@@ -80,6 +81,14 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
         assert.equal(restored.code, 3, restored.stdout + restored.stderr);
         const { findings } = restored.result() as { findings: { code: string }[] };
         assert.equal(findings[0]?.code, 'SERVICE_NOT_STARTED');
+        // An offline session that nobody uses ends after thirty days; this one was used an hour ago.
+        for (const [table, column] of [
+          ['offline_user_session', 'last_session_refresh'],
+          ['offline_client_session', '"timestamp"'],
+        ]) {
+          const used = `${column} = extract(epoch FROM now())::int - 3600`;
+          await runSql(postgres, `UPDATE ${table} SET ${used} WHERE offline_flag = '1'`, 'keycloak');
+        }
         await keycloak.start();
       },
     );
@@ -128,7 +137,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     await t.test(
       'killed while Keycloak starts: --resume stops that one, and ends the restore (contract §3)',
       async () => {
-        await endWhileStarting(platform.dir, set, 'SIGKILL');
+        await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const resumed = await platform.idkit(['restore', '--resume', '--yes']);
         assert.equal(resumed.code, 0, resumed.stdout + resumed.stderr);
         assert.equal(
@@ -142,7 +151,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
       'Ctrl-C while Keycloak starts: the old database is back, and Keycloak serves on it (130)',
       async () => {
         assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
-        assert.equal(await endWhileStarting(platform.dir, set, 'SIGINT'), 130);
+        assert.equal(await endWhileStarting(keycloak, platform.dir, set, 'SIGINT'), 130);
         assert.equal((await platform.idkit(['admin', 'realm', 'get', 'old-state'])).code, 0);
       },
     );
@@ -150,7 +159,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     await t.test(
       'killed while Keycloak starts: --abort brings the old database back, and Keycloak serves on it',
       async () => {
-        await endWhileStarting(platform.dir, set, 'SIGKILL');
+        await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const aborted = await platform.idkit(['restore', '--abort', '--yes']);
         assert.equal(aborted.code, 0, aborted.stdout + aborted.stderr);
         assert.equal((await platform.idkit(['admin', 'realm', 'get', 'old-state'])).code, 0);
@@ -169,7 +178,12 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
 }
 
 /** Begins a restore, and sends it a signal once its start command has run. Its exit code, null where the signal ended it. */
-async function endWhileStarting(dir: string, set: string, signal: NodeJS.Signals): Promise<number | null> {
+async function endWhileStarting(
+  keycloak: KeycloakServer,
+  dir: string,
+  set: string,
+  signal: NodeJS.Signals,
+): Promise<number | null> {
   const argv = [BIN, 'restore', '--from', set, '--yes', '--dir', dir, '--json'];
   const child = spawn(process.execPath, argv, {
     env: { ...process.env, IDKIT_BACKUP_PASSPHRASE: PASSPHRASE },
@@ -184,6 +198,7 @@ async function endWhileStarting(dir: string, set: string, signal: NodeJS.Signals
     });
     child.once('exit', () => resolve());
   });
+  while (!keycloak.runs() && child.exitCode === null) await sleep(20);
   // Long enough for the command to return, and too short for Keycloak to answer.
   await sleep(1000);
   assert.ok(child.kill(signal));

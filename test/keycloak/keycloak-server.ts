@@ -20,7 +20,7 @@ import type { PostgresServer } from '../store/postgres-server.ts';
 const run = promisify(execFile);
 
 /** Milliseconds that a start may take on a busy machine: schema and all, half a minute on two free cores. */
-const PATIENCE = 240_000;
+const PATIENCE = 480_000;
 /** Short tests: the compiler's first stage alone starts Keycloak in half the time. */
 const JAVA = '-XX:TieredStopAtLevel=1';
 
@@ -42,6 +42,8 @@ export interface KeycloakServer {
   stopCommand: string;
   /** What the server wrote so far. */
   log(): string;
+  /** Whether the start command has made a process that is there, ready or not. */
+  runs(): boolean;
   /** Runs the start command and waits until it is ready. */
   start(): Promise<void>;
   /** Runs the stop command. */
@@ -101,7 +103,12 @@ export async function prepareDistribution(): Promise<string> {
       '--metrics-enabled=true',
     ]);
     const target = join(cacheDirectory(), name.replace('keycloak-', 'built-'));
-    if (!existsSync(target)) renameSync(home, target);
+    try {
+      renameSync(home, target);
+    } catch (error) {
+      // Another run made the same meanwhile.
+      if (!existsSync(target)) throw error;
+    }
     return target;
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -150,7 +157,8 @@ export async function startKeycloak(
     `[ -f '${pidFile}' ] || exit 0`,
     `pid=$(cat '${pidFile}')`,
     'kill "$pid" 2>/dev/null',
-    'while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done',
+    // One that has ended may wait for whoever adopted it to hear of it.
+    'while grep -q "^State:[[:space:]]*[^ZX]" "/proc/$pid/status" 2>/dev/null; do sleep 0.1; done',
     `rm -f '${pidFile}'`,
   ]);
   const environment = {
@@ -169,12 +177,12 @@ export async function startKeycloak(
     startCommand: `'${startCommand}'`,
     stopCommand: `'${stopCommand}'`,
     log: () => (existsSync(logFile) ? readFileSync(logFile, 'utf8') : ''),
+    runs: () => isAlive(pidFile),
     async start() {
       execFileSync(startCommand, { env: environment, stdio: 'ignore' });
       const until = Date.now() + PATIENCE;
       while (!(await isReady(server.managementUrl))) {
-        if (Date.now() > until || !isAlive(pidFile))
-          throw new Error(`Keycloak did not start:\n${server.log()}`);
+        if (Date.now() > until || !server.runs()) throw new Error(`Keycloak did not start:\n${server.log()}`);
         await sleep(200);
       }
     },
