@@ -11,7 +11,7 @@ import { openScratchCluster } from '../../src/runtime/postgres/scratch-cluster.t
 import { inPieces, never } from '../runtime/postgres-keycloak.ts';
 import { runSql } from '../store/databases.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
-import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
+import { makeDirectory, onSmallDisk, PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
 import { OLD } from './restored-state.ts';
 import { spawnProcedure } from './spawn-procedure.ts';
@@ -66,6 +66,17 @@ describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, (
     assert.deepEqual(await databases(), ['idkit']);
     assert.deepEqual(drills(), []);
     assert.deepEqual(servers(), []);
+  });
+
+  it('on a disk without room for a server is 19, and leaves nothing', async (t) => {
+    const platform = await platforms.fresh(t);
+    await onSmallDisk(t, '8m', async (dir) => {
+      process.env['TMPDIR'] = dir;
+      const options = { ...procedureOptions(), passphrase: PASSPHRASE, env: {}, set: platform.set };
+      await assert.rejects(drill(await platform.load(), options), { exitCode: 19 });
+      assert.deepEqual(readdirSync(dir), []);
+    });
+    process.env['TMPDIR'] = place;
   });
 
   it('killed in the middle, takes its server with it', async (t) => {

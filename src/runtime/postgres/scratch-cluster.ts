@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -60,7 +60,13 @@ export async function openScratchCluster(
     '-N',
   ];
   const environment = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' };
-  await promisify(execFile)(join(server.dir, 'initdb'), initdb, { ...as, cwd: home, env: environment });
+  try {
+    await promisify(execFile)(join(server.dir, 'initdb'), initdb, { ...as, cwd: home, env: environment });
+  } catch (error) {
+    if (apart) await rm(home, { recursive: true, force: true });
+    const { stderr } = error as { stderr?: unknown };
+    throw noServer(typeof stderr === 'string' && stderr !== '' ? stderr : String(error), home);
+  }
   const settings = {
     listen_addresses: '',
     unix_socket_directories: home,
@@ -104,14 +110,21 @@ export async function openScratchCluster(
     if (over || performance.now() >= until) {
       await close();
       const log = await readFile(join(home, 'log'), 'utf8').catch(() => '');
-      throw new IdkitError(
-        'IDKIT_FAILED',
-        `a Postgres server to drill on did not start: ${log.slice(-2000)}`,
-      );
+      throw noServer(log, home);
     }
     await wait(BETWEEN_LOOKS);
   }
   return { url: `postgres://idkit@/idkit_drill?host=${encodeURIComponent(home)}`, password, close };
+}
+
+/** `said`: what it wrote before it gave up. */
+function noServer(said: string, home: string): IdkitError {
+  const isFull = /No space left on device|Disk quota exceeded/i.test(said);
+  return new IdkitError(
+    isFull ? 'IDKIT_NO_SPACE' : 'IDKIT_FAILED',
+    `a Postgres server to drill on did not start: ${said.trim().slice(-2000)}`,
+    { hints: isFull ? [`make room on the disk of ${home}, or set TMPDIR to a directory on another`] : [] },
+  );
 }
 
 /**
