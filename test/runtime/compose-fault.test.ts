@@ -69,6 +69,18 @@ test('a program, file, network or build that is not found is no image that canno
   }
 });
 
+test('a disk that is full is told as that, while an image is fetched and while a container is made (19)', () => {
+  const pull = 'failed to register layer: write /usr/bin/caddy: no space left on device';
+  const make = 'Error response from daemon: mkdir /var/lib/docker/overlay2/0a: no space left on device';
+  for (const lines of [
+    ['Pulling a (busybox:1)...', pull],
+    [...PROGRESS, make],
+  ]) {
+    const { code, message } = judge(lines);
+    assert.deepEqual([code, message], ['IDKIT_NO_SPACE', `a did not start, a disk is full: ${lines.at(-1)}`]);
+  }
+});
+
 test('what a compose program writes beside the fault does not stand for it', () => {
   const user = 'unable to find user nosuch: no matching entries in passwd file';
   const first = [

@@ -5,6 +5,8 @@ import type { Container } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import { resolveImage } from './environment.ts';
 
+const NO_ROOM = /no space left on device|disk quota exceeded/i;
+
 const PORT_TAKEN = /address already in use|port is already allocated/i;
 
 /** Words of engines and registries alone: files, programs and networks are "not found" too. */
@@ -35,6 +37,12 @@ export function composeFault(
   if (taken !== undefined) {
     return new IdkitError('IDKIT_PORT_TAKEN', `${what}, a port of it is taken: ${taken}`, {
       hints: ['stop what listens there, or give the part another port in .env (see compose.yaml)'],
+    });
+  }
+  const full = [...lines, own].findLast((line) => NO_ROOM.test(line));
+  if (full !== undefined) {
+    return new IdkitError('IDKIT_NO_SPACE', `${what}, a disk is full: ${full}`, {
+      hints: ['make room where the container engine keeps images, containers and volumes'],
     });
   }
   // What the engine says of a container that it made is of its start: its image was there.
