@@ -67,6 +67,8 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
       const place = source === '.env' ? `.env: ${variable}` : variable;
       if (!given.has(setting)) given.set(setting, { value, source, place });
     }
+  const inFile = findPasswordFile(given.get('IDKIT_DATABASE_PASSWORD'), env, envFile, dir);
+  if (inFile !== undefined) given.set('IDKIT_DATABASE_PASSWORD', inFile);
   const values = await checkValues(given);
   const sources: Record<string, SettingSource> = {};
   for (const row of settingDocs()) sources[row.name] = given.get(row.name)?.source ?? 'default';
@@ -131,7 +133,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
         .filter(([key]) => !key.startsWith('IDKIT_'))
         .map(([key, value]) => [key, env[key] || value]),
     ),
-    databasePassword: getSecret('IDKIT_DATABASE_PASSWORD') ?? readPasswordFile(env, envFile, dir),
+    databasePassword: getSecret('IDKIT_DATABASE_PASSWORD'),
     sources,
   };
   checkTogether(settings);
@@ -227,12 +229,23 @@ function readDatabase(url: string, dir: string): Settings['database'] {
   return { kind: 'sqlite', file: resolve(dir, file) };
 }
 
-function readPasswordFile(env: NodeJS.ProcessEnv, envFile: EnvValues, dir: string): Secret | undefined {
+/**
+ * The password in the file that IDKIT_DATABASE_PASSWORD_FILE names, where that wins over `direct`: a file of the process
+ * environment over a password of `.env`, and in the same place the password over the file. An empty one gives none.
+ */
+function findPasswordFile(
+  direct: Given | undefined,
+  env: NodeJS.ProcessEnv,
+  envFile: EnvValues,
+  dir: string,
+): Given | undefined {
   const name = 'IDKIT_DATABASE_PASSWORD_FILE';
-  const file = env[name] || envFile.get(name);
-  if (file === undefined || file === '') return undefined;
+  if (direct?.source === 'environment') return undefined;
+  const file = env[name] || (direct === undefined ? envFile.get(name) : undefined);
+  if (!file) return undefined;
   try {
-    return new Secret(readFileSync(join(isAbsolute(file) ? '' : dir, file), 'utf8').split(/\r?\n/)[0]!);
+    const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
+    return value === '' ? undefined : { value, source: 'file', place: `the file of ${name}` };
   } catch (error) {
     throw new IdkitError('IDKIT_SETTING', `${name} names ${file}, and it cannot be read`, { cause: error });
   }

@@ -1,7 +1,10 @@
 import type { Secret } from '../core/index.ts';
 
-/** Where a setting's value came from, in order of precedence (contract §2). */
-export type SettingSource = 'flag' | 'environment' | '.env' | 'idkit.yaml' | 'default';
+/**
+ * Where a setting's value came from, in order of precedence (contract §2); `file` for the database's password in the file
+ * that IDKIT_DATABASE_PASSWORD_FILE names.
+ */
+export type SettingSource = 'flag' | 'environment' | '.env' | 'file' | 'idkit.yaml' | 'default';
 
 /** A monitored application (`applications` in idkit.yaml). */
 export interface Application {

@@ -50,7 +50,9 @@ export async function isolate(
     made = dir;
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
-    const env = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
+    const env: NodeJS.ProcessEnv = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
+    // The scratch needs no password of the set's: a file that its .env names need not be on this machine.
+    env['IDKIT_DATABASE_PASSWORD_FILE'] = '/dev/null';
     const empty = { ...(await loadSettings({ dir: platform, env })), service: options.service };
     const scratch = await options.openScratch(dir);
     const adjust = (settings: Settings) => ({
