@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { isolate } from '../../src/procedures/drill/isolate.ts';
-import { drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
+import { backup, drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
 import { openScratch } from '../../src/runtime/open.ts';
 import { copyKeycloakSet, fingerprint, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup, NEW, readState } from './restored-state.ts';
@@ -40,6 +40,14 @@ describe('drill', () => {
     for (const word of ['Phases', 'load', 'Checklist', 'does not apply', 'passed after']) {
       assert.ok(text.includes(word), word);
     }
+  });
+
+  it('needs no file that .env names for the password of the database', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    await appendFile(join(platform.dir, '.env'), 'IDKIT_DATABASE_PASSWORD_FILE=data/db-password\n');
+    await writeFile(join(platform.dir, 'data/db-password'), 'of the live one');
+    await backup(await platform.load(), options());
+    assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
   });
 
   it('works beside the running service', async (t) => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { encryptEnvironment, SET_FILES } from '../../backupset/index.ts';
-import { platformPaths, type Settings } from '../../config/index.ts';
+import { findPostgresPassword, parsePostgresUrl, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
 import type { Runtime } from '../../runtime/index.ts';
 import type { BackupWork } from './work.ts';
@@ -20,15 +20,28 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
   return 'encrypted';
 }
 
-/** The settings that a restored platform needs and that `.env` does not give. */
+/** What a restored platform needs and `.env` does not give: `IDKIT_MASTER_KEY comes from the environment`. */
 export function listSettingsFromElsewhere(settings: Settings): readonly string[] {
   const needed = ['IDKIT_ADMIN_USERNAME', 'IDKIT_ADMIN_PASSWORD'];
   if (settings.service === 'idkit') needed.unshift('IDKIT_MASTER_KEY');
   if (settings.database.kind === 'postgres') needed.push('IDKIT_DATABASE_PASSWORD');
-  return needed.filter((name) => {
+  const told = needed.flatMap((name) => {
     const source = settings.sources[name];
-    return source !== undefined && source !== '.env' && source !== 'default';
+    if (source === undefined || source === '.env' || source === 'default') return [];
+    const place = source === 'file' ? `the file that ${name}_FILE names` : `the ${source}`;
+    return [`${name} comes from ${place}`];
   });
+  return findsPasswordByItself(settings)
+    ? [...told, 'the database’s password comes from libpq’s password file']
+    : told;
+}
+
+/** No setting gives the password, and libpq has one for the address. In containers nobody is asked for one. */
+function findsPasswordByItself({ database, databasePassword, runtime }: Settings): boolean {
+  if (database.kind !== 'postgres' || databasePassword !== undefined || runtime === 'compose') return false;
+  const address = parsePostgresUrl(database.url);
+  if (address.password !== undefined) return false;
+  return address.hosts.some((host) => findPostgresPassword(address, host) !== undefined);
 }
 
 /**

@@ -17,12 +17,18 @@ interface FetchedRealm {
 
 /**
  * Writes `realm-<realm>.json` for each configured realm: over HTTP with an administrative token, or from the dump's
- * own snapshot where the service is down (contract §3, backup).
+ * own snapshot where the service is down (contract §3, backup). Undefined where Keycloak, which has no snapshot to read,
+ * refuses the administrator: a finding, and the other parts of the set are made (contract §1).
  *
- * @throws IDKIT_UNREACHABLE where Keycloak, which has no snapshot to read, does not answer; IDKIT_CREDENTIALS
+ * @throws IDKIT_UNREACHABLE where Keycloak does not answer; IDKIT_CREDENTIALS where there are no other parts
  */
-export async function fetchRealms(work: BackupWork, dump: DumpSummary | undefined): Promise<RealmFiles> {
-  const { source, fetched } = await fetchFromSource(work, dump);
+export async function fetchRealms(
+  work: BackupWork,
+  dump: DumpSummary | undefined,
+): Promise<RealmFiles | undefined> {
+  const from = await fetchFromSource(work, dump);
+  if (from === undefined) return undefined;
+  const { source, fetched } = from;
   const wanted = work.settings.realms;
   const chosen =
     wanted.length === 0 ? fetched : wanted.flatMap((name) => fetched.filter(({ realm }) => realm === name));
@@ -49,20 +55,24 @@ export async function fetchRealms(work: BackupWork, dump: DumpSummary | undefine
 async function fetchFromSource(
   work: BackupWork,
   dump: DumpSummary | undefined,
-): Promise<{ source: RealmFiles['source']; fetched: readonly FetchedRealm[] }> {
-  const { options, runtime, run } = work;
+): Promise<{ source: RealmFiles['source']; fetched: readonly FetchedRealm[] } | undefined> {
+  const { settings, options, runtime, run, parts } = work;
   const address = await findAddress(work);
   if (address !== undefined) {
     try {
       return { source: 'api', fetched: await fetchOverHttp(work, address) };
     } catch (error) {
-      if (!(await mayReadSnapshot(work, error))) throw error;
-      if (error instanceof IdkitError && error.code === 'IDKIT_CREDENTIALS') {
+      const isRefused = error instanceof IdkitError && error.code === 'IDKIT_CREDENTIALS';
+      const goesWithout = isRefused && settings.service === 'keycloak' && parts.length > 1;
+      if (!goesWithout && !(await mayReadSnapshot(work, error))) throw error;
+      if (isRefused) {
+        const so = goesWithout ? 'the set has no realm files' : 'realm files come from the snapshot';
         run.finding(
           'ADMINISTRATOR_REFUSED',
-          `the administrator of .env is refused by the service, so realm files come from the snapshot, and a restored service cannot be checked with it: ${error.message}`,
+          `the administrator of .env is refused by the service, so ${so}, and a restored service cannot be checked with it: ${error.message}`,
         );
       }
+      if (goesWithout) return undefined;
     }
   }
   if (dump === undefined) await runtime.dumpDatabase(async () => undefined, { signal: options.signal });

@@ -17,7 +17,7 @@ import { keepVersions } from './keep-versions.ts';
 import { openSetInRoot } from './open-set.ts';
 import { readBack } from './read-back.ts';
 import { BACKUP_STEPS } from './steps.ts';
-import type { BackupContents, BackupWork } from './work.ts';
+import type { BackupContents, BackupWork, RealmFiles } from './work.ts';
 import { writeManifest } from './write-manifest.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const runtime = await openRuntime(settings);
 
   const opened = await run.step('open', async () => {
-    await checkKeycloakAnswers(settings, runtime, options);
+    if (readsDatabase(parts)) await checkKeycloakAnswers(settings, runtime, options);
     return openSetInRoot(root, options);
   });
   if (opened.clockBehind) {
@@ -92,11 +92,8 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
     );
   }
   if (parts.includes('realms') && (keyFault === undefined || (await work.runtime.baseUrl()) !== undefined)) {
-    contents.realms = await run.step(
-      'realms',
-      () => fetchRealms(work, contents.dump),
-      ({ realms, source }) => `${realms.length} realms from the ${source === 'api' ? 'service' : 'snapshot'}`,
-    );
+    const realms = await run.step('realms', () => fetchRealms(work, contents.dump), tellRealms);
+    if (realms !== undefined) contents.realms = realms;
   }
   if (parts.includes('config')) {
     await run.step(
@@ -109,19 +106,40 @@ async function makeContents(work: BackupWork): Promise<BackupContents> {
   const { passphrase } = options;
   if (parts.includes('env') && passphrase !== undefined) {
     contents.env = (await run.step('env', () => encryptEnv(work, passphrase))) === 'encrypted';
-    for (const name of listSettingsFromElsewhere(settings)) {
+    for (const told of listSettingsFromElsewhere(settings)) {
       run.finding(
         'SETTING_ELSEWHERE',
-        `${name} comes from the ${settings.sources[name]}, not from .env, which is all that the set holds; keep it with the passphrase`,
+        `${told}, not from .env, which is all that the set holds; keep it with the passphrase`,
       );
     }
   }
   return contents;
 }
 
-/** Looked at where a set is to be restored with the key some day. */
-async function findKeyFault({ parts, runtime }: BackupWork): Promise<string | undefined> {
-  return parts.includes('env') || parts.includes('realms') ? findMasterKeyFault(runtime) : undefined;
+/**
+ * Looked at where a set is to be restored with the key some day. What holds nothing of the database does not need it:
+ * one that does not answer is a note then, and one that refuses the credentials a finding (contract §1).
+ */
+async function findKeyFault({ parts, runtime, run, options }: BackupWork): Promise<string | undefined> {
+  if (!parts.includes('env') && !parts.includes('realms')) return undefined;
+  try {
+    return await findMasterKeyFault(runtime);
+  } catch (error) {
+    if (readsDatabase(parts) || !(error instanceof IdkitError)) throw error;
+    if (error.code === 'IDKIT_CREDENTIALS') {
+      run.finding(
+        'DATABASE_REFUSED',
+        `the database refuses the credentials in force, so a set made now restores only with the right ones: ${error.message}`,
+      );
+    } else if (error.code === 'IDKIT_UNREACHABLE' || error.code === 'IDKIT_NOT_FOUND') {
+      options.reporter.note(`whether the master key opens the database is not known: ${error.message}`);
+    } else throw error;
+    return undefined;
+  }
+}
+
+function readsDatabase(parts: readonly SetPart[]): boolean {
+  return parts.includes('database') || parts.includes('realms');
 }
 
 function chooseParts(options: BackupOptions): readonly SetPart[] {
@@ -166,6 +184,11 @@ function holds(contents: BackupContents, part: SetPart): boolean {
     case 'env':
       return contents.env;
   }
+}
+
+function tellRealms(files: RealmFiles | undefined): string {
+  if (files === undefined) return 'none';
+  return `${files.realms.length} realms from the ${files.source === 'api' ? 'service' : 'snapshot'}`;
 }
 
 function countSets(names: readonly string[]): string | undefined {
