@@ -151,6 +151,11 @@ export interface DatabaseHalf {
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   checkMasterKey(): Promise<void>;
+  /**
+   * No service is at work on the database, on whatever machine; absent where the address of a service tells.
+   * @throws IDKIT_SERVICE_RUNNING
+   */
+  checkUnused?(): Promise<void>;
   /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */
   recoverAdministrator(username: string): Promise<{ password: Secret }>;
   /** Seals every secret anew. @throws IDKIT_SERVICE_RUNNING */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { loadSettings } from '../../src/config/index.ts';
 import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
@@ -153,12 +154,68 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.deepEqual(await platform.readState(), NEW);
   });
 
-  it('gets another master key while no service is on it, and serves with it', async (t) => {
+  it('is told of a password that does not stand in .env: of the environment, a file, libpq’s password file (contract §1)', async (t) => {
+    const { dir } = await platforms.fresh(t);
+    const files = { env: join(dir, '.env'), yaml: join(dir, 'idkit.yaml'), pass: join(dir, 'data/db-pass') };
+    const bare = (await readFile(files.env, 'utf8')).replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, '');
+    const find = async (env: NodeJS.ProcessEnv = {}) => {
+      const settings = await loadSettings({ dir, env });
+      const { findings } = await backup(settings, { ...told(), only: ['env'] });
+      return findings.map(({ code, message }) => `${code} ${message.split(', not')[0]}`);
+    };
+    const told = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
+    assert.deepEqual(await find(), []);
+    await writeFile(files.env, bare);
+    assert.deepEqual(await find({ IDKIT_DATABASE_PASSWORD: 'Role-Before-1' }), [
+      'SETTING_ELSEWHERE IDKIT_DATABASE_PASSWORD comes from the environment',
+    ]);
+    await writeFile(files.pass, 'Role-Before-1\n');
+    await appendFile(files.env, 'IDKIT_DATABASE_PASSWORD_FILE=data/db-pass\n');
+    assert.deepEqual(await find(), [
+      'SETTING_ELSEWHERE IDKIT_DATABASE_PASSWORD comes from the file that IDKIT_DATABASE_PASSWORD_FILE names',
+    ]);
+    await writeFile(files.env, bare);
+    await writeFile(files.pass, '*:*:*:idkit:Role-Before-1\n', { mode: 0o600 });
+    await chmod(files.pass, 0o600);
+    const address = (await readFile(files.yaml, 'utf8')).trimEnd();
+    await writeFile(files.yaml, `${address}?passfile=${encodeURIComponent(files.pass)}\n`);
+    assert.deepEqual(await find(), [
+      'SETTING_ELSEWHERE the database’s password comes from libpq’s password file',
+    ]);
+  });
+
+  it('gives its .env to a set of its own while the database is down (0, a note) or refuses the password (3)', async (t) => {
+    const { dir } = await platforms.fresh(t);
+    const findings = async () => {
+      const options = { ...procedureOptions(), passphrase: PASSPHRASE, only: ['config', 'env'] as const };
+      const made = await backup(await loadSettings({ dir, env: {} }), options);
+      assert.deepEqual(made.parts, ['config', 'env']);
+      return { codes: made.findings.map(({ code }) => code), notes: options.told.notes.join() };
+    };
+    const env = await readFile(join(dir, '.env'), 'utf8');
+    await writeFile(join(dir, '.env'), env.replace('Role-Before-1', 'Role-Of-Nobody-1'));
+    assert.deepEqual((await findings()).codes, ['DATABASE_REFUSED']);
+    await writeFile(join(dir, 'idkit.yaml'), `database: postgres://idkit@127.0.0.1:1/idkit\n`);
+    const { codes, notes } = await findings();
+    assert.deepEqual(codes, []);
+    assert.match(notes, /whether the master key opens the database is not known/);
+  });
+
+  it('gets another master key while no service is on it, on whatever machine, and serves with it', async (t) => {
     const platform = await platforms.fresh(t);
+    const elsewhere = await platforms.fresh(t);
     const service = await startService(await platform.load());
     await assert.rejects(rotateMasterKey(await platform.load(), procedureOptions()), { exitCode: 11 });
     await service.close();
     const before = await readFile(join(platform.dir, '.env'), 'utf8');
+    const replica = await startService(await elsewhere.load());
+    await assert.rejects(rotateMasterKey(await platform.load(), procedureOptions()), { exitCode: 11 });
+    assert.equal(
+      await readFile(join(platform.dir, '.env'), 'utf8'),
+      before,
+      'refused, it has changed nothing',
+    );
+    await replica.close();
     const rotated = await rotateMasterKey(await platform.load(), procedureOptions());
     assert.deepEqual(rotated.findings, []);
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);

@@ -55,7 +55,10 @@ export async function rotateMasterKey(
       throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, which seals nothing with a master key');
     const address = await runtime.baseUrl();
     if (address !== undefined) throw serviceRuns(address);
-    return checkKey(settings);
+    const key = checkKey(settings);
+    // One of another machine would be left with the old key alone.
+    await runtime.checkUnused?.();
+    return key;
   });
   const unfinished = isUnfinished(settings);
   const keys = await run.step('write', async () => {
