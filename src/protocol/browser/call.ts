@@ -86,7 +86,7 @@ export function loginErrorPage(
 }
 
 /** The client's `baseUrl`, where it leads to a page. */
-function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
+export function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
   const { baseUrl } = client;
   if (!baseUrl) return undefined;
   const home = baseUrl.startsWith('/') ? `${resolveRootUrl(client, ctx.baseUrl)}${baseUrl}` : baseUrl;

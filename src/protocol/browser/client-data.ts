@@ -56,6 +56,8 @@ export interface LeftOver {
   to: ReplyTo;
   /** The authorization request once more, to be checked as any. */
   restart: string;
+  /** The languages that its pages were asked for in. */
+  uiLocales: string | undefined;
 }
 
 /** Undefined where it cannot be read, or names a redirect URI that the client has not registered (any more). */
@@ -85,5 +87,6 @@ export function readClientData(
       ...(state === undefined ? {} : { state }),
     },
     restart: `${issuer}/protocol/openid-connect/auth?${parameters}`,
+    uiLocales: field('ul'),
   };
 }

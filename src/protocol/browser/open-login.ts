@@ -1,6 +1,6 @@
 import { constantTimeEqual } from '../../crypto/index.ts';
 import type { AuthenticationSession, Client } from '../../model/index.ts';
-import { type BrowserCall, loginErrorPage, refuseUnenforced, startLoginEvent } from './call.ts';
+import { type BrowserCall, clientHome, loginErrorPage, refuseUnenforced, startLoginEvent } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { findFlowError } from './client-checks.ts';
 import { readClientData } from './client-data.ts';
@@ -78,10 +78,13 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
       error: 'temporarily_unavailable',
       description: 'authentication_expired',
     });
+  // Where the request cannot be made again, the application can make a new one.
+  const restart = left?.restart ?? clientHome(call, client);
   return standalonePage(configuration, request, {
     status: 400,
-    page: { page: 'expired', ...(left === undefined ? {} : { restart: left.restart }) },
+    page: { page: 'expired', ...(restart === undefined ? {} : { restart }) },
     message: { kind: 'error', key: sso === undefined ? 'loginTimeoutMessage' : 'alreadyLoggedInMessage' },
+    hints: { uiLocales: left?.uiLocales },
   });
 }
 

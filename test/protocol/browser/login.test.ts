@@ -192,6 +192,25 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(await browser.send('GET', expired.restart!), 'alice'));
   });
 
+  it('ends in the language that it was in', async () => {
+    const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
+    const browser = newBrowser((await newRealm({ kept })).realm);
+    const form = await browser.authorize({ ui_locales: 'de' });
+    world.clock.pass(1801);
+    const expired = await browser.logIn(form, 'alice');
+    pageOf(expired, 'expired');
+    assert.equal(expired.show === 'page' && expired.frame.locale, 'de');
+  });
+
+  it('whose request is too long to be made again ends with the way to the application', async () => {
+    const home = 'https://web.example.test/home';
+    const { clientId } = await newClient({ baseUrl: home });
+    const browser = newBrowser();
+    const form = await browser.authorize({ client_id: clientId, state: 'x'.repeat(8000) });
+    world.clock.pass(1801);
+    assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
+  });
+
   it('with a wrong, missing or another tab’s code proves nobody', async () => {
     const browser = newBrowser();
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
