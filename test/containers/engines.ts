@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -14,6 +14,10 @@ import { CONTEXT, findRootfs, findServiceContext, keycloakContext } from './imag
 
 const execute = promisify(execFile);
 const CONTAINERFILE = fileURLToPath(new URL('../../Containerfile', import.meta.url));
+
+/** Milliseconds that a daemon may take on a busy machine to answer, and to end. */
+const START_PATIENCE = 120_000;
+const END_PATIENCE = 120_000;
 
 export type EngineKind = 'docker' | 'podman';
 
@@ -117,22 +121,35 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
     // A bridge that no daemon knows any more would stay on the machine.
     spawnSync('docker', ['network', 'prune', '-f'], { env: { ...process.env, ...env }, stdio: 'ignore' });
     await endDaemon(daemon);
-    rmSync(dir, { recursive: true, force: true });
+    removeStorage(dir);
   });
-  for (let tries = 0; tries < 200; tries++) {
-    if (spawnSync('docker', ['info'], { env: { ...process.env, ...env }, stdio: 'ignore' }).status === 0)
-      return env;
-    assert.equal(daemon.exitCode, null, `dockerd ended; its log is ${join(dir, 'log')}`);
+  const until = Date.now() + START_PATIENCE;
+  for (;;) {
+    const asked = spawnSync('docker', ['info'], {
+      env: { ...process.env, ...env },
+      stdio: 'ignore',
+      timeout: START_PATIENCE,
+    });
+    if (asked.status === 0) return env;
+    const said = readFileSync(join(dir, 'log'), 'utf8').slice(-4000);
+    assert.equal(daemon.exitCode, null, `dockerd ended: ${said}`);
+    assert.ok(Date.now() < until, `dockerd did not answer: ${said}`);
     await sleep(100);
   }
-  assert.fail('dockerd did not answer within 20 s');
 }
 
 async function endDaemon(daemon: ChildProcess): Promise<void> {
   if (daemon.exitCode !== null || daemon.signalCode !== null) return;
   const ended = new Promise((resolve) => daemon.once('exit', resolve));
   daemon.kill('SIGTERM');
+  const hangs = setTimeout(() => daemon.kill('SIGKILL'), END_PATIENCE);
   await ended;
+  clearTimeout(hangs);
+}
+
+/** What was mounted below a moment ago may be held a little longer. */
+function removeStorage(dir: string): void {
+  rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
 /** Files instead of a daemon; crun refuses hybrid cgroups, and a bare machine has no systemd to make cgroups. */
@@ -173,7 +190,7 @@ graphroot = "${join(dir, 'data')}"
     ])
       spawnSync('podman', args, { env: { ...process.env, ...env }, stdio: 'ignore' });
     spawnSync('umount', [join(dir, 'data', 'overlay')], { stdio: 'ignore' });
-    rmSync(dir, { recursive: true, force: true });
+    removeStorage(dir);
   });
   return env;
 }
