@@ -129,12 +129,12 @@ export interface Rotation {
 
 /**
  * `rotated`: exactly this presentation won and `nextHash` is stored. `reused`: the token was used before; the
- * whole user session has been ended in the same transaction; `exceeded` where it was the newest token's own
- * parent, else `stale`. `gone`: no such family (revoked, ended or never there).
+ * whole user session has been ended in the same transaction, with what these clients had of it; `exceeded` where it
+ * was the newest token's own parent, else `stale`. `gone`: no such family (revoked, ended or never there).
  */
 export type RotationResult =
   | { outcome: 'rotated' }
-  | { outcome: 'reused'; reason: 'stale' | 'exceeded' }
+  | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly string[] }
   | { outcome: 'gone' };
 
 /** A family with its session, and the user session's last use over all its families. */

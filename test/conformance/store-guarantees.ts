@@ -43,7 +43,7 @@ export function guaranteesRules(rule: Rule): void {
       await store.startSession(aSession({}), aFamily({ id: 'family-2' }));
       assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
       const again = await store.rotateRefreshToken(rotation({ nextHash: hash('third') }));
-      assert.deepEqual(again, { outcome: 'reused', reason: 'exceeded' });
+      assert.deepEqual(again, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
       assert.equal(await store.findSession('session-1', false), undefined);
       assert.equal(await store.findFamily('family-1'), undefined);
       assert.equal(await store.findFamily('family-2'), undefined);
@@ -56,7 +56,7 @@ export function guaranteesRules(rule: Rule): void {
     await store.rotateRefreshToken(rotation({}));
     await store.rotateRefreshToken(rotation({ presentedHash: hash('second'), nextHash: hash('third') }));
     const stale = await store.rotateRefreshToken(rotation({}));
-    assert.deepEqual(stale, { outcome: 'reused', reason: 'stale' });
+    assert.deepEqual(stale, { outcome: 'reused', reason: 'stale', clientUuids: ['client-1'] });
   });
 
   rule('lets a token be used maxReuse times more, and not once more than that', async (store) => {
@@ -66,7 +66,7 @@ export function guaranteesRules(rule: Rule): void {
       assert.equal(answer.outcome, 'rotated');
     }
     const fourth = await store.rotateRefreshToken(rotation({ nextHash: hash('use 3'), maxReuse: 2 }));
-    assert.deepEqual(fourth, { outcome: 'reused', reason: 'exceeded' });
+    assert.deepEqual(fourth, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
   });
 
   rule('takes any token of a living family while rotation is off', async (store) => {

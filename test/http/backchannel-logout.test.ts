@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
 import { type AdminApi, administrator, loginAs } from './administrator.ts';
 import { html, logInAt, openPage, passwordOf, person } from './browser/acme.ts';
 import { CookieJar } from './browser/cookie-jar.ts';
@@ -158,6 +158,25 @@ test('a client is told by a logout token of exactly the claims that it must have
     typ: 'Logout',
     events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
   });
+});
+
+test('a refresh token that is used twice ends the session, and its clients are told so', async () => {
+  await admin('PUT', '/acme', { revokeRefreshToken: true, refreshTokenMaxReuse: 0 });
+  const tokens = await login('told');
+  const refresh = () =>
+    fetch(
+      tokenUrl(service, 'acme'),
+      form({ grant_type: 'refresh_token', client_id: 'told', refresh_token: tokens['refresh_token']! }),
+    );
+  assert.equal((await refresh()).status, 200);
+  assert.equal(received.length, 0);
+  assert.equal((await refresh()).status, 400);
+  await calls(1);
+  const claims = await verify(received[0]!.fields.get('logout_token')!, 'told');
+  assert.equal(claims['sid'], decodeJwt(tokens['access_token']!)['sid']);
+  assert.equal((await refresh()).status, 400);
+  assert.equal(received.length, 1);
+  await admin('PUT', '/acme', { revokeRefreshToken: false });
 });
 
 test('a client that asks for no session is sent none, and one without an address nothing', async () => {

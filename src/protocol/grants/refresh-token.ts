@@ -57,7 +57,8 @@ export const refreshTokenGrant: Grant = {
 
 /**
  * The one conditional write that decides which of several presentations wins (facts §4.2). The store ends the
- * whole user session in the same transaction where it finds a reuse (spec, "Refresh token used").
+ * whole user session in the same transaction where it finds a reuse (spec, "Refresh token used"); its clients are
+ * told as of every end of a session (Back-Channel Logout 1.0 §2.5).
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -81,11 +82,15 @@ async function rotate(
       return;
     case 'gone':
       throw await explainMissingFamily(ctx, configuration, token);
-    case 'reused':
+    case 'reused': {
       event.details['refresh_token_reuse'] = 'true';
+      const session = { id: token.sessionId, userId: token.userId, offline: token.offline };
+      const ended = { sessions: [{ session, clientUuids: result.clientUuids }] };
+      await (await ctx.sessionEndings?.prepare(configuration.realm.id, ended))?.();
       throw refused(
         result.reason === 'exceeded' ? 'Maximum allowed refresh token reuse exceeded' : 'Stale token',
       );
+    }
   }
 }
 

@@ -1079,6 +1079,17 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "session.clients": {
+  "sql": "select distinct \"client_uuid\" from \"token_family\" where \"session_id\" = $1 and \"offline\" = $2",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "offline"
+   }
+  ]
+ },
  "session.countByClient": {
   "sql": "select \"client_uuid\", \"offline\", count(distinct session_id) as \"sessions\" from \"token_family\" where \"client_uuid\" in (select \"id\" from \"client\" where \"realm_id\" = $1) group by \"client_uuid\", \"offline\"",
   "bind": [

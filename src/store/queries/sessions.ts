@@ -94,6 +94,12 @@ export function sessionQueries(
       .orderBy('user_session.id')
       .limit(slot('max'))
       .offset(slot('first')),
+    'session.clients': db
+      .selectFrom('token_family')
+      .select('client_uuid')
+      .distinct()
+      .where('session_id', '=', slot('id'))
+      .where('offline', '=', slot('offline')),
     'session.countByClient': db
       .selectFrom('token_family')
       .select(['client_uuid', 'offline', sql<number>`count(distinct session_id)`.as('sessions')])

@@ -1,7 +1,7 @@
 import type { RotationResult } from '../contract.ts';
 import type { Row } from '../rows.ts';
 import { removeFamilyRow } from './remove.ts';
-import { get, run, type Steps, send } from './steps.ts';
+import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
 /** One conditional update decides who wins; finding reuse ends the session in the same transaction. */
@@ -15,8 +15,14 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   // Nobody else knows the next token: this very call was done before, and its answer was lost.
   if (equals(family['current_hash'], input.next)) return { outcome: 'rotated' };
   if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
-  yield* send('session.delete', { id: family['session_id'], offline: family['offline'] });
-  return { outcome: 'reused', reason: equals(family['parent_hash'], presented) ? 'exceeded' : 'stale' };
+  const session = { id: family['session_id']!, offline: family['offline']! };
+  const clients = yield* all('session.clients', session);
+  yield* send('session.delete', session);
+  return {
+    outcome: 'reused',
+    reason: equals(family['parent_hash'], presented) ? 'exceeded' : 'stale',
+    clientUuids: clients.map((row) => String(row['client_uuid'])),
+  };
 }
 
 function equals(stored: Row[string] | undefined, hash: Buffer): boolean {
