@@ -122,6 +122,21 @@ test('a refused password is known from what a server says in its own language', 
     assert.ok(!mayRefusePassword(said(text)), text);
 });
 
+test('a container of the database that is gone, or whose engine is, is a database that does not answer (15)', () => {
+  for (const stderr of [
+    'psql was ended inside the container\n',
+    'Error response from daemon: Container 5f1c is not running\n',
+    'Error response from daemon: Container 5f1c is paused, unpause the container before exec\n',
+    'Error: No such container: 5f1c\n',
+    'Error: can only create exec sessions on running containers: container state improper\n',
+    'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n',
+    'error during connect: Post "http://%2Fd.sock/v1.41/exec/1/start": EOF\n',
+  ]) {
+    const at = { database: 'idkit', location: 'database:5432' };
+    assert.equal(explainEnd('psql', { code: 1, stderr }, at).exitCode, 15, stderr);
+  }
+});
+
 test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
   skip,
 }, async (t) => {

@@ -14,6 +14,9 @@ const MARK = 'IDKIT_RUN';
 const KILL_MARKED =
   'for d in /proc/[0-9]*; do grep -qs "$1" "$d/environ" && kill -9 "$(basename "$d")"; done; true';
 
+/** What engines give as the exit code of a program that SIGKILL ended. */
+const KILLED = 137;
+
 /** Seconds of one question to the container. */
 const PATIENCE = 60;
 
@@ -123,7 +126,9 @@ function run(
     ...watched,
     ended: watched.ended.then(async (end) => {
       await killed;
-      return end;
+      if (killed !== undefined || end.code !== KILLED) return end;
+      // A container that is killed takes what runs in it along, without a word.
+      return { ...end, stderr: `${end.stderr}${command[0]} was ended inside the container\n` };
     }),
     kill() {
       watched.kill();

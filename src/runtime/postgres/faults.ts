@@ -47,6 +47,13 @@ const KNOWN: readonly Known[] = [
     code: 'IDKIT_UNREACHABLE',
     hints: ['name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME'],
   },
+  {
+    // Of the database's container and its engine, where the programs run inside.
+    pattern:
+      /\bcontainer \S+ is (not running|restarting|paused)|no such container|no container with|container state improper|error during connect|cannot connect to the docker daemon|was ended inside the container/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['idkit status shows whether its container runs; idkit up starts it'],
+  },
   { pattern: /\b3D000\b|database "[^"]*" does not exist/i, code: 'IDKIT_NOT_FOUND' },
   {
     pattern: /\b42501\b|permission denied|must be (owner|superuser|a superuser)/i,
