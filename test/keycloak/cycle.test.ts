@@ -60,6 +60,28 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       cpSync(dir, set, { recursive: true });
     });
 
+    await t.test(
+      'backup with an administrator that Keycloak refuses: a set without realm files, and a finding (3)',
+      async () => {
+        const wrong = env.map((line) => line.replace(/^(IDKIT_ADMIN_PASSWORD)=.*/, '$1=Not-This-One-1'));
+        const file = join(platform.dir, '.env');
+        const right = readFileSync(file, 'utf8');
+        writeFileSync(file, `${wrong.join('\n')}\n`);
+        const made = await platform.idkit(['backup']);
+        const alone = await platform.idkit(['backup', '--only', 'realms']);
+        writeFileSync(file, right);
+        assert.equal(made.code, 3, made.stdout + made.stderr);
+        const { parts, findings } = made.result() as { parts: string[]; findings: { code: string }[] };
+        assert.deepEqual(parts, ['database', 'config', 'env']);
+        assert.deepEqual(
+          findings.map(({ code }) => code),
+          ['ADMINISTRATOR_REFUSED'],
+        );
+        assert.equal((await succeed(['verify'])).code, 0);
+        assert.equal(alone.code, 12, alone.stdout + alone.stderr);
+      },
+    );
+
     await t.test('status tells what runs there', async () => {
       const status = (await platform.idkit(['status'])).result() as { service: Record<string, unknown> };
       assert.equal(status.service['kind'], 'keycloak');
@@ -135,11 +157,15 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       },
     );
 
-    await t.test('backup of a stopped Keycloak is 15, and leaves nothing', async () => {
-      await keycloak.stop();
-      const refused = await platform.idkit(['backup']);
-      assert.equal(refused.code, 15, refused.stdout + refused.stderr);
-    });
+    await t.test(
+      'backup of a stopped Keycloak is 15, and leaves nothing; .env and config/ need none',
+      async () => {
+        await keycloak.stop();
+        const refused = await platform.idkit(['backup']);
+        assert.equal(refused.code, 15, refused.stdout + refused.stderr);
+        await succeed(['backup', '--only', 'config,env']);
+      },
+    );
   });
 });
 
