@@ -59,8 +59,8 @@ export interface Load {
   lost: number;
   /** When (`performance.now()`) and how requests failed. */
   failures: { at: number; status: number; fault: string }[];
-  /** When each request was answered by 200. */
-  successes: number[];
+  /** When each request that was answered by 200 was sent, and when it was answered. */
+  successes: { sent: number; at: number }[];
   stop(): Promise<void>;
 }
 
@@ -105,10 +105,11 @@ export async function startLoad(
     const chain = chains[client]!;
     const fields = { grant_type: 'refresh_token', client_id: 'admin-cli', refresh_token: chain.token };
     load.requests++;
+    const sent = performance.now();
     const { status, body, fault } = await post(agents[client]!, `${addressOf(client)}${path}`, fields);
     if (status === 200) {
       load.answered++;
-      load.successes.push(performance.now());
+      load.successes.push({ sent, at: performance.now() });
       chain.parent = chain.token;
       chain.token = body['refresh_token']!;
       chain.open = false;
