@@ -58,6 +58,7 @@ export function discoveryDocument(
     subject_types_supported: ['public'],
     prompt_values_supported: ['none', 'login', 'consent'],
     id_token_signing_alg_values_supported: SIGNING,
+    userinfo_signing_alg_values_supported: [...SIGNING, 'none'],
     request_object_signing_alg_values_supported: [...SIGNING, 'none'],
     response_modes_supported: ['query', 'fragment', 'form_post'],
     token_endpoint_auth_methods_supported: CLIENT_METHODS,

@@ -1,3 +1,6 @@
+import { isSignatureAlgorithm, signJws } from '../crypto/index.ts';
+import type { Client } from '../model/index.ts';
+import type { RealmConfiguration } from '../store/index.ts';
 import { type ActiveToken, type RefusedToken, verifyAccessToken } from './access-token.ts';
 import type { Answer } from './answer.ts';
 import {
@@ -12,7 +15,7 @@ import { checkOrigin } from './cors.ts';
 import { EventDraft } from './events.ts';
 import { numberClaim, parseJwt, textClaim } from './jwt.ts';
 import { keptScopes } from './kept-scopes.ts';
-import { checkTransport, getRealm } from './realm-gate.ts';
+import { checkTransport, getRealm, issuerOf } from './realm-gate.ts';
 import { Refusal } from './refusal.ts';
 import { gatherClaims } from './token-claims.ts';
 
@@ -32,16 +35,19 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusedToken['reason'], string>>> = 
   'client-disabled': 'client_disabled',
 };
 
+/** What a client is told of a user. */
+export interface UserInfo extends Answer<Record<string, unknown>> {
+  /** The same as a JWT; present where the client wants it signed. */
+  signed?: string;
+}
+
 /**
  * User info (OpenID Connect Core §5.3; facts §5.5): the claims of the user that an access token with scope
  * `openid` is about. A disabled realm still answers.
  *
  * @throws Refusal of the group "user info", or `invalid-origin`
  */
-export async function userInfo(
-  ctx: ProtocolContext,
-  request: ProtocolRequest,
-): Promise<Answer<Record<string, unknown>>> {
+export async function userInfo(ctx: ProtocolContext, request: ProtocolRequest): Promise<UserInfo> {
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
   const event = new EventDraft(ctx, configuration, 'USER_INFO_REQUEST', request.remoteAddress);
@@ -77,8 +83,11 @@ export async function userInfo(
     if (granted === undefined) throw new Refusal('userinfo-scope');
     const notes = { ...session?.notes, ...(await requestNotes(ctx, verified, granted)) };
     const input = await gatherClaims(ctx, configuration, { client, user, granted, notes });
+    const body = { sub: user.id, ...withoutEmpty(mapClaims('userinfo', input)) };
+    const signed = await sign(ctx, configuration, client, body);
+    if (signed !== undefined) event.details['signature_required'] = 'true';
     event.succeeded();
-    return { body: { sub: user.id, ...withoutEmpty(mapClaims('userinfo', input)) }, allowOrigin };
+    return { body, allowOrigin, ...(signed === undefined ? {} : { signed }) };
   } catch (error) {
     if (error instanceof Refusal) {
       error.allowOrigin ??= allowOrigin;
@@ -86,6 +95,22 @@ export async function userInfo(
     }
     throw error;
   }
+}
+
+/**
+ * The claims as a JWT for the client, where its `user.info.response.signature.alg` names an algorithm (OpenID Connect
+ * Core §5.3.2; facts §5.5).
+ */
+async function sign(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  { attributes, clientId }: Client,
+  claims: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const algorithm = attributes['user.info.response.signature.alg'] ?? '';
+  if (!isSignatureAlgorithm(algorithm)) return undefined;
+  const key = ctx.keys.signingKey(configuration, algorithm);
+  return signJws(key, { ...claims, iss: issuerOf(ctx, configuration), aud: clientId });
 }
 
 /** Notes of the authorization request behind the token, where the client's claims depend on them. */

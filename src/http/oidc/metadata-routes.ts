@@ -47,7 +47,8 @@ async function answerUserInfo(services: Services, request: FastifyRequest, reply
   const work = userInfo(services.protocol, protocolRequest(request));
   const answer = await nameRealm(request, work);
   reply.header('cache-control', 'no-cache, no-store');
-  return sendAnswer(reply, answer);
+  if (answer.signed === undefined) return sendAnswer(reply, answer);
+  return sendAnswer(reply.header('content-type', 'application/jwt'), { ...answer, body: answer.signed });
 }
 
 /** Public documents: any origin is echoed, without `Access-Control-Expose-Headers` (observed cors/certs). */
