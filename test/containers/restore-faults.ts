@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { BIN } from '../journey/idkit.ts';
 import {
@@ -124,12 +123,16 @@ export function restoreFaults(place: Place, every: boolean): void {
       env: { ...process.env, ...engine.env, ...passphrase },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const said = text(child.stderr);
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (/^done Put the database/m.test(chunk.toString())) child.kill('SIGINT');
-    });
-    const [code] = await once(child, 'exit');
-    assert.equal(code, 130, await said);
+    const exit = once(child, 'exit');
+    const swapped = /^done Put the database/m;
+    let said = '';
+    for await (const chunk of child.stderr.setEncoding('utf8')) {
+      const before = swapped.test(said);
+      said += chunk;
+      if (!before && swapped.test(said)) child.kill('SIGINT');
+    }
+    const [code] = await exit;
+    assert.equal(code, 130, said);
     await checkServing(place, OLD);
   });
 
