@@ -117,6 +117,8 @@ export interface PostgresDumpFacts {
   dumpVersion?: string;
   /** `26.7.3`: the version that last migrated the schema. */
   keycloakVersion?: string;
+  /** Service, schema and key are not known before it is loaded: their rows are INSERTs, as `pg_dump --inserts` writes. */
+  unread?: true;
   /** Roles that own or may use something in it. */
   roles: readonly string[];
   extensions: readonly string[];

@@ -11,6 +11,8 @@ const OWNER = new RegExp(`^(?:ALTER .* OWNER TO|CREATE SCHEMA .* AUTHORIZATION) 
 const GRANTED = new RegExp(`^(?:GRANT|REVOKE) .* (?:TO|FROM) ${ROLE}(?: WITH GRANT OPTION)?$`, 'is');
 const DEFAULTS = new RegExp(`^ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLE} .* (?:TO|FROM) ${ROLE}`, 'is');
 const EXTENSION = new RegExp(`^CREATE EXTENSION (?:IF NOT EXISTS )?${ROLE}`, 'i');
+/** Rows of the tables that tell something here, as `pg_dump --inserts` writes them: they are not read. */
+const UNREAD = /^INSERT INTO (?:\S+\.)?"?(?:meta|idkit_schema|migration_model)"? /i;
 const VERSION = /^-- Dumped (from database|by pg_dump) version (\d+(?:\.\d+)?)/;
 
 /** Takes the rows of one table. */
@@ -28,6 +30,7 @@ export class DumpFacts {
   readonly #meta = new Map<string, string>();
   #head = '';
   #inHead = true;
+  #unread = false;
   #server: string | undefined;
   #dump: string | undefined;
   #schemaVersion: number | undefined;
@@ -43,6 +46,7 @@ export class DumpFacts {
   /** A statement with its white space folded. */
   statement(words: string): void {
     this.#inHead = false;
+    this.#unread ||= UNREAD.test(words);
     const found = [
       OWNER.exec(words)?.[1],
       GRANTED.exec(words)?.[1],
@@ -88,6 +92,7 @@ export class DumpFacts {
         ...(this.#server === undefined ? {} : { serverVersion: this.#server }),
         ...(this.#dump === undefined ? {} : { dumpVersion: this.#dump }),
         ...(keycloak === undefined ? {} : { keycloakVersion: keycloak }),
+        ...(this.#unread ? { unread: true as const } : {}),
       },
       ...(schemaVersion === undefined ? {} : { schemaVersion }),
       ...(this.#meta.size === 0 ? {} : { meta: this.#meta }),

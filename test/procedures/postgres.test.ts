@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadSettings } from '../../src/config/index.ts';
+import { gzipSync } from 'node:zlib';
+import { generateMasterKey, loadSettings } from '../../src/config/index.ts';
 import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
@@ -11,6 +13,7 @@ import { missingPostgres } from '../store/postgres-server.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
 import { NEW, OLD } from './restored-state.ts';
+import { listAnew } from './tampered-set.ts';
 
 const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...procedureOptions(),
@@ -221,6 +224,23 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
     await (await startService(await platform.load())).close();
     await (await openRuntime(await platform.load())).checkMasterKey();
+  });
+
+  it('a set of ordinary tools whose dump has its rows as INSERTs is restored, and its key is checked once it is loaded', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { server } = platforms;
+    const env = { PATH: process.env['PATH'], PGPASSWORD: server.password };
+    const whom = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres', 'beginning'];
+    const sql = execFileSync(join(server.programs, 'pg_dump'), ['--inserts', ...whom], { env });
+    const changed = { 'keycloak-db.sql.gz': gzipSync(sql), 'manifest.json': undefined };
+    await listAnew({ dir: platform.set }, changed);
+    const wrong = options({ from: platform.set, env: { IDKIT_MASTER_KEY: generateMasterKey().reveal() } });
+    await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    const { outcome, findings } = await restore(await platform.load(), options({ from: platform.set }));
+    assert.deepEqual([outcome, findings], ['restored', []]);
+    assert.equal(await platform.password(), 'new');
   });
 
   it('on an empty server the role’s database and its settings come from the set', async (t) => {

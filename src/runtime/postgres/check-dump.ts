@@ -11,7 +11,8 @@ export interface DatabaseOwner {
 }
 
 /**
- * The dump is one of Postgres and of this platform's service, its schema is known, and the master key opens it.
+ * The dump is one of Postgres and, as far as it tells, of this platform's service, its schema is known, and the master
+ * key opens it.
  *
  * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
  */
@@ -24,6 +25,8 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport): void {
         hints: ['restore it into a platform whose idkit.yaml names such a database'],
       },
     );
+  // What it does not tell is asked of it once it is loaded, beside the live one.
+  if (dump.postgres?.unread === true) return;
   const kind = dump.postgres?.keycloakVersion === undefined ? 'idkit' : 'keycloak';
   if (kind !== owner.service)
     throw new IdkitError(
