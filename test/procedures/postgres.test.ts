@@ -4,7 +4,7 @@ import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateMasterKey, loadSettings } from '../../src/config/index.ts';
 import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
@@ -13,7 +13,7 @@ import { missingPostgres } from '../store/postgres-server.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
 import { NEW, OLD } from './restored-state.ts';
-import { listAnew } from './tampered-set.ts';
+import { listAnew, putContent } from './tampered-set.ts';
 
 const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...procedureOptions(),
@@ -224,6 +224,20 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
     await (await startService(await platform.load())).close();
     await (await openRuntime(await platform.load())).checkMasterKey();
+  });
+
+  it('a set whose dump has lost its realms or its users is damaged, whatever its checksums say (13)', async (t) => {
+    const { set, load } = await platforms.fresh(t);
+    const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
+    for (const table of ['realm', 'account']) {
+      const rows = new RegExp(`\\nCOPY public\\.${table} \\([\\s\\S]*?\\n\\\\\\.\\n`);
+      const less = whole.replace(rows, '\n');
+      assert.ok(less.length < whole.length);
+      await putContent({ dir: set }, 'keycloak-db.sql.gz', gzipSync(Buffer.from(less, 'latin1')));
+      const { failure } = await verify(await load(), { ...procedureOptions(), passphrase: PASSPHRASE, set });
+      assert.equal(failure?.exitCode, 13, table);
+      assert.match(failure.message, /holds no realms with users, which manifest\.json counts/);
+    }
   });
 
   it('a set of ordinary tools whose dump has its rows as INSERTs is restored, and its key is checked once it is loaded', async (t) => {
