@@ -86,15 +86,20 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
   if (database === undefined) return;
   if (database.kind !== dump.kind)
     report(SET_FILES.dump, `it is a dump of ${dump.kind}, ${SET_FILES.manifest} says ${database.kind}`);
+  // pg_dump writes a COPY for every table: what is not there was taken out.
+  const tellsAll = dump.kind === 'postgres' && dump.postgres?.unread !== true;
+  if (dump.schemaVersion === undefined && tellsAll && database.schemaVersion > 0)
+    report(
+      SET_FILES.dump,
+      `it tells no version of its schema, ${SET_FILES.manifest} says ${database.schemaVersion}`,
+    );
   if (dump.schemaVersion !== undefined && dump.schemaVersion !== database.schemaVersion)
     report(
       SET_FILES.dump,
       `its schema has version ${dump.schemaVersion}, ${SET_FILES.manifest} says ${database.schemaVersion}`,
     );
   if (dump.realms === undefined) {
-    // pg_dump writes a COPY for every table, so these rows were taken out.
-    const counts = manifest.realms.some(({ users }) => users !== undefined);
-    if (counts && dump.kind === 'postgres' && dump.postgres?.unread !== true) {
+    if (tellsAll && manifest.realms.some(({ users }) => users !== undefined)) {
       report(SET_FILES.dump, `it holds no realms with users, which ${SET_FILES.manifest} counts`);
       return;
     }

@@ -226,17 +226,22 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     await (await openRuntime(await platform.load())).checkMasterKey();
   });
 
-  it('a set whose dump has lost its realms or its users is damaged, whatever its checksums say (13)', async (t) => {
+  it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
-    for (const table of ['realm', 'account']) {
+    const told = {
+      realm: /holds no realms with users, which manifest\.json counts/,
+      account: /holds no realms with users, which manifest\.json counts/,
+      idkit_schema: /tells no version of its schema, manifest\.json says \d+/,
+    };
+    for (const [table, message] of Object.entries(told)) {
       const rows = new RegExp(`\\nCOPY public\\.${table} \\([\\s\\S]*?\\n\\\\\\.\\n`);
       const less = whole.replace(rows, '\n');
       assert.ok(less.length < whole.length);
       await putContent({ dir: set }, 'keycloak-db.sql.gz', gzipSync(Buffer.from(less, 'latin1')));
       const { failure } = await verify(await load(), { ...procedureOptions(), passphrase: PASSPHRASE, set });
       assert.equal(failure?.exitCode, 13, table);
-      assert.match(failure.message, /holds no realms with users, which manifest\.json counts/);
+      assert.match(failure.message, message);
     }
   });
 
