@@ -149,6 +149,33 @@ test('where there is no database, what the dump tells of its source is made; und
   assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
 });
 
+test('the live database that is loaded itself keeps what it had of its own, wherever an earlier try was cut off', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql('postgres', `ALTER DATABASE keycloak SET work_mem = '12MB'`);
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  const settings = () =>
+    server.sql(
+      'postgres',
+      `SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = 'keycloak')`,
+    );
+  const load = () =>
+    database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
+  // The empty one was made, and has nothing yet of what the live one has of its own.
+  server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
+  await load();
+  assert.equal(settings(), '{work_mem=12MB}');
+  // The empty one is whole, and the live one is gone.
+  server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
+  server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
+  await load();
+  assert.equal(settings(), '{work_mem=12MB}');
+  assert.deepEqual((await database.checkLoaded('x', undefined, { inPlace: true })).realms, KEYCLOAK_REALMS);
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
 test('the set that ordinary tools made on Keycloak 26.7.3 loads, with every realm and user', {
   skip,
 }, async (t) => {

@@ -60,8 +60,10 @@ export async function emptyLive(
     await context.psql.query(live, EMPTY, { seconds: EMPTY_SECONDS });
     return [];
   }
-  // The empty one first: with the old one goes what tells how it was made.
-  const notes = found.has(side) ? [] : await createSide(context, names, source);
+  // The empty one first: with the old one goes what tells how it was made. While that is there, an empty one may be
+  // half made, by who was cut off; once it is gone, the empty one is whole.
+  if (found.has(live) && found.has(side)) await drop(context, side);
+  const notes = found.has(live) || !found.has(side) ? await createSide(context, names, source) : [];
   if (found.has(live)) await drop(context, live);
   await queryBeside(context, `ALTER DATABASE ${identifier(side)} RENAME TO ${identifier(live)};`);
   return notes;
