@@ -13,7 +13,7 @@ import { type ReplicatedService, startReplicated } from './in-process.ts';
 
 const skip = missingPostgres();
 /** Milliseconds; a change is to be seen everywhere within 1 s (issue: replicas), and a busy machine may be late. */
-const FAILS_MS = 15_000;
+const FAILS_MS = 4_000;
 
 const JOB_SECRET = 'a-secret-of-thirty-two-characters';
 
