@@ -257,6 +257,10 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
+    // In place it would be too late by then.
+    const inPlace = options({ from: platform.set, inPlace: 'idkit' });
+    await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
+    assert.deepEqual(await platform.readState(), OLD);
     const { outcome, findings } = await restore(await platform.load(), options({ from: platform.set }));
     assert.deepEqual([outcome, findings], ['restored', []]);
     assert.equal(await platform.password(), 'new');

@@ -2,6 +2,7 @@ import type { DumpReport } from '../../backupset/index.ts';
 import { checkMasterKey } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import { checkSqliteDump } from '../../store/open.ts';
+import type { SwapOptions } from '../contract.ts';
 
 /** Whose database it is, and what opens its secrets. */
 export interface DatabaseOwner {
@@ -16,7 +17,7 @@ export interface DatabaseOwner {
  *
  * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
  */
-export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport): void {
+export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace }: SwapOptions = {}): void {
   if (dump.kind !== 'postgres')
     throw new IdkitError(
       'IDKIT_VERSION',
@@ -25,8 +26,15 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport): void {
         hints: ['restore it into a platform whose idkit.yaml names such a database'],
       },
     );
-  // What it does not tell is asked of it once it is loaded, beside the live one.
-  if (dump.postgres?.unread === true) return;
+  if (dump.postgres?.unread === true) {
+    // What it does not tell is asked of it once it is loaded beside the live one; in place that is gone by then.
+    if (inPlace !== true) return;
+    throw new IdkitError(
+      'IDKIT_VERSION',
+      'the dump has its rows as INSERTs, so its service, schema and master key are known only once it is loaded, and in place the live database would be gone by then',
+      { hints: ['make room beside the live database and restore without --in-place'] },
+    );
+  }
   const kind = dump.postgres?.keycloakVersion === undefined ? 'idkit' : 'keycloak';
   if (kind !== owner.service)
     throw new IdkitError(

@@ -99,7 +99,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     dumpDatabase: (write, dumpOptions) => dumpPostgres(context, write, dumpOptions),
 
     async checkDump(dump, swap) {
-      checkDumpFits(options, dump);
+      checkDumpFits(options, dump, swap);
       promised = dump;
       if (options.makesRoles === true) await makeRoles(context, dump.postgres?.roles ?? []);
       await checkServerFits(context, dump, swap);
