@@ -8,6 +8,8 @@ import { shown } from './faults.ts';
 /** The line that ends an embedded dump. */
 const EMBEDDED_END = '-- idkit dump complete';
 
+const LINE_END = 0x0a;
+
 /** One row may hold a realm of the largest import, in hex. */
 const LONGEST_ROW = 256 * 1024 * 1024;
 /** Any statement but INSERT is part of the schema. */
@@ -48,6 +50,8 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   #schemaVersion: number | undefined;
   #usersDeclared = false;
+  /** The last byte that was done with. */
+  #before = LINE_END;
   readonly #meta = new Map<string, string>();
 
   write(chunk: Uint8Array): void {
@@ -74,9 +78,11 @@ export class EmbeddedDump {
     let done = 0;
     for (;;) {
       const next = this.#insert === undefined ? this.#scanTop(text, done) : this.#scanRows(text, done);
-      if (next === INCOMPLETE) return done;
+      if (next === INCOMPLETE) break;
       done = next;
     }
+    if (done > 0) this.#before = text[done - 1]!;
+    return done;
   }
 
   /** One comment line or statement; for an INSERT only as far as VALUES. */
@@ -97,6 +103,9 @@ export class EmbeddedDump {
     if (end < 0) return this.#bounded(text, start);
     const line = text.toString('utf8', start, end);
     if (!line.startsWith('--')) throw this.#stranger(text, start);
+    const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
+    if (line.startsWith(EMBEDDED_END) && !(first && line === EMBEDDED_END))
+      throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
     if (line === EMBEDDED_END) {
       if (this.#stage !== 'committed') throw badDump('its end line comes before COMMIT');
       this.#stage = 'ended';

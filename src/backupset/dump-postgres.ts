@@ -40,6 +40,7 @@ const DEFINES_CODE =
 const STRICT: Readonly<Record<string, RegExp>> = { SELECT, SET: SETTING, GRANT, REVOKE: GRANT };
 const NAMES_STRINGS = /set_config|standard_conforming_strings/i;
 
+const LINE_END = 0x0a;
 const TAB = 0x09;
 
 const IDENTIFIER = String.raw`(?:"(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
@@ -60,6 +61,8 @@ export class PostgresDump {
   #begun = false;
   #ended = false;
   #definesCode = false;
+  /** The last byte that was done with. */
+  #before = LINE_END;
   readonly #facts = new DumpFacts();
   #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
 
@@ -87,9 +90,11 @@ export class PostgresDump {
     let done = 0;
     for (;;) {
       const next = this.#copy === undefined ? this.#scanTop(text, done) : this.#scanCopy(text, done);
-      if (next === INCOMPLETE) return done;
+      if (next === INCOMPLETE) break;
       done = next;
     }
+    if (done > 0) this.#before = text[done - 1]!;
+    return done;
   }
 
   #scanTop(text: Buffer, from: number): number {
@@ -121,6 +126,10 @@ export class PostgresDump {
       if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
         throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
     } else if (!line.startsWith('--')) throw badDump(`it holds ${shown(line.slice(0, 60))}`);
+    const marks = byte === 0x5c || line.startsWith(POSTGRES_START);
+    const alone = byte === 0x5c || line === POSTGRES_START || line === POSTGRES_END;
+    const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
+    if (marks && !(alone && first)) throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
     this.#facts.comment(line);
     if (line === POSTGRES_START) this.#begun = true;
     if (line === POSTGRES_END) {
@@ -158,6 +167,7 @@ export class PostgresDump {
     const { counted, told } = this.#copy!;
     // Three bytes at a line's beginning tell whether it ends the block.
     let line = from;
+    let mark = nextMark(text, line);
     for (;;) {
       if (text.length - line < 3) return line === from ? INCOMPLETE : line;
       if (text[line] === 0x5c && text[line + 1] === 0x2e) {
@@ -169,6 +179,9 @@ export class PostgresDump {
       const skips = counted === undefined && told === undefined;
       const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
       if (next === 0) return line === from ? INCOMPLETE : line;
+      if (mark < line) mark = nextMark(text, line);
+      // A server older than 17 takes it for the end of the rows, and loads no more of them.
+      if (mark < next) throw badDump(String.raw`a row of a COPY holds \., which is not alone on its line`);
       if (counted !== undefined) this.#count(text, counted, line, next - 1);
       if (told !== undefined) told.add(rowOf(text, told.last, line, next - 1).map(valueIn));
       line = next;
@@ -228,6 +241,17 @@ function nextSuspect(text: Buffer, line: number): number {
   if (suspect >= 0) return suspect + 1;
   const last = text.lastIndexOf(0x0a) + 1;
   return last > line ? last : 0;
+}
+
+/** The place of the next `\.` whose backslash is not escaped itself; Infinity for none. `from` begins a line. */
+function nextMark(text: Buffer, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = text.indexOf('\\.', at, 'latin1');
+    if (at < 0) return Number.POSITIVE_INFINITY;
+    let first = at;
+    while (first > from && text[first - 1] === 0x5c) first--;
+    if ((at - first) % 2 === 0) return at;
+  }
 }
 
 function unquoted(name: string): string {

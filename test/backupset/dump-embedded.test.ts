@@ -38,6 +38,14 @@ test('it reads the same wherever the chunks are cut', () => {
   for (const chunk of [1, 2, 3, 7, 50]) assert.deepEqual(inspect(DUMP, chunk), inspect(DUMP));
 });
 
+test('an end line that is not alone on its line is damage, wherever the chunks are cut', () => {
+  const end = '-- idkit dump complete';
+  for (const marked of [` ${end}`, `${end} `, `${end} and more`, `PRAGMA user_version=3; ${end}`])
+    for (const chunk of [1, 7, 1 << 20])
+      assert.throws(() => inspect(DUMP.replace(end, marked), chunk), IdkitError, marked);
+  damaged(DUMP.replace(`COMMIT;\n${end}`, `COMMIT; ${end}`), 'on the line of COMMIT');
+});
+
 test('a long literal costs no more than its length, and many chunks', () => {
   const literal = 'x'.repeat(4_000_000);
   const text = withStatement(`INSERT INTO realm(id,name,doc,sealed) VALUES('r9','long','${literal}',NULL);`);

@@ -113,6 +113,33 @@ test("every command of psql's own but \\restrict and \\unrestrict is damage (fau
   damaged(`${SMALL}\\! id\n`, 'after the end line');
 });
 
+test('a marker line that is not alone on its line is damage, wherever the chunks are cut', () => {
+  const end = '-- PostgreSQL database dump complete';
+  const begin = '-- PostgreSQL database dump\n';
+  const marked = [
+    SMALL.replace(end, ` ${end}`),
+    SMALL.replace(end, `${end} `),
+    SMALL.replace(end, `${end}; DROP TABLE public.realm;`),
+    SMALL.replace(end, `SELECT pg_catalog.set_config('search_path', '', false); ${end}`),
+    SMALL.replace(end, `/* a comment */ ${end}`),
+    SMALL.replace(begin, `${begin}/* a comment */ ${begin}`),
+    SMALL.replace(begin, `${begin}\t${begin}`),
+    SMALL.replace('\\restrict', () => ' \\restrict'),
+    SMALL.replace('\\unrestrict', () => '/* a comment */ \\unrestrict'),
+    SMALL.replace('r2\ttab', () => 'r3\tthird\\.\nr2\ttab'),
+    SMALL.replace('r2\ttab', () => 'r3\tthird\\\\\\.rest\nr2\ttab'),
+    SMALL.replace('u2\tr1', () => 'u4\\.\tr1\t\\N\nu2\tr1'),
+    SMALL.replace('stdin;\n\\.\n', () => 'stdin;\none\ntwo\\.\nthree\n\\.\n'),
+  ];
+  for (const text of marked) {
+    assert.notEqual(text, SMALL);
+    for (const chunk of [1, 7, 1 << 16])
+      assert.throws(() => inspect(text, chunk), /alone on its line|cut off/, text);
+  }
+  const escaped = SMALL.replace('stdin;\n\\.\n', () => 'stdin;\na\\\\.b\n\\\\.\n\\.\n');
+  for (const chunk of [1, 7, 1 << 16]) assert.equal(inspect(escaped, chunk).realms?.length, 2);
+});
+
 test('a statement that reaches beyond the database is damage (fault matrix 11)', () => {
   const strange = [
     'DROP DATABASE keycloak;',
