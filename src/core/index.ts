@@ -7,4 +7,4 @@ export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
 export { Secret } from './secret.ts';
 export { threadModule } from './thread-module.ts';
-export { inTurn } from './turns.ts';
+export { inTurn, inTurnWithin } from './turns.ts';

@@ -21,8 +21,15 @@ export interface Passwords {
     stored: Pick<Credential, 'secretData' | 'credentialData'>,
     policy: HashPolicy,
   ): Promise<{ outcome: 'match'; outdated: boolean } | { outcome: 'mismatch' } | { outcome: 'unsupported' }>;
-  /** The same work as one `verify`, for a user that does not exist. */
-  verifyNobody(password: string, policy: HashPolicy): Promise<void>;
+  /**
+   * The same work as one `verify` that compares nothing: by the policy for a user that does not exist, or as `like`
+   * is hashed where its parameters are known.
+   */
+  verifyNobody(
+    password: string,
+    policy: HashPolicy,
+    like?: Pick<Credential, 'secretData' | 'credentialData'>,
+  ): Promise<void>;
   /** Ends the threads. */
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { inTurn } from '../core/index.ts';
+import { sha256 } from '../crypto/index.ts';
 import { type LoginFailures, type User, userTurn } from '../model/index.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
 import { EventDraft } from './events.ts';
@@ -7,43 +8,77 @@ import type { LoginAttempt } from './login-attempt.ts';
 /** Value of the user attribute `disabledReason` after a permanent lockout, as Keycloak writes it. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
 
-/** How often a count is tried again when other processes count at the same time. */
+/** How often a count is tried again when an administrator clears the counters at the same time. */
 const MAX_TRIES = 200;
 
-/** The user's counters; undefined where the realm does not protect or nothing failed. */
+/** Rows of a realm that failures of nobody are written to. */
+const NOBODYS_ROWS = 1024;
+
+/** The counters of a user; undefined where the realm does not protect or nothing failed. */
 export async function findFailures(
-  { ctx, configuration }: LoginAttempt,
-  user: User,
+  { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
+  userId: string,
 ): Promise<LoginFailures | undefined> {
   if (!configuration.realm.settings.bruteForceProtected) return undefined;
-  return ctx.store.findLoginFailures(configuration.realm.id, user.id);
+  return ctx.store.findLoginFailures(configuration.realm.id, userId);
+}
+
+/** Whether logins of the user are refused now, for a while or until an administrator enables the user again. */
+export async function isLockedNow(
+  attempt: Pick<LoginAttempt, 'ctx' | 'configuration'>,
+  user: User,
+): Promise<boolean> {
+  return isLockedForGood(user) || isLocked(await findFailures(attempt, user.id), attempt.ctx.clock.now());
+}
+
+/** Locked until an administrator enables the user again; answered as a wrong password is (facts §3.6). */
+export function isLockedForGood(user: User): boolean {
+  return !user.enabled && user.attributes['disabledReason']?.[0] === PERMANENT_LOCKOUT;
 }
 
 /**
- * Counts a failed login before it is answered, so that parallel guesses are all counted, however many they are (facts
- * §11). Failures while locked do not count.
+ * Counts a failed guess in its turn, before it is answered and before the next one is compared (facts §11). Failures
+ * while locked do not count.
+ *
+ * @param known the counters as read in this turn
  */
-export async function recordFailure(login: LoginAttempt, user: User): Promise<void> {
-  const { ctx, configuration } = login;
-  if (!configuration.realm.settings.bruteForceProtected) return;
-  const outcome = await inTurn(ctx.store, `failures of ${user.id}`, () => count(login, user));
+export async function recordFailure(
+  login: LoginAttempt,
+  user: User,
+  known: LoginFailures | undefined,
+): Promise<void> {
+  if (!login.configuration.realm.settings.bruteForceProtected) return;
+  const outcome = await count(login, user, known);
   if (outcome === undefined || outcome.lockout === 'none') return;
   if (outcome.lockout === 'permanent') await disable(login, user);
   tellLockout(login, user, outcome);
+}
+
+/**
+ * What a guess costs that is not counted, at nobody or at a user who is locked: the same write, of no meaning, so that
+ * the time of the answer does not tell them from a user whose failure was counted.
+ */
+export async function recordNothing({ ctx, configuration }: LoginAttempt, name: string): Promise<void> {
+  const { id: realmId, settings } = configuration.realm;
+  if (!settings.bruteForceProtected) return;
+  const row = sha256(name.toLowerCase()).readUInt16BE() % NOBODYS_ROWS;
+  await ctx.store.claimOnce(`guess ${realmId} ${row}`, 0);
 }
 
 /** Undefined: locked meanwhile. */
 async function count(
   { ctx, configuration, remoteAddress }: LoginAttempt,
   user: User,
+  known: LoginFailures | undefined,
 ): Promise<FailureOutcome | undefined> {
   const { settings, id: realmId } = configuration.realm;
+  let previous = known;
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const now = ctx.clock.now();
-    const previous = (await ctx.store.findLoginFailures(realmId, user.id)) ?? noFailures(realmId, user.id);
     if (isLocked(previous, now)) return undefined;
-    const outcome = countFailure(settings, previous, now, remoteAddress);
+    const outcome = countFailure(settings, previous ?? noFailures(realmId, user.id), now, remoteAddress);
     if ((await ctx.store.putLoginFailures(outcome.next)) !== 'changed') return outcome;
+    previous = await ctx.store.findLoginFailures(realmId, user.id);
   }
   throw new Error(`login failures of one user changed ${MAX_TRIES} times in a row`);
 }

@@ -2,7 +2,7 @@ import type { User } from '../model/index.ts';
 import { checkEnforceable } from './enforceable.ts';
 import type { GrantRequest } from './grants/grant.ts';
 import type { LoginAttempt } from './login-attempt.ts';
-import { checkUsable, proveCode, provePassword, stillHolds } from './prove-user.ts';
+import { provePassword, stillHolds } from './prove-user.ts';
 import { Refusal } from './refusal.ts';
 import { listLoginActions } from './required-actions.ts';
 
@@ -11,7 +11,7 @@ export interface Login {
   user: User;
   /** Asked once the session is stored, so that a later change finds and ends it. */
   stillHolds: () => Promise<boolean>;
-  /** What is done once the answer is certain: a hash of old parameters is replaced, failures are forgotten. */
+  /** What is done once the answer is certain: a hash of old parameters is replaced. */
   settled: () => Promise<void>;
 }
 
@@ -29,19 +29,14 @@ export async function checkLogin(request: GrantRequest): Promise<Login> {
   checkEnforceable(configuration, client, 'direct');
   const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress };
 
-  const proven = await provePassword(attempt, username, form.get('password') ?? '');
-  const { user, password, credentials, failures } = proven;
-  await proveCode(attempt, user, credentials, { code: form.get('otp') ?? form.get('totp') ?? '' });
-  await checkUsable(attempt, user);
+  const code = form.get('otp') ?? form.get('totp') ?? '';
+  const { user, password, rehash } = await provePassword(attempt, username, form.get('password') ?? '', code);
   const pending = listLoginActions(configuration, user, password, ctx.clock.now());
   if (pending.length > 0)
     throw new Refusal('account-not-set-up', { detail: `required actions: ${pending.join(', ')}` });
   return {
     user,
     stillHolds: () => stillHolds(attempt, { userId: user.id, passwordId: password.id }),
-    settled: async () => {
-      await proven.rehash();
-      if (failures !== undefined) await ctx.store.removeLoginFailures(configuration.realm.id, user.id);
-    },
+    settled: rehash,
   };
 }

@@ -1,111 +1,93 @@
 import { hashPolicy } from '../crypto/index.ts';
-import type { Credential, LoginFailures, User } from '../model/index.ts';
-import { isLocked } from './brute-force.ts';
+import type { Credential, User } from '../model/index.ts';
+import { guessAt } from './guess.ts';
 import type { LoginAttempt } from './login-attempt.ts';
-import { findFailures, PERMANENT_LOCKOUT, recordFailure } from './login-failures.ts';
-import { Refusal } from './refusal.ts';
-import { listSecondFactors, proveSecondFactor, type SecondFactorOutcome } from './second-factor.ts';
+import { describeRefusedCode, listSecondFactors, matchCode, spendCode } from './second-factor.ts';
 
-/** A user whose password proved right; a second factor may still be due. */
+/** A user whose password proved right. */
 export interface ProvenPassword {
   user: User;
   /** The credential that was matched. */
   password: Credential;
-  /** All of the user's credentials. */
-  credentials: readonly Credential[];
-  /** Brute-force counters at that moment. */
-  failures: LoginFailures | undefined;
+  /** Second factors that are still to be proved, on a page of their own. */
+  due: readonly Credential[];
   /** Replaces a hash of other parameters than the policy's; lost where it was changed meanwhile (facts §9). */
   rehash: () => Promise<void>;
 }
 
 /**
- * Proves a user by name and password (facts §3.6, in its order): the same words for an unknown user, a wrong
- * password and a locked user, with the same work behind them. Whether the account is usable is not looked at yet.
+ * Proves a user by name and password (facts §3.6, in its order): the same words for an unknown user, a wrong password
+ * and a locked user, with the same work behind them. Who proved everything is let in if the account is enabled, and
+ * failures are forgotten.
  *
  * @param who the name as typed, or the user that a login has to be of
- * @throws Refusal `user-credentials-wrong`
+ * @param code of the second factor, from the same form; absent: it is proved on a page of its own
+ * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export async function provePassword(
   attempt: LoginAttempt,
   who: string | User,
   password: string,
+  code?: string,
 ): Promise<ProvenPassword> {
-  const { ctx, configuration, event } = attempt;
+  const { ctx, configuration } = attempt;
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
-  const user = typeof who === 'string' ? await findUser(attempt, who) : who;
-  if (user === undefined) {
-    await ctx.passwords.verifyNobody(password, policy);
-    throw new Refusal('user-credentials-wrong', { eventError: 'user_not_found' });
-  }
-  event.userId = user.id;
-  const failures = await findFailures(attempt, user);
-  if (isLocked(failures, ctx.clock.now()) || isLockedForGood(user)) {
-    await ctx.passwords.verifyNobody(password, policy);
-    throw lockedRefusal(user);
-  }
-  const credentials = await ctx.store.listCredentials(user.id);
-  const stored = credentials.find((credential) => credential.type === 'password');
-  const verified = await verifyPassword(attempt, stored, password);
-  if (stored === undefined || verified.outcome !== 'match') {
-    await recordFailure(attempt, user);
-    throw new Refusal('user-credentials-wrong');
-  }
-  return {
-    user,
-    password: stored,
-    credentials,
-    failures,
-    rehash: async () => {
-      if (!verified.outdated) return;
-      const next = await ctx.passwords.hash(password, policy);
-      await ctx.store.rehashPassword(stored, { ...stored, ...next });
-    },
-  };
+  const found = typeof who === 'string' ? await findUser(attempt, who) : who;
+  const typed = typeof who === 'string' ? who : who.username;
+  return guessAt(attempt, found, typed, async (guessed) => {
+    const { user, credentials, locked } = guessed;
+    const stored = credentials.find((credential) => credential.type === 'password');
+    const compared = user === undefined || locked || password === '' ? undefined : stored;
+    const verdict = await compare(attempt, password, { compared, like: stored });
+    const factors = listSecondFactors(credentials);
+    const matches = matchCode(attempt, factors, code ?? '');
+    if (user === undefined || stored === undefined || verdict === undefined) return guessed.refuse();
+    const due = code === undefined ? factors : [];
+    if (code !== undefined && factors.length > 0 && !(await spendCode(attempt, matches)))
+      return guessed.refuse(describeRefusedCode(factors));
+    if (due.length === 0) await guessed.admit(user);
+    return {
+      user,
+      password: stored,
+      due,
+      rehash: async () => {
+        if (!verdict.outdated) return;
+        const next = await ctx.passwords.hash(password, policy);
+        await ctx.store.rehashPassword(stored, { ...stored, ...next });
+      },
+    };
+  });
 }
 
 /**
- * Proves the second factor where the user has one stored (facts §3.6). A wrong one counts as a wrong password does.
+ * Proves the second factor of a user whose password was proved a step before (facts §3.6). A wrong code counts as a
+ * wrong password does.
  *
- * @param code as typed; `credentialId` names the device it is of, absent: any
- * @throws Refusal `user-credentials-wrong`
- */
-export async function proveCode(
-  attempt: LoginAttempt,
-  user: User,
-  credentials: readonly Credential[],
-  { code, credentialId }: { code: string; credentialId?: string | undefined },
-): Promise<void> {
-  const factors = listSecondFactors(credentials);
-  if (factors.length === 0) return;
-  // A device that the user does not have leaves none to prove; that is a wrong code, not a login without one.
-  const chosen =
-    credentialId === undefined
-      ? factors
-      : factors.filter((one) => one.type === 'otp' && one.id === credentialId);
-  const second: SecondFactorOutcome =
-    chosen.length === 0 ? { outcome: 'refused' } : await proveSecondFactor(attempt, chosen, code);
-  if (second.outcome === 'proved') return;
-  await recordFailure(attempt, user);
-  throw new Refusal('user-credentials-wrong', { detail: second.detail });
-}
-
-/** Locked before the guess is looked at: it neither counts nor is told from a wrong one. @throws Refusal */
-export async function checkNotLocked(attempt: LoginAttempt, user: User): Promise<void> {
-  const failures = await findFailures(attempt, user);
-  if (isLocked(failures, attempt.ctx.clock.now()) || isLockedForGood(user)) throw lockedRefusal(user);
-}
-
-/**
- * The account is usable, told only to who proved everything; guesses that ran beside this one may have locked the
- * user, and then a right one among them does not count.
- *
+ * @param proof `passwordId`: of that password, which must still be the user's; `code` as typed; `credentialId`: the
+ * device that it is of, absent: any
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
-export async function checkUsable(attempt: LoginAttempt, user: User): Promise<void> {
-  const failures = await findFailures(attempt, user);
-  if (isLocked(failures, attempt.ctx.clock.now())) throw lockedRefusal(user);
-  if (!user.enabled) throw new Refusal('account-disabled');
+export function proveCode(
+  attempt: LoginAttempt,
+  found: User,
+  proof: { passwordId: string; code: string; credentialId?: string | undefined },
+): Promise<User> {
+  return guessAt(attempt, found, found.username, async (guessed) => {
+    const { user, credentials, locked } = guessed;
+    const factors = listSecondFactors(credentials);
+    // A device that the user does not have leaves none to prove; that is a wrong code, not a login without one.
+    const chosen =
+      proof.credentialId === undefined
+        ? factors
+        : factors.filter((one) => one.type === 'otp' && one.id === proof.credentialId);
+    const matches = matchCode(attempt, chosen, proof.code);
+    const holds = credentials.some(({ id, type }) => id === proof.passwordId && type === 'password');
+    if (user === undefined || locked || !holds) return guessed.refuse();
+    if (factors.length > 0 && !(await spendCode(attempt, matches)))
+      return guessed.refuse(describeRefusedCode(chosen));
+    await guessed.admit(user);
+    return user;
+  });
 }
 
 /**
@@ -134,31 +116,35 @@ export async function findUser(
   const { id: realmId, settings } = configuration.realm;
   const name = typed.toLowerCase();
   if (name === '') return undefined;
-  const byEmail =
-    settings.loginWithEmailAllowed && name.includes('@')
-      ? await ctx.store.findUserByEmail(realmId, name)
-      : undefined;
-  const user = byEmail ?? (await ctx.store.findUserByUsername(realmId, name));
+  // Both are read in any case: the time does not tell whether one of them found somebody.
+  const mayBeEmail = settings.loginWithEmailAllowed && name.includes('@');
+  const [byEmail, byName] = await Promise.all([
+    mayBeEmail ? ctx.store.findUserByEmail(realmId, name) : undefined,
+    ctx.store.findUserByUsername(realmId, name),
+  ]);
+  const user = byEmail ?? byName;
   return user?.serviceAccountClientUuid === undefined ? user : undefined;
 }
 
-async function verifyPassword(
+/**
+ * One hash, whatever the password is compared with.
+ *
+ * @param stored `compared`: the hash of an unlocked user; `like`: the hash that the user has, whose work is done in any
+ * case. Neither: the work of the realm's own policy
+ * @returns undefined: no match
+ */
+async function compare(
   { ctx, configuration }: LoginAttempt,
-  stored: Credential | undefined,
   password: string,
-): Promise<{ outcome: 'match'; outdated: boolean } | { outcome: 'mismatch' | 'unsupported' }> {
+  { compared, like }: { compared: Credential | undefined; like: Credential | undefined },
+): Promise<{ outdated: boolean } | undefined> {
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
-  if (stored !== undefined && password !== '') return ctx.passwords.verify(password, stored, policy);
-  await ctx.passwords.verifyNobody(password, policy);
-  return { outcome: 'mismatch' };
-}
-
-/** Locked until an administrator enables the user again; told as a wrong password (facts §3.6). */
-function isLockedForGood(user: User): boolean {
-  return !user.enabled && user.attributes['disabledReason']?.[0] === PERMANENT_LOCKOUT;
-}
-
-function lockedRefusal(user: User): Refusal {
-  const eventError = isLockedForGood(user) ? 'user_disabled' : 'user_temporarily_disabled';
-  return new Refusal('user-credentials-wrong', { eventError });
+  if (compared === undefined) {
+    await ctx.passwords.verifyNobody(password, policy, like);
+    return undefined;
+  }
+  const verified = await ctx.passwords.verify(password, compared, policy);
+  if (verified.outcome === 'match') return { outdated: verified.outdated };
+  if (verified.outcome === 'unsupported') await ctx.passwords.verifyNobody(password, policy);
+  return undefined;
 }

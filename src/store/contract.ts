@@ -293,8 +293,11 @@ export interface Store extends LoginStore {
    * Waits until no other store of the database has the turn of that name; what was changed in earlier ones is seen by
    * then. The answer ends the turn, as does the loss of the connection. Calls of one store are not held up by each
    * other: see core, `inTurn`.
+   *
+   * @param within milliseconds to wait; undefined is answered where others had the turn for all of them
    */
   takeTurn(name: string): Promise<() => Promise<void>>;
+  takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 
   // Life of the database.
   /**

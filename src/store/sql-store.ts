@@ -51,7 +51,9 @@ export abstract class SqlStore extends SqlLogin implements Store {
   abstract close(): Promise<void>;
 
   /** An SQLite database has one store that writes. */
-  async takeTurn(_name: string): Promise<() => Promise<void>> {
+  takeTurn(name: string): Promise<() => Promise<void>>;
+  takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
+  async takeTurn(): Promise<() => Promise<void>> {
     this.checkOpen();
     return async () => {};
   }

@@ -10,9 +10,8 @@ import {
 import { changePassword } from '../change-password.ts';
 import type { EventDraft } from '../events.ts';
 import type { LoginAttempt } from '../login-attempt.ts';
-import { findFailures } from '../login-failures.ts';
 import { newUserSession } from '../new-session.ts';
-import { checkUsable, provePassword, stillHolds } from '../prove-user.ts';
+import { provePassword, stillHolds } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import type { AccountCall, AccountRules } from './account-call.ts';
 import { accountEndpoint } from './account-endpoint.ts';
@@ -84,9 +83,7 @@ async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Cr
   const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress: request.remoteAddress };
   try {
     const { user, password } = await provePassword(attempt, sso.user, request.form.get('password') ?? '');
-    await checkUsable(attempt, user);
-    if ((await findFailures(attempt, user)) !== undefined)
-      await ctx.store.removeLoginFailures(configuration.realm.id, user.id);
+    if (!user.enabled) throw new Refusal('account-disabled');
     return password;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -1,5 +1,5 @@
 import type { AuthenticationSession, Client, Credential, User } from '../../model/index.ts';
-import { checkNotLocked, proveCode } from '../prove-user.ts';
+import { proveCode } from '../prove-user.ts';
 import { listSecondFactors } from '../second-factor.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from './call.ts';
 import type { BrowserAnswer } from './contract.ts';
@@ -50,7 +50,7 @@ export async function submitCode(
   const { form } = call.request;
   const found = await findHalfProven(call, row);
   if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
-  const { user, password, credentials, devices } = found;
+  const { user, password, devices } = found;
   const credentialId = form.get('selectedCredentialId') || undefined;
   const login: ShownLogin = {
     client,
@@ -60,9 +60,9 @@ export async function submitCode(
   attempt.event.userId = user.id;
   attempt.event.details['username'] = user.username;
   try {
-    await checkNotLocked(attempt, user);
-    await proveCode(attempt, user, credentials, { code: form.get('otp') ?? '', credentialId });
-    return await enter(call, login, attempt, user, password);
+    const code = form.get('otp') ?? '';
+    const proved = await proveCode(attempt, user, { passwordId: password.id, code, credentialId });
+    return await enter(call, login, proved, password);
   } catch (error) {
     return refuseForm(error, attempt, async (key) => {
       const stored = await storeStep(call, login.row, 'login');
@@ -84,5 +84,5 @@ async function findHalfProven(call: BrowserCall, { notes }: AuthenticationSessio
   const password = credentials.find((one) => one.id === notes['password'] && one.type === 'password');
   if (user === undefined || password === undefined) return undefined;
   const devices = listSecondFactors(credentials).filter((one) => one.type === 'otp');
-  return { user, password, credentials, devices };
+  return { user, password, devices };
 }

@@ -1,7 +1,5 @@
 import type { Credential, User } from '../../model/index.ts';
 import type { LoginAttempt } from '../login-attempt.ts';
-import { findFailures } from '../login-failures.ts';
-import { checkUsable } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
 import { type BrowserCall, startLoginEvent } from './call.ts';
 import { continueLogin } from './continue-login.ts';
@@ -31,17 +29,13 @@ export async function refuseForm(
   return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
 }
 
-/** Everything is proved: the account must be usable, failures are forgotten, and the login goes on. */
-export async function enter(
+/** Everything is proved, and the login continues. */
+export function enter(
   call: BrowserCall,
   { client, row }: ShownLogin,
-  attempt: LoginAttempt,
   user: User,
   password: Credential,
 ): Promise<BrowserAnswer> {
-  await checkUsable(attempt, user);
-  if ((await findFailures(attempt, user)) !== undefined)
-    await call.ctx.store.removeLoginFailures(call.configuration.realm.id, user.id);
   const proof = { by: 'password', password, authenticatedAt: call.now } as const;
   return continueLogin(call, { client, request: row.request, row, user, proof });
 }

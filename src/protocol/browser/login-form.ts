@@ -1,6 +1,5 @@
 import type { AuthenticationSession, Client, User } from '../../model/index.ts';
 import { provePassword } from '../prove-user.ts';
-import { listSecondFactors } from '../second-factor.ts';
 import { type BrowserCall, withBrowserCall } from './call.ts';
 import { askForCode, showCodeForm, submitCode } from './code-form.ts';
 import { continueLogin } from './continue-login.ts';
@@ -81,9 +80,9 @@ async function submitPassword(
   try {
     const proven = await provePassword(attempt, again ?? name, form.get('password') ?? '');
     await proven.rehash();
-    const factors = listSecondFactors(proven.credentials);
-    if (factors.length > 0) return await askForCode(call, login, proven.user, proven.password, factors);
-    return await enter(call, login, attempt, proven.user, proven.password);
+    const { user, password, due } = proven;
+    if (due.length > 0) return await askForCode(call, login, user, password, due);
+    return await enter(call, login, user, password);
   } catch (error) {
     return refuseForm(error, attempt, (key) => againWithForm(call, login, key));
   }

@@ -6,6 +6,7 @@ import type {
   User,
 } from '../../model/index.ts';
 import type { EventDraft } from '../events.ts';
+import { isLockedNow } from '../login-failures.ts';
 import { type BrowserCall, startLoginEvent } from './call.ts';
 import { findSsoSession, type SsoSession } from './sso-session.ts';
 
@@ -33,7 +34,7 @@ export function provedAt(proof: Proof): number {
 
 /**
  * The proof that a stored login rests on, if it still holds: the session is the browser's own and lives, or the
- * password is the one that was matched; the user is enabled.
+ * password is the one that was matched and guesses have not locked its user since; the user is enabled.
  */
 export async function findProgress(
   call: BrowserCall,
@@ -53,6 +54,7 @@ export async function findProgress(
   ]);
   const password = credentials.find((one) => one.id === notes['password'] && one.type === 'password');
   if (user === undefined || !user.enabled || password === undefined) return undefined;
+  if (await isLockedNow(call, user)) return undefined;
   return { client, request, row, user, proof: { by: 'password', password, authenticatedAt } };
 }
 

@@ -22,7 +22,7 @@ import { readAgain } from './read-again.ts';
 import { openRotations } from './rotations.ts';
 import { prepared, withoutNul } from './run-query.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
-import { takeTurn } from './turns.ts';
+import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
 
 /** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
@@ -49,6 +49,7 @@ export class PostgresStore extends SqlStore {
   protected readonly cache: ConfigurationCache;
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;
+  readonly #turns: Turns | undefined;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
   readonly #unanswered: UnansweredRotations;
   readonly #families: Batches<string, Row | undefined>;
@@ -62,6 +63,7 @@ export class PostgresStore extends SqlStore {
     this.sealing = sealing;
     this.clock = clock;
     this.#feed = feed;
+    this.#turns = feed === undefined ? undefined : new Turns(feed, connections.place);
     this.#unanswered = new UnansweredRotations(connections);
     this.#rotations = openRotations(connections, this.#unanswered);
     this.#families = openPointReads(connections, 'family.findAll');
@@ -89,10 +91,12 @@ export class PostgresStore extends SqlStore {
     return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
   }
 
-  override async takeTurn(name: string): Promise<() => Promise<void>> {
+  override takeTurn(name: string): Promise<() => Promise<void>>;
+  override takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
+  override async takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined> {
     this.checkOpen();
-    if (this.#feed === undefined) return super.takeTurn(name);
-    return this.#track(takeTurn(this.#feed, name, this.#connections.place));
+    if (this.#turns === undefined) return super.takeTurn(name, within);
+    return this.#track(this.#turns.take(name, within));
   }
 
   override async sweep(now: number, limit: number): Promise<{ removed: number }> {

@@ -1,0 +1,71 @@
+import type { Credential, LoginFailures, User } from '../model/index.ts';
+import { isLocked } from './brute-force.ts';
+import { inGuessTurn } from './guess-turn.ts';
+import type { LoginAttempt } from './login-attempt.ts';
+import { findFailures, isLockedForGood, recordFailure, recordNothing } from './login-failures.ts';
+import { Refusal } from './refusal.ts';
+
+/** Read for nobody, so that the reads are as many as for a user. */
+const NOBODY = 'nobody';
+
+/** Somebody whose secret is guessed at, as they are in this turn. */
+export interface Guessed {
+  /** Undefined: nobody has the name. */
+  user: User | undefined;
+  failures: LoginFailures | undefined;
+  credentials: readonly Credential[];
+  /** No guess at this user is compared now. */
+  locked: boolean;
+  /** Counts the guess as a failure where it is to be counted, and refuses it. @throws Refusal */
+  refuse(detail?: string): Promise<never>;
+  /** Everything was right: the account must be enabled; its failures are forgotten. @throws Refusal */
+  admit(user: User): Promise<void>;
+}
+
+/**
+ * Runs one guess in its turn, with what is true then: it may have waited while others locked or changed the user. The
+ * reads are the same for nobody, whose name was typed, as for a user.
+ */
+export function guessAt<T>(
+  attempt: LoginAttempt,
+  found: User | undefined,
+  typed: string,
+  work: (guessed: Guessed) => Promise<T>,
+): Promise<T> {
+  if (found !== undefined) attempt.event.userId = found.id;
+  return inGuessTurn(attempt, found ?? typed, async () => work(await look(attempt, found, typed)));
+}
+
+async function look(attempt: LoginAttempt, found: User | undefined, typed: string): Promise<Guessed> {
+  const { ctx, configuration } = attempt;
+  const { id: realmId, settings } = configuration.realm;
+  const name = found?.username ?? typed.toLowerCase();
+  const [current, failures, credentials] = await Promise.all([
+    settings.bruteForceProtected ? ctx.store.findUserByUsername(realmId, name) : found,
+    findFailures(attempt, found?.id ?? NOBODY),
+    ctx.store.listCredentials(found?.id ?? NOBODY),
+  ]);
+  const user = found !== undefined && current?.id === found.id ? current : undefined;
+  const locked = user !== undefined && (isLockedForGood(user) || isLocked(failures, ctx.clock.now()));
+  return {
+    user,
+    failures,
+    credentials,
+    locked,
+    async refuse(detail) {
+      if (user === undefined || locked) await recordNothing(attempt, name);
+      else await recordFailure(attempt, user, failures);
+      throw new Refusal('user-credentials-wrong', { detail, ...eventErrorOf(user, locked) });
+    },
+    async admit(proved) {
+      if (!proved.enabled) throw new Refusal('account-disabled');
+      if (failures !== undefined) await ctx.store.removeLoginFailures(realmId, proved.id);
+    },
+  };
+}
+
+function eventErrorOf(user: User | undefined, locked: boolean): { eventError?: string } {
+  if (user === undefined) return { eventError: 'user_not_found' };
+  if (!locked) return {};
+  return { eventError: isLockedForGood(user) ? 'user_disabled' : 'user_temporarily_disabled' };
+}
