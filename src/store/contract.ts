@@ -150,6 +150,14 @@ export interface SessionWithClients {
   clientUuids: readonly string[];
 }
 
+/** What one batch of a sweep did. */
+export interface Swept {
+  /** Records that are gone. */
+  removed: number;
+  /** Records that the batch worked on: those removed, and sessions that were due and live on. As many as allowed: more may be due. */
+  handled: number;
+}
+
 /** Sizes for metrics and status. */
 export interface StoreFigures {
   schemaVersion: number;
@@ -301,10 +309,11 @@ export interface Store extends LoginStore {
 
   // Life of the database.
   /**
-   * Removes at most `limit` expired sessions, families, logins, codes, claims, revocations and events; how many went.
-   * Of the stores of one database one does this, until it is closed or loses its connection; for the others nothing goes.
+   * Removes expired sessions, families, logins, codes, claims, revocations and events, and works on at most `limit`
+   * records that are due. Of the stores of one database one does this, until it is closed or loses its connection; for
+   * the others nothing is due.
    */
-  sweep(now: number, limit: number): Promise<{ removed: number }>;
+  sweep(now: number, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;
   /** Finishes running writes, checkpoints and closes. Idempotent. */
   close(): Promise<void>;

@@ -22,6 +22,7 @@ import type {
   SessionWithClients,
   Store,
   StoreFigures,
+  Swept,
   UserQuery,
 } from './contract.ts';
 import { toRowChange } from './records/changes.ts';
@@ -295,7 +296,7 @@ export abstract class SqlStore extends SqlLogin implements Store {
     await this.run('admin_event.clear', { realm_id: realmId });
   }
 
-  sweep(now: number, limit: number): Promise<{ removed: number }> {
+  sweep(now: number, limit: number): Promise<Swept> {
     return this.write('sweep', { now, limit });
   }
 

@@ -204,12 +204,12 @@ export function sessionsRules(rule: Rule): void {
     );
     await store.claimOnce('claim', START + 60);
     await store.revokeAccessToken('jti', START + 60);
-    assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0 });
+    assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0, handled: 0 });
     await store.rotateRefreshToken(rotation({ familyId: 'busy', now: START + 7000 }));
-    assert.deepEqual(await store.sweep(START + 7200, 1), { removed: 1 });
-    let removed = 0;
+    let { removed, handled } = await store.sweep(START + 7200, 1);
+    assert.equal(handled, 1);
     for (let round = 0; round < 5; round++) removed += (await store.sweep(START + 7200, 100)).removed;
-    assert.equal(removed, 2);
+    assert.equal(removed, 3);
     assert.equal(await store.findSession('session-1', false), undefined);
     assert.equal(await store.findFamily('family-1'), undefined);
     assert.ok(await store.findFamily('busy'));
@@ -220,6 +220,32 @@ export function sessionsRules(rule: Rule): void {
     await store.sweep(START + 2_592_000 + 7200, 100);
     await store.sweep(START + 2_592_000 + 7200, 100);
     assert.equal(await store.findFamily('off'), undefined);
+  });
+
+  rule('counts a session that is due and lives on as work of its batch, and meets it once', async (store) => {
+    await begin(store);
+    const later = START + 7200;
+    for (let i = 0; i < 12; i++) {
+      const id = `session of batch ${i}`;
+      const lastAccessAt = i % 3 === 0 ? later - 60 : START;
+      await store.startSession(
+        aSession({ id, lastAccessAt }),
+        aFamily({ id, sessionId: id, lastRefreshAt: lastAccessAt }),
+      );
+    }
+    const batches = [];
+    for (let round = 0; round < 4; round++) batches.push(await store.sweep(later, 5));
+    assert.deepEqual(
+      batches.map(({ handled }) => handled),
+      [5, 5, 3, 0],
+      'all that are due, and the session of the beginning, once each',
+    );
+    assert.equal(
+      batches.reduce((sum, { removed }) => sum + removed, 0),
+      9,
+    );
+    assert.ok(await store.findFamily('session of batch 3'));
+    assert.equal(await store.findFamily('session of batch 4'), undefined);
   });
 
   rule('never sweeps a session that a client with longer lifetimes may still use', async (store) => {

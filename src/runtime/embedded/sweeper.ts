@@ -2,10 +2,10 @@ import type { Clock } from '../../core/index.ts';
 import type { ServiceLog } from '../../http/index.ts';
 import type { Store } from '../../store/index.ts';
 
-/** Milliseconds between two sweeps, and between two batches of one; records per batch. */
-const BETWEEN_SWEEPS = 60_000;
-const BETWEEN_BATCHES = 50;
+/** Records that one batch works on. */
 const BATCH = 500;
+/** Milliseconds between two sweeps, and between two batches of one. */
+const PAUSES = { sweeps: 60_000, batches: 50 };
 
 /** Removes what has expired in small batches, so that no request waits for it. */
 export interface Sweeper {
@@ -13,17 +13,25 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-/** Starts sweeping; the first sweep comes after one pause. A sweep that fails is logged and tried again. */
-export function startSweeper(store: Pick<Store, 'sweep'>, clock: Clock, log: ServiceLog): Sweeper {
+/**
+ * Starts sweeping; the first sweep comes after one pause. A sweep lasts as long as its batches are full, however much of
+ * a batch lives on. One that fails is logged and tried again.
+ */
+export function startSweeper(
+  store: Pick<Store, 'sweep'>,
+  clock: Clock,
+  log: Pick<ServiceLog, 'error'>,
+  pauses = PAUSES,
+): Sweeper {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let batch: Promise<void> = Promise.resolve();
 
   const sweepBatch = async (): Promise<void> => {
-    let pause = BETWEEN_SWEEPS;
+    let pause = pauses.sweeps;
     try {
-      const { removed } = await store.sweep(Math.floor(clock.now() / 1000), BATCH);
-      if (removed >= BATCH) pause = BETWEEN_BATCHES;
+      const { handled } = await store.sweep(Math.floor(clock.now() / 1000), BATCH);
+      if (handled >= BATCH) pause = pauses.batches;
     } catch (error) {
       log.error({ err: error }, 'expired records could not be removed');
     }
@@ -37,7 +45,7 @@ export function startSweeper(store: Pick<Store, 'sweep'>, clock: Clock, log: Ser
     timer.unref();
   };
 
-  plan(BETWEEN_SWEEPS);
+  plan(pauses.sweeps);
   return {
     stop: async () => {
       stopped = true;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { ConfigurationCache } from '../configuration-cache.ts';
-import type { FamilyInSession, RotationResult, StoreFigures } from '../contract.ts';
+import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
 import { toFigures } from '../records/figures.ts';
@@ -29,7 +29,7 @@ import { UnansweredRotations } from './unanswered.ts';
 const CHANGE_MS = 600_000;
 /** Statements that empty what may have grown for years. */
 const LONG: ReadonlySet<string> = new Set(['session.deleteOfRealm', 'event.clear', 'admin_event.clear']);
-/** Records that one transaction of a sweep removes at most, so that it stands in nobody's way for long. */
+/** Records that one transaction of a sweep works on at most, so that it stands in nobody's way for long. */
 const SWEEP = 200;
 
 /** What the store works with. */
@@ -99,17 +99,18 @@ export class PostgresStore extends SqlStore {
     return this.#track(this.#turns.take(name, within));
   }
 
-  override async sweep(now: number, limit: number): Promise<{ removed: number }> {
-    let removed = 0;
-    if (!(await this.#track(this.#cleans()))) return { removed };
-    while (removed < limit) {
-      const part = Math.min(SWEEP, limit - removed);
-      const swept = await this.write('sweep', { now, limit: part });
-      removed += swept.removed;
-      if (swept.removed < part) break;
+  override async sweep(now: number, limit: number): Promise<Swept> {
+    const all = { removed: 0, handled: 0 };
+    if (!(await this.#track(this.#cleans()))) return all;
+    while (all.handled < limit) {
+      const part = Math.min(SWEEP, limit - all.handled);
+      const { removed, handled } = await this.write('sweep', { now, limit: part });
+      all.removed += removed;
+      all.handled += handled;
+      if (handled < part) break;
     }
     await this.#feed?.sweep();
-    return { removed };
+    return all;
   }
 
   /** A store for reading is refused by the sweep itself. */

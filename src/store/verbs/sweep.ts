@@ -1,5 +1,6 @@
 import type { RealmSettings } from '../../model/index.ts';
-import type { Row } from '../rows.ts';
+import type { Swept } from '../contract.ts';
+import type { Arguments, Row } from '../rows.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
@@ -17,27 +18,41 @@ const CODE_MARK = HOUR;
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
 /**
- * Removes at most `limit` expired records. A session is removed only when no setting of its realm, nor of any
- * client of it, could still let it be used; one that could is looked at again in the hour of its end.
+ * Works on at most `limit` records that are due. A session is removed only when no setting of its realm, nor of any
+ * client of it, could still let it be used; one that could is due again in the hour after its end, so that no second
+ * batch meets it.
  */
-export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<{ removed: number }> {
-  let removed = yield* sweepSessions(now, limit);
-  const left = () => Math.max(0, limit - removed);
-  removed += yield* run('authentication.sweep', { now, limit: left() });
-  removed += yield* run('code.sweep', { before: now - CODE_MARK, limit: left() });
-  removed += yield* run('claim.sweep', { now, limit: left() });
-  removed += yield* run('revoked.sweep', { now, limit: left() });
-  for (const { name } of yield* all('realm.names')) {
-    if (removed >= limit) break;
-    removed += yield* sweepEvents(String(name), now, limit - removed);
+export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
+  const sessions = yield* sweepSessions(now, limit);
+  let { removed, handled } = sessions;
+  const take = function* (query: string, values: Arguments): Steps<void> {
+    if (handled >= limit) return;
+    const rows = yield* run(query, { ...values, limit: limit - handled });
+    removed += rows;
+    handled += rows;
+  };
+  yield* take('authentication.sweep', { now });
+  yield* take('code.sweep', { before: now - CODE_MARK });
+  yield* take('claim.sweep', { now });
+  yield* take('revoked.sweep', { now });
+  for (const { name } of handled < limit ? yield* all('realm.names') : []) {
+    const realm = yield* get('realm.byName', { name });
+    const { settings } = JSON.parse(String(realm?.['doc'])) as { settings: RealmSettings };
+    const expirations = {
+      'event.sweep': settings.eventsExpiration,
+      'admin_event.sweep': Number(settings.attributes['adminEventsExpiration'] ?? 0),
+    };
+    for (const [query, expiration] of Object.entries(expirations))
+      if (expiration > 0) yield* take(query, { realm_id: realm?.['id'], before: (now - expiration) * 1000 });
   }
-  return { removed };
+  return { removed, handled };
 }
 
-function* sweepSessions(now: number, limit: number): Steps<number> {
+function* sweepSessions(now: number, limit: number): Steps<Swept> {
   const lifetimes = new Map<string, Lifetimes>();
   let removed = 0;
-  for (const session of yield* all('session.due', { hour: Math.floor(now / HOUR), limit })) {
+  const due = yield* all('session.due', { hour: Math.floor(now / HOUR), limit });
+  for (const session of due) {
     const offline = Number(session['offline']);
     const key = `${offline} ${session['realm_id']}`;
     let times = lifetimes.get(key);
@@ -47,7 +62,7 @@ function* sweepSessions(now: number, limit: number): Steps<number> {
     }
     removed += yield* sweepSession(session, times, now);
   }
-  return removed;
+  return { removed, handled: due.length };
 }
 
 function* sweepSession(session: Row, times: Lifetimes, now: number): Steps<number> {
@@ -101,16 +116,4 @@ function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];
   return Math.max(...known, first !== undefined && first > 0 ? 0 : fallback);
-}
-
-function* sweepEvents(name: string, now: number, limit: number): Steps<number> {
-  const realm = yield* get('realm.byName', { name });
-  const { settings } = JSON.parse(String(realm?.['doc'])) as { settings: RealmSettings };
-  const adminExpiration = Number(settings.attributes['adminEventsExpiration'] ?? 0);
-  function* take(query: string, expiration: number, left: number): Steps<number> {
-    if (expiration <= 0 || left <= 0) return 0;
-    return yield* run(query, { realm_id: realm?.['id'], before: (now - expiration) * 1000, limit: left });
-  }
-  const removed = yield* take('event.sweep', settings.eventsExpiration, limit);
-  return removed + (yield* take('admin_event.sweep', adminExpiration, limit - removed));
 }

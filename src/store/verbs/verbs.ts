@@ -1,4 +1,4 @@
-import type { Conflict, Missing, RotationResult } from '../contract.ts';
+import type { Conflict, Missing, RotationResult, Swept } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
 import type { Arguments } from '../rows.ts';
@@ -80,7 +80,7 @@ export interface Verbs {
   };
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
-  sweep: { in: { now: number; limit: number }; out: { removed: number } };
+  sweep: { in: { now: number; limit: number }; out: Swept };
   /** One statement by name; how many rows it wrote. */
   run: { in: { query: string; values: Arguments }; out: number };
 }
