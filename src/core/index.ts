@@ -2,6 +2,7 @@
 // Owns: the error catalogue and exit codes, Secret, the clock and random ports.
 // Must not know: any I/O.
 // Start at errors.ts.
+export { callerSignal, forCaller } from './caller.ts';
 export { ERROR_CATALOGUE, type ErrorCode, IdkitError, systemErrorCode } from './errors.ts';
 export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';

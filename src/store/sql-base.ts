@@ -15,9 +15,11 @@ export abstract class SqlBase {
   protected abstract get(query: string, values: Arguments): Answer<Row | undefined>;
   /** All rows of a short query of fixed shape. */
   protected abstract all(query: string, values: Arguments): Answer<Row[]>;
-  /** As `all`, of a query that may take long. */
+  /** As `all`, of a query that may take long, and that logins and tokens need. */
   protected abstract long(query: string, values: Arguments): Promise<Row[]>;
-  /** A query made for its arguments; may take long. */
+  /** As `all`, of a query that may take long, for administrators: no login and no token waits for it. */
+  protected abstract administrative(query: string, values: Arguments): Promise<Row[]>;
+  /** As `administrative`, of a query made for its arguments. */
   protected abstract search(query: {
     compile(): { sql: string; parameters: readonly unknown[] };
   }): Promise<Row[]>;

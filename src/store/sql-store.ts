@@ -126,11 +126,11 @@ export abstract class SqlStore extends SqlLogin implements Store {
   }
 
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.long('user.withRole', { role_id: roleId, first, max })).map(toUser);
+    return (await this.administrative('user.withRole', { role_id: roleId, first, max })).map(toUser);
   }
 
   async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.long('user.inGroup', { group_id: groupId, first, max })).map(toUser);
+    return (await this.administrative('user.inGroup', { group_id: groupId, first, max })).map(toUser);
   }
 
   async listCredentials(userId: string): Promise<readonly Credential[]> {
@@ -222,14 +222,14 @@ export abstract class SqlStore extends SqlLogin implements Store {
   ): Promise<readonly SessionWithClients[]> {
     const { clientUuid, offline, first, max } = query;
     const values = { client_uuid: clientUuid, offline: Number(offline), first, max };
-    return (await this.long('session.ofClient', values)).map(toListed);
+    return (await this.administrative('session.ofClient', values)).map(toListed);
   }
 
   async countClientSessions(
     realmId: string,
   ): Promise<readonly { clientUuid: string; online: number; offline: number }[]> {
     const counts = new Map<string, { clientUuid: string; online: number; offline: number }>();
-    for (const row of await this.long('session.countByClient', { realm_id: realmId })) {
+    for (const row of await this.administrative('session.countByClient', { realm_id: realmId })) {
       const clientUuid = String(row['client_uuid']);
       const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
       count[row['offline'] === 1 ? 'offline' : 'online'] = Number(row['sessions']);

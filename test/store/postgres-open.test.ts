@@ -5,7 +5,7 @@ import { Secret } from '../../src/core/index.ts';
 import { openStore, rotateMasterKey, SCHEMA_VERSION } from '../../src/store/open.ts';
 import { MIGRATIONS } from '../../src/store/postgres/migrations/index.ts';
 import { connectionsTo } from '../../src/store/postgres/open-postgres.ts';
-import { readPoolSize } from '../../src/store/postgres/pool-size.ts';
+import { readPoolSizes } from '../../src/store/postgres/pool-size.ts';
 import { aCredential, aRealm, aUser } from '../conformance/records.ts';
 import { connectionOf, makeDatabase, masterKey, openOn, runSql } from './databases.ts';
 import { newMasterKey } from './files.ts';
@@ -94,12 +94,17 @@ onPostgres('a store takes few connections of a database that has few', async (t,
   const client = new Client({ ...connectionOf(pg), database: name });
   await client.connect();
   t.after(() => client.end());
-  const sizes: number[] = [];
+  const sizes: unknown[] = [];
   for (const limit of [-1, 5, 20, 1000]) {
     await client.query(`ALTER DATABASE ${name} CONNECTION LIMIT ${limit}`);
-    sizes.push(await readPoolSize(client));
+    sizes.push(await readPoolSizes(client));
   }
-  assert.deepEqual(sizes, [10, 2, 4, 10]);
+  assert.deepEqual(sizes, [
+    { requests: 8, reads: 2 },
+    { requests: 2, reads: 1 },
+    { requests: 3, reads: 1 },
+    { requests: 8, reads: 2 },
+  ]);
 });
 
 onPostgres(

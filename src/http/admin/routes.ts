@@ -6,10 +6,10 @@ import { restRoutes } from './not-built.ts';
 import { realmRoutes } from './realm-routes.ts';
 import { roleRoutes } from './role-routes.ts';
 import { userRoutes } from './user-routes.ts';
+import { whileWanted } from './while-wanted.ts';
 import { whoAmIRoute } from './who-am-i.ts';
 
-/** The administrative API (facts §7). */
-export const adminRoutes: readonly Route[] = [
+const rows: readonly Route[] = [
   ...realmRoutes,
   ...userRoutes,
   ...clientRoutes,
@@ -19,3 +19,6 @@ export const adminRoutes: readonly Route[] = [
   whoAmIRoute,
   ...restRoutes,
 ];
+
+/** The administrative API (facts §7). */
+export const adminRoutes: readonly Route[] = rows.map(whileWanted);

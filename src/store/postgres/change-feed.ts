@@ -163,7 +163,7 @@ export class ChangeFeed {
   }
 
   async #lookElsewhere(): Promise<void> {
-    await this.#connections.use((client) => this.look(client), RETRY_MS);
+    await this.#connections.use((client) => this.look(client), { patience: RETRY_MS });
   }
 
   /** Until the next look, or until the connection is lost: then another one is made at once. */

@@ -31,15 +31,23 @@ const JUST_BACK_MS = 3_000;
 /** Seconds after which a connection is made anew: plans that were made for tables as they were then go with it. */
 const OLDEST_SECONDS = 600;
 
+/** Milliseconds that a read of an administrator may run. */
+const READ_MS = 15_000;
+
+/** What connections are for: requests of users and clients, and writes; or reads that may take long. */
+export type Lane = 'requests' | 'reads';
+
+const LANES: readonly Lane[] = ['requests', 'reads'];
+
 /** The server that is written to now. */
 interface Primary {
   host: PostgresHost;
   tls: boolean;
-  pool: Pool;
+  pools: Readonly<Record<Lane, Pool>>;
 }
 
 /** What every new connection is asked; a commit that does not wait for the disk is no commit. */
-const GREETING = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
+const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
   ${Object.entries(SESSION_SETTINGS)
     .map(([name, value]) => `set_config('${name}', '${value}', false)`)
@@ -52,14 +60,16 @@ export interface ConnectionsOptions {
 
 /**
  * The connections of one store: to the one of the hosts that takes writes, found again whenever it is lost. At most
- * `size` at once.
+ * as many at once in each lane as `sizes` says.
  */
 export class Connections {
   readonly #settings: ClientSettings;
   readonly #holdsLock: boolean;
   /** The address without what is secret, for messages. */
   readonly place: string;
-  #size = 1;
+  #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
+  /** Of the server's process behind a connection; a pooler in between knows it by another number. */
+  readonly #serverProcesses = new WeakMap<object, number>();
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;
   /** When (`performance.now()`) the server that takes writes was found again. */
@@ -79,13 +89,18 @@ export class Connections {
   }
 
   /** How many connections there may be from now on. */
-  set size(size: number) {
-    this.#size = size;
-    if (this.#primary !== undefined) this.#primary.pool.options.max = size;
+  set sizes(sizes: Readonly<Record<Lane, number>>) {
+    this.#sizes = sizes;
+    for (const lane of LANES)
+      if (this.#primary !== undefined) this.#primary.pools[lane].options.max = sizes[lane];
   }
 
-  get size(): number {
-    return this.#size;
+  get sizes(): Readonly<Record<Lane, number>> {
+    return this.#sizes;
+  }
+
+  serverProcessOf(client: PoolClient): number | undefined {
+    return this.#serverProcesses.get(client);
   }
 
   /** Whether the server was away, for these connections, until a few moments ago. */
@@ -99,8 +114,11 @@ export class Connections {
    *
    * @throws the catalogue's error where no connection could be had; errors of `work` as they are
    */
-  async use<T>(work: (client: PoolClient) => Promise<T>, patience = PATIENCE_MS): Promise<T> {
-    const { client, primary } = await this.#take(patience);
+  async use<T>(
+    work: (client: PoolClient) => Promise<T>,
+    { patience = PATIENCE_MS, lane = 'requests' }: { patience?: number; lane?: Lane } = {},
+  ): Promise<T> {
+    const { client, primary } = await this.#take(patience, lane);
     let fault: unknown;
     const lost = () => {
       fault = true;
@@ -109,7 +127,8 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
-      if (isConnectionLost(error) || isStalePlan(error)) {
+      // A statement that was ended from outside: the word to end it may come again, to the next one.
+      if (isConnectionLost(error) || isStalePlan(error) || sqlState(error) === '57014') {
         fault = error;
         if (isConnectionLost(error)) this.#lose(primary, error);
       }
@@ -142,15 +161,15 @@ export class Connections {
     this.#closed = true;
     const primary = this.#primary ?? (await this.#search?.catch(() => undefined));
     this.#primary = undefined;
-    await primary?.pool.end();
+    if (primary !== undefined) await endPools(primary);
     await Promise.all(this.#ending);
   }
 
-  async #take(patience: number): Promise<{ client: PoolClient; primary: Primary }> {
+  async #take(patience: number, lane: Lane): Promise<{ client: PoolClient; primary: Primary }> {
     return this.#patiently(patience, async () => {
       const primary = await this.#findPrimary();
       try {
-        return { client: await primary.pool.connect(), primary };
+        return { client: await primary.pools[lane].connect(), primary };
       } catch (error) {
         this.#lose(primary, error);
         throw error;
@@ -188,7 +207,11 @@ export class Connections {
         try {
           const client = await this.#connect({ host, tls });
           await client.end();
-          const primary = { host, tls, pool: this.#makePool(host, tls) };
+          const pools = {
+            requests: this.#makePool(host, tls, 'requests'),
+            reads: this.#makePool(host, tls, 'reads'),
+          };
+          const primary = { host, tls, pools };
           this.#primary = primary;
           if (this.#wasFound) this.#foundAgain = performance.now();
           this.#wasFound = true;
@@ -225,13 +248,16 @@ export class Connections {
     }
   }
 
-  #makePool(host: PostgresHost, tls: boolean): Pool {
+  #makePool(host: PostgresHost, tls: boolean, lane: Lane): Pool {
     const pool = new Pool({
       ...(clientConfig(this.#settings, host, tls) as ClientConfig & { pipeline: boolean }),
-      max: this.#size,
+      max: this.#sizes[lane],
       idleTimeoutMillis: UNUSED_MS,
       maxLifetimeSeconds: OLDEST_SECONDS,
-      onConnect: (client) => this.#greet(client, host),
+      onConnect: async (client) => {
+        await this.#greet(client, host);
+        if (lane === 'reads') await client.query(`SET statement_timeout = ${READ_MS}`);
+      },
     });
     // The pool drops it by itself; whoever needs one next makes a new one.
     pool.on('error', () => {});
@@ -241,7 +267,7 @@ export class Connections {
   /** Whether the server takes writes, and this service is let in. @throws IDKIT_LOCKED */
   async #greet(client: { query: Client['query'] }, host: PostgresHost): Promise<void> {
     const lock = this.#holdsLock ? takeSql('shared') : 'true';
-    const { rows } = await client.query<{ standby: boolean; admitted: boolean }>(
+    const { rows } = await client.query<{ pid: number; standby: boolean; admitted: boolean }>(
       `${GREETING}, ${lock} AS admitted`,
     );
     if (rows[0]!.standby)
@@ -249,6 +275,7 @@ export class Connections {
         code: '25006',
       });
     if (!rows[0]!.admitted) await refuse(client, this.place);
+    this.#serverProcesses.set(client, rows[0]!.pid);
   }
 
   /** The next caller looks for the host that takes writes now. */
@@ -257,7 +284,7 @@ export class Connections {
     // No connection left: the server is there.
     if (sqlState(error) === '53300' || isBusyPool(error)) return;
     this.#primary = undefined;
-    const ended = primary.pool.end().then(
+    const ended = endPools(primary).then(
       () => {
         this.#ending.delete(ended);
       },
@@ -267,6 +294,10 @@ export class Connections {
     );
     this.#ending.add(ended);
   }
+}
+
+async function endPools({ pools }: Primary): Promise<void> {
+  await Promise.all(LANES.map((lane) => pools[lane].end()));
 }
 
 /** All connections are in use for so long that the queue gives up. */

@@ -6,7 +6,7 @@ import { ChangeFeed } from './change-feed.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 import { mapFault } from './faults.ts';
 import { MIGRATIONS } from './migrations/index.ts';
-import { readPoolSize } from './pool-size.ts';
+import { readPoolSizes } from './pool-size.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { resealAll } from './reseal.ts';
 import { checkServer, migrate, readKeyState, readSchemaVersion } from './schema-state.ts';
@@ -51,16 +51,19 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   const holdsLock = mode === 'write' && options.location.withoutLock !== true;
   const connections = connectionsTo(options.location, { holdsLock });
   try {
-    connections.size = await connections.use(async (client) => {
-      await checkServer(client, connections.place);
-      const version = await readSchemaVersion(client, connections.place);
-      if (version > 0) await readKeyState(client, keyring);
-      if (mode === 'write') {
-        const state = await migrate(client, connections.place, keyring, random);
-        if (state === 'rotating') await resealAll(client, keyring, random);
-      } else if (version < MIGRATIONS.length) throw unprepared(connections.place, version);
-      return readPoolSize(client);
-    }, patienceOf(connections));
+    connections.sizes = await connections.use(
+      async (client) => {
+        await checkServer(client, connections.place);
+        const version = await readSchemaVersion(client, connections.place);
+        if (version > 0) await readKeyState(client, keyring);
+        if (mode === 'write') {
+          const state = await migrate(client, connections.place, keyring, random);
+          if (state === 'rotating') await resealAll(client, keyring, random);
+        } else if (version < MIGRATIONS.length) throw unprepared(connections.place, version);
+        return readPoolSizes(client);
+      },
+      { patience: patienceOf(connections) },
+    );
     const feed = mode === 'write' ? await ChangeFeed.open(connections, uuid(random)) : undefined;
     return new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
   } catch (error) {
@@ -77,12 +80,16 @@ export async function rotateMasterKeyIn(
 ): Promise<{ records: number }> {
   const connections = connectionsTo(location, { holdsLock: false });
   try {
-    return await connections.use(async (client) => {
-      await checkServer(client, connections.place);
-      if ((await readSchemaVersion(client, connections.place)) === 0) throw unprepared(connections.place, 0);
-      await migrate(client, connections.place, keyring, random);
-      return resealAll(client, keyring, random);
-    }, patienceOf(connections));
+    return await connections.use(
+      async (client) => {
+        await checkServer(client, connections.place);
+        if ((await readSchemaVersion(client, connections.place)) === 0)
+          throw unprepared(connections.place, 0);
+        await migrate(client, connections.place, keyring, random);
+        return resealAll(client, keyring, random);
+      },
+      { patience: patienceOf(connections) },
+    );
   } catch (error) {
     throw mapFault(error, connections.place);
   } finally {

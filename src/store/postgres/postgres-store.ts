@@ -12,6 +12,7 @@ import { SqlStore } from '../sql-store.ts';
 import type { Steps } from '../verbs/steps.ts';
 import { stepsOf, TOGETHER } from '../verbs/steps-of.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
+import { AdministrativeReads } from './administrative-reads.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import type { Connections } from './connections.ts';
@@ -50,6 +51,7 @@ export class PostgresStore extends SqlStore {
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;
   readonly #turns: Turns | undefined;
+  readonly #reads: AdministrativeReads;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
   readonly #unanswered: UnansweredRotations;
   readonly #families: Batches<string, Row | undefined>;
@@ -64,6 +66,7 @@ export class PostgresStore extends SqlStore {
     this.clock = clock;
     this.#feed = feed;
     this.#turns = feed === undefined ? undefined : new Turns(feed, connections.place);
+    this.#reads = new AdministrativeReads(connections);
     this.#unanswered = new UnansweredRotations(connections);
     this.#rotations = openRotations(connections, this.#unanswered);
     this.#families = openPointReads(connections, 'family.findAll');
@@ -136,7 +139,7 @@ export class PostgresStore extends SqlStore {
   }
 
   async figures(): Promise<StoreFigures> {
-    const [counts] = await this.long('figures', {});
+    const [counts] = await this.administrative('figures', {});
     const { rows } = await this.#read((client) =>
       client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
     );
@@ -159,12 +162,18 @@ export class PostgresStore extends SqlStore {
     return this.all(query, values);
   }
 
+  protected async administrative(query: string, values: Arguments): Promise<Row[]> {
+    this.checkOpen();
+    return this.#track(this.#reads.read(prepared(query, values)));
+  }
+
   protected async search(query: {
     compile(): { sql: string; parameters: readonly unknown[] };
   }): Promise<Row[]> {
+    this.checkOpen();
     const { sql, parameters } = query.compile();
     const values = parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value));
-    return (await this.#read((client) => client.query<Row>({ text: sql, values }))).rows;
+    return this.#track(this.#reads.read({ text: sql, values }));
   }
 
   protected async write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Connections } from './connections.ts';
+import type { Connections, Lane } from './connections.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault } from './faults.ts';
 
 /** Connections that may break under one read. */
@@ -13,10 +13,11 @@ const ATTEMPTS = 6;
 export async function readAgain<T>(
   connections: Connections,
   work: (client: PoolClient) => Promise<T>,
+  lane: Lane = 'requests',
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await connections.use(work);
+      return await connections.use(work, { lane });
     } catch (error) {
       const again = isConnectionLost(error) || isStalePlan(error) || isLostRace(error);
       if (!again || attempt >= ATTEMPTS) throw mapFault(error, connections.place);

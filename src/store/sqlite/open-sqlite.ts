@@ -45,8 +45,17 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const closed = () => {
       if (!logged) tidyLog(file);
     };
-    const reader = new Reader(location, file);
-    return new SqliteStore({ file, database, reader, writer: undefined, sealing, clock, closed });
+    const [reader, administration] = [new Reader(location, file), new Reader(location, file)];
+    return new SqliteStore({
+      file,
+      database,
+      reader,
+      administration,
+      writer: undefined,
+      sealing,
+      clock,
+      closed,
+    });
   }
 
   if (exists) checkWritable(file);
@@ -70,6 +79,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
       file,
       database,
       reader: new Reader(file, file),
+      administration: new Reader(file, file),
       writer,
       sealing,
       clock,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, IdkitError } from '../../core/index.ts';
+import { type Clock, callerSignal, IdkitError } from '../../core/index.ts';
 import { ConfigurationCache } from '../configuration-cache.ts';
 import type { StoreFigures } from '../contract.ts';
 import type { Sealing } from '../records/configuration.ts';
@@ -9,6 +9,7 @@ import type { Arguments, Row } from '../rows.ts';
 import { SqlStore } from '../sql-store.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
+import { WaitingRoom } from '../waiting-room.ts';
 import { COMPILED_QUERIES } from './compiled-queries.ts';
 import { mapFault } from './faults.ts';
 import { schemaVersion } from './prepare-file.ts';
@@ -21,6 +22,8 @@ export interface SqliteParts {
   file: string;
   database: DatabaseSync;
   reader: Reader;
+  /** Another one, for administrators. */
+  administration: Reader;
   writer: Writer | undefined;
   sealing: Sealing;
   clock: Clock;
@@ -29,8 +32,8 @@ export interface SqliteParts {
 }
 
 /**
- * The store on SQLite. Point reads run on the main thread, long ones in the reader thread, writes in the writer
- * thread; a write is answered after its commit, so every later read sees it.
+ * The store on SQLite. Point reads run on the main thread, long ones in a reader thread, those of administrators in
+ * another one, writes in the writer thread; a write is answered after its commit, so every later read sees it.
  */
 export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';
@@ -39,6 +42,7 @@ export class SqliteStore extends SqlStore {
   protected readonly cache: ConfigurationCache;
   readonly #parts: SqliteParts;
   readonly #sql: Statements;
+  readonly #room = new WaitingRoom(1);
   #closing: Promise<void> | undefined;
 
   constructor(parts: SqliteParts) {
@@ -61,7 +65,7 @@ export class SqliteStore extends SqlStore {
   }
 
   async #close(): Promise<void> {
-    await this.#parts.reader.close();
+    await Promise.all([this.#parts.reader.close(), this.#parts.administration.close()]);
     this.#parts.database.close();
     await this.#parts.writer?.close();
     this.#parts.closed();
@@ -69,8 +73,8 @@ export class SqliteStore extends SqlStore {
 
   async figures(): Promise<StoreFigures> {
     const [[counts], [size]] = await Promise.all([
-      this.long('figures', {}),
-      this.#parts.reader.all(
+      this.administrative('figures', {}),
+      this.#parts.administration.all(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
         [],
       ),
@@ -94,16 +98,23 @@ export class SqliteStore extends SqlStore {
   }
 
   protected long(query: string, values: Arguments): Promise<Row[]> {
-    const { sql, bind } = COMPILED_QUERIES[query]!;
-    return this.#parts.reader.all(
-      sql,
-      bind.map((item) => ('value' in item ? item.value : values[item.slot])),
-    );
+    const { sql, bound } = boundQuery(query, values);
+    return this.#parts.reader.all(sql, bound);
+  }
+
+  protected administrative(query: string, values: Arguments): Promise<Row[]> {
+    const { sql, bound } = boundQuery(query, values);
+    return this.#administrate(sql, bound);
   }
 
   protected search(query: { compile(): { sql: string; parameters: readonly unknown[] } }): Promise<Row[]> {
     const { sql, parameters } = query.compile();
-    return this.#parts.reader.all(sql, parameters);
+    return this.#administrate(sql, parameters);
+  }
+
+  /** One after the other, as its thread does; only so many wait for it. */
+  #administrate(sql: string, values: readonly unknown[]): Promise<Row[]> {
+    return this.#room.use(() => this.#parts.administration.all(sql, values), callerSignal());
   }
 
   protected write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
@@ -122,6 +133,11 @@ export class SqliteStore extends SqlStore {
       throw mapFault(error, this.#parts.file);
     }
   }
+}
+
+function boundQuery(query: string, values: Arguments): { sql: string; bound: unknown[] } {
+  const { sql, bind } = COMPILED_QUERIES[query]!;
+  return { sql, bound: bind.map((item) => ('value' in item ? item.value : values[item.slot])) };
 }
 
 function inSnapshot<T>(database: DatabaseSync, read: () => T): T {
