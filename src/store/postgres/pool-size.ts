@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import type { Lane } from './connections.ts';
 
 /** Connections of one store at most; more only wait for each other's rows. */
-const LARGEST = 10;
+const LARGEST = 12;
 /** For requests; fewer would let one long write hold up every refresh. */
 const SMALLEST = 2;
 /** Of the server's connections one store takes at most this part. */
