@@ -55,7 +55,7 @@ const DOORS: Record<string, readonly string[]> = {
 
 /** What a room may import from Node.js at most; a room that is not named may use all of it. */
 const NODE_MODULES: Record<string, readonly string[]> = {
-  core: ['node:crypto', 'node:util'],
+  core: ['node:async_hooks', 'node:crypto', 'node:util'],
   model: [],
   protocol: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
   admin: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
