@@ -10,7 +10,7 @@ import { corsHeaders } from './wire-errors.ts';
  */
 export function protocolRequest(request: FastifyRequest): ProtocolRequest {
   const form = parseForm(request.body, request.headers['content-type']);
-  const { authorization, origin, accept } = request.headers;
+  const { authorization, origin, accept, dpop } = request.headers;
   return {
     realm: realmOf(request),
     form: form.fields,
@@ -18,6 +18,7 @@ export function protocolRequest(request: FastifyRequest): ProtocolRequest {
     ...(authorization === undefined ? {} : { authorization }),
     ...(origin === undefined ? {} : { origin }),
     ...(accept === undefined ? {} : { accept }),
+    ...(dpop === undefined ? {} : { dpop: String(dpop) }),
     remoteAddress: request.ip,
     secure: request.protocol === 'https',
   };

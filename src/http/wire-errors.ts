@@ -65,6 +65,12 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
     description: 'Unsupported grant_type',
     source: 'facts §3.1 step 4',
   },
+  'dpop-refused': {
+    status: 400,
+    error: 'invalid_request',
+    description: 'DPoP header verification failure',
+    source: 'observed with Keycloak 26.7.3; facts §3.1 step 7',
+  },
   'no-signing-key': {
     status: 500,
     error: 'server_error',

@@ -10,6 +10,7 @@ export type {
   Consent,
 } from './authentication.ts';
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
+export { type ClientFlow, readClientFlow } from './client-flow.ts';
 export type { Component } from './component.ts';
 export {
   effectiveRoleIds,

@@ -80,14 +80,17 @@ export interface Realm {
 }
 
 /**
- * What a realm asks for and idkit does not enforce yet. `refuses` is true where serving logins would be weaker
- * than what was asked for (contract §5); those logins are refused.
+ * What a realm asks for and idkit does not enforce yet. `refuses` is true if a token would be weaker than the realm
+ * or the client demands (contract §5); such a token is refused.
  */
 export interface Unenforced {
   /** JSON path in the realm's representation, for example `$.identityProviders[0]`. */
   path: string;
   what: string;
   refuses: boolean;
-  /** Only logins of this way are refused; absent: all of them. */
-  at?: 'direct' | 'browser';
+  /**
+   * What is refused: logins by the password grant or in a browser, every token of a user, or every authentication of
+   * a client. Default: every token.
+   */
+  at?: 'direct' | 'browser' | 'users' | 'clients';
 }

@@ -1,4 +1,5 @@
 import type { Client } from './client.ts';
+import { readClientFlow } from './client-flow.ts';
 import type { Component } from './component.ts';
 import { asObject, type Flow, listUnknownSteps, readFlows } from './flow-check.ts';
 import { parsePasswordPolicy } from './password-policy.ts';
@@ -13,7 +14,7 @@ const KEY_PROVIDERS: ReadonlySet<string> = new Set([
 
 /**
  * What a realm and its clients ask for and idkit does not enforce yet (contract §5): for the import's report, for
- * `status`, and to refuse logins that would be weaker than asked. A realm as Keycloak makes it has none.
+ * `status`, and to refuse tokens that would be weaker than demanded. A realm as Keycloak makes it has none.
  */
 export function listUnenforced(
   configuration: { realm: Realm; components: readonly Component[] },
@@ -23,6 +24,7 @@ export function listUnenforced(
   const flows = readFlows(realm.settings.kept.authenticationFlows);
   return [
     ...boundFlows(realm.settings, flows),
+    ...clientFlow(realm.settings),
     ...identityProviders(realm.settings.kept.identityProviders),
     ...clientPolicies(realm.settings.kept.clientPolicies),
     ...organizations(realm.settings.kept),
@@ -70,6 +72,13 @@ function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'
   ];
 }
 
+/** Without a flow that runs here, no client can prove itself as the realm demands. */
+function clientFlow(settings: RealmSettings): readonly Unenforced[] {
+  const flow = readClientFlow(settings);
+  if (flow.outcome === 'runs') return [];
+  return [{ path: flow.path, what: `client authentication flow ${flow.what}`, refuses: true, at: 'clients' }];
+}
+
 /** Users of another provider cannot come in; those with a password here are asked for it as before. */
 function identityProviders(value: unknown): readonly Unenforced[] {
   return entries(value).map((provider, index) => ({
@@ -79,7 +88,7 @@ function identityProviders(value: unknown): readonly Unenforced[] {
   }));
 }
 
-/** A policy may forbid the very login that is asked for, or demand more of its client. */
+/** A policy may forbid the very request, or demand more of its client. */
 function clientPolicies(value: unknown): readonly Unenforced[] {
   return entries(asObject(value).policies).flatMap((policy, index) =>
     policy.enabled === false
@@ -109,7 +118,7 @@ function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   }));
 }
 
-/** Another directory decides about its users at every login; idkit cannot ask it. */
+/** Another directory decides about its users whenever they get a token; idkit cannot ask it. */
 function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   const places = new Map<string, number>();
   return components.flatMap((component): Unenforced[] => {
@@ -119,7 +128,7 @@ function componentsOf(components: readonly Component[]): readonly Unenforced[] {
     const path = `$.components['${providerType}'][${index}]`;
     if (providerType === USER_STORAGE) {
       const enabled = component.config.enabled?.[0] !== 'false';
-      return [{ path, what: `user federation ${name} (${providerId})`, refuses: enabled }];
+      return [{ path, what: `user federation ${name} (${providerId})`, refuses: enabled, at: 'users' }];
     }
     if (providerType === KEY_PROVIDER && !KEY_PROVIDERS.has(providerId)) {
       return [{ path, what: `key provider ${name} (${providerId})`, refuses: false }];
@@ -133,6 +142,7 @@ const TOKEN_DEMANDS: Readonly<Record<string, string>> = {
   'dpop.bound.access.tokens': 'tokens bound by DPoP',
   'tls.client.certificate.bound.access.tokens': 'tokens bound to a client certificate',
   'id.token.encrypted.response.alg': 'encrypted ID tokens',
+  'user.info.encrypted.response.alg': 'encrypted user info',
 };
 
 function clientDemands(client: Client, flows: readonly Flow[]): readonly Unenforced[] {

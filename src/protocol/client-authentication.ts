@@ -1,5 +1,5 @@
 import { constantTimeEqual } from '../crypto/index.ts';
-import type { Client } from '../model/index.ts';
+import { type Client, readClientFlow } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { proveByAssertion, readAssertedClientId } from './client-assertion.ts';
 import { type PresentedClient, readClientCredentials } from './client-credentials.ts';
@@ -14,7 +14,7 @@ export interface AuthenticatedClient {
 }
 
 /**
- * Authenticates the client of a request (facts §2; RFC 6749 §2.3). Public clients are identified by their id
+ * Authenticates the client of a request by the realm's client authentication flow (facts §2; RFC 6749 §2.3). Public clients are identified by their id
  * alone, any secret of theirs is ignored. A disabled client is told so only once its credentials proved right,
  * a public one at once (contract §5).
  *
@@ -32,10 +32,30 @@ export async function authenticateClient(
   const client = clientId ? await ctx.store.findClient(configuration.realm.id, clientId) : undefined;
   if (client === undefined) throw new Refusal('client-unknown');
   const method = client.publicClient ? 'client-secret' : client.clientAuthenticatorType;
+  checkMethodAllowed(configuration, method);
   if (!client.publicClient) await proveConfidential(ctx, configuration, client, presented);
   if (!client.enabled) throw new Refusal(disabledAs, { eventError: 'client_disabled' });
   if (client.protocol !== 'openid-connect') throw new Refusal('client-protocol-wrong');
   return { client, method };
+}
+
+/**
+ * The realm's flow decides which methods there are; Keycloak 26 answers a method that is switched off as if the client
+ * did not exist, and counts public clients as users of `client-secret` (observed with 26.7.3).
+ *
+ * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run (contract §5)
+ */
+function checkMethodAllowed({ realm }: RealmConfiguration, method: string): void {
+  const flow = readClientFlow(realm.settings);
+  if (flow.outcome === 'unknown')
+    throw new Refusal('client-method-unsupported', {
+      description: 'The realm demands a client authentication flow that this server does not run',
+      detail: `not enforced: ${flow.path} (client authentication flow ${flow.what})`,
+    });
+  if (flow.authenticators?.has(method) === false)
+    throw new Refusal('client-unknown', {
+      detail: `the realm's client authentication flow does not allow ${method}`,
+    });
 }
 
 /** Refuses bearer-only clients, which may introspect and nothing else (facts §2, §5.4). */

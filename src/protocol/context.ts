@@ -37,6 +37,8 @@ export interface ProtocolRequest {
   authorization?: string;
   /** The header `Origin`. */
   origin?: string;
+  /** The header `DPoP`. */
+  dpop?: string;
   /** The header `Accept`. */
   accept?: string;
   /** The client's address; behind a trusted proxy the one that it names. */

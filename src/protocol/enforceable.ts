@@ -2,18 +2,30 @@ import { type Client, listUnenforced, type Unenforced } from '../model/index.ts'
 import type { RealmConfiguration } from '../store/index.ts';
 import { Refusal } from './refusal.ts';
 
-/** How somebody logs in: by a grant of the token endpoint, or in a browser. */
-export type LoginWay = 'direct' | 'browser';
+/**
+ * What a token is for: a login by the password grant or in a browser, the further tokens of such a login (a code, a
+ * refresh), or a service account.
+ */
+export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
 
 const known = new WeakMap<RealmConfiguration, WeakMap<Client, readonly Unenforced[]>>();
 
 /**
- * A realm or client that asks for more than is enforced here logs nobody in rather than be weaker than it was
- * meant (contract §5).
+ * The gate before every token: a realm or client that demands more than idkit enforces gets no token rather than a
+ * weaker one (contract §5). Each way to a token passes it, also for a session that began before the demand.
  *
- * @throws Refusal `login-refused` that names what it is
+ * @throws Refusal `login-refused`; its detail names the demand
  */
-export function checkEnforceable(configuration: RealmConfiguration, client: Client, way: LoginWay): void {
+export function checkEnforceable(configuration: RealmConfiguration, client: Client, use: TokenUse): void {
+  const here = refusingDemands(configuration, client).filter(({ at }) => isFor(at, use));
+  if (here.length === 0) return;
+  throw new Refusal('login-refused', {
+    description: 'Refused: the realm or the client demands what this server does not enforce',
+    detail: `not enforced: ${here.map(({ path, what }) => `${path} (${what})`).join(', ')}`,
+  });
+}
+
+function refusingDemands(configuration: RealmConfiguration, client: Client): readonly Unenforced[] {
   let clients = known.get(configuration);
   if (clients === undefined) {
     clients = new WeakMap();
@@ -24,10 +36,11 @@ export function checkEnforceable(configuration: RealmConfiguration, client: Clie
     refusing = listUnenforced(configuration, [client]).filter((one) => one.refuses);
     clients.set(client, refusing);
   }
-  const here = refusing.filter((one) => one.at === undefined || one.at === way);
-  if (here.length === 0) return;
-  throw new Refusal('login-refused', {
-    description: 'Logins are refused: the realm asks for what this server does not enforce',
-    detail: `not enforced: ${here.map(({ path, what }) => `${path} (${what})`).join(', ')}`,
-  });
+  return refusing;
+}
+
+/** Flows decide about new logins alone, and a directory about its users; everything else counts for every token. */
+function isFor(at: Unenforced['at'], use: TokenUse): boolean {
+  if (at === 'users') return use !== 'service-account';
+  return at === undefined || at === use;
 }

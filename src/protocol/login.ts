@@ -1,5 +1,4 @@
 import type { User } from '../model/index.ts';
-import { checkEnforceable } from './enforceable.ts';
 import type { GrantRequest } from './grants/grant.ts';
 import type { LoginAttempt } from './login-attempt.ts';
 import { provePassword, stillHolds } from './prove-user.ts';
@@ -22,11 +21,10 @@ export interface Login {
  * @throws Refusal
  */
 export async function checkLogin(request: GrantRequest): Promise<Login> {
-  const { ctx, configuration, client, event } = request;
+  const { ctx, configuration, event } = request;
   const { form, remoteAddress } = request.request;
   const username = form.get('username');
   if (username === undefined) throw new Refusal('missing-username');
-  checkEnforceable(configuration, client, 'direct');
   const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress };
 
   const code = form.get('otp') ?? form.get('totp') ?? '';

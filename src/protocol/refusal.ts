@@ -15,6 +15,7 @@ export type RefusalCase =
   | 'duplicated-parameter'
   | 'missing-grant-type'
   | 'unsupported-grant-type'
+  | 'dpop-refused'
   | 'no-signing-key'
   | 'not-built-yet'
   // Client authentication (facts §2)

@@ -4,6 +4,8 @@ import { type GrantedScopes, resolveScopes } from './claims/index.ts';
 import { checkNotBearerOnly } from './client-authentication.ts';
 import { withClient } from './client-gate.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { checkNoDpop } from './dpop.ts';
+import { checkEnforceable } from './enforceable.ts';
 import { EventDraft } from './events.ts';
 import type { Grant, GrantRequest } from './grants/grant.ts';
 import { GRANTS } from './grants/table.ts';
@@ -44,6 +46,7 @@ export async function requestTokens(
     async (client) => {
       checkNotBearerOnly(client);
       if (request.duplicated) throw new Refusal('duplicated-parameter');
+      checkNoDpop(request.dpop);
       return useGrant(grant, { ctx, configuration, client, request, event, now: seconds(ctx.clock) });
     },
   );
@@ -51,8 +54,9 @@ export async function requestTokens(
 }
 
 async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenResponse> {
-  // 4. May this client use the grant?
+  // 4. May this client use the grant, and does the token keep what realm and client demand?
   grant.check(request);
+  checkEnforceable(request.configuration, request.client, grant.use);
 
   // 5. Scopes.
   const requested = grant.ownScopes ? undefined : request.request.form.get('scope');

@@ -3,7 +3,7 @@ import { resolveScopes } from '../claims/index.ts';
 import { parseJsonObject } from '../json-object.ts';
 import { reachesLevel } from './claims-level.ts';
 import type { ClientError } from './client-answer.ts';
-import { isOpenId, type RequestFacts } from './request-facts.ts';
+import type { RequestFacts } from './request-facts.ts';
 import { givesTokens, parseResponseMode, type ResponseType } from './response-type.ts';
 
 /** One thing that a request must be; what stands in its way is told to the client (RFC 6749 §4.1.2.1). */
@@ -63,12 +63,9 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'brings a nonce where tokens come through the browser',
+    rule: 'brings a nonce if an ID token comes through the browser',
     refuse: ({ type, parameters }) =>
-      type !== undefined &&
-      givesTokens(type) &&
-      (isOpenId(parameters) || type.name !== 'token') &&
-      !parameters.values.has('nonce')
+      type?.idToken === true && !parameters.values.has('nonce')
         ? invalid('Missing parameter: nonce')
         : undefined,
   },

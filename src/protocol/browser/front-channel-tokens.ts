@@ -10,6 +10,7 @@ import {
   isLightweight,
   tokenHash,
 } from '../claims/index.ts';
+import { checkEnforceable } from '../enforceable.ts';
 import { userSessionEnds } from '../lifetimes.ts';
 import { newFamily } from '../new-session.ts';
 import { gatherClaims, signatureAlgorithm } from '../token-claims.ts';
@@ -41,6 +42,7 @@ export async function issueFrontChannelTokens(
   if (!type.token && !type.idToken) return [];
   const { ctx, configuration, now } = call;
   const { client, user, request } = login;
+  checkEnforceable(configuration, client, 'browser');
   const notes = { ...wanted.notes, ...(request.claims === undefined ? {} : { claims: request.claims }) };
   const input = await gatherClaims(ctx, configuration, {
     client,

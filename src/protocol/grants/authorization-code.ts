@@ -15,6 +15,7 @@ import type { Grant, GrantRequest, Proof } from './grant.ts';
  */
 export const authorizationCodeGrant: Grant = {
   eventType: 'CODE_TO_TOKEN',
+  use: 'continued',
   ownScopes: true,
 
   check({ request }) {

@@ -5,6 +5,7 @@ import type { Grant } from './grant.ts';
 /** `grant_type=client_credentials`: tokens for the client's own service account (RFC 6749 §4.4; facts §3.5). */
 export const clientCredentialsGrant: Grant = {
   eventType: 'CLIENT_LOGIN',
+  use: 'service-account',
 
   check({ client }) {
     if (client.publicClient) throw notEnabled('Public client not allowed to retrieve service account');

@@ -2,6 +2,7 @@ import type { Client, TokenFamily, User, UserSession } from '../../model/index.t
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { GrantedScopes, TokenOrigin } from '../claims/index.ts';
 import type { ProtocolContext, ProtocolRequest } from '../context.ts';
+import type { TokenUse } from '../enforceable.ts';
 import type { EventDraft } from '../events.ts';
 
 /** One request at the token endpoint, its client authenticated. */
@@ -46,6 +47,8 @@ export interface Proof {
 export interface Grant {
   /** Event type of its successes, for example `LOGIN`. */
   eventType: string;
+  /** What its tokens are for; demands that idkit does not enforce refuse by it. */
+  use: TokenUse;
   /** The scopes were settled before: the parameter `scope` is not looked at. */
   ownScopes?: true;
   /** May this client use the grant, and is the request whole? @throws Refusal */

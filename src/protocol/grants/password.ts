@@ -6,6 +6,7 @@ import type { Grant } from './grant.ts';
 /** `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3; facts §3.6). */
 export const passwordGrant: Grant = {
   eventType: 'LOGIN',
+  use: 'direct',
 
   check({ client, event, request }) {
     event.details['auth_method'] = 'openid-connect';

@@ -15,6 +15,7 @@ import type { Grant, GrantRequest, Proof } from './grant.ts';
 /** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; facts §3.4, §4.2). */
 export const refreshTokenGrant: Grant = {
   eventType: 'REFRESH_TOKEN',
+  use: 'continued',
 
   check({ request }) {
     if (!request.form.has('refresh_token')) throw new Refusal('missing-refresh-token');
@@ -38,6 +39,8 @@ export const refreshTokenGrant: Grant = {
     const scopes = resolveRefreshScopes(configuration, client, found.family.scope, requested);
     if (scopes.outcome === 'invalid')
       throw new Refusal('invalid-scope', { description: `Invalid scopes: ${scopes.names}` });
+    if (found.session.offline && !scopes.granted.scopes.some(({ name }) => name === 'offline_access'))
+      checkOfflineStillAllowed(grantRequest);
     const consent = client.consentRequired ? await ctx.store.findConsent(user.id, client.id) : undefined;
     if (missingConsent(client, scopes.granted.scopes, consent).length > 0)
       throw new Refusal('consent-withdrawn');
@@ -92,6 +95,18 @@ async function rotate(
       );
     }
   }
+}
+
+/**
+ * Offline tokens end when their client loses the scope; a refresh that leaves it out keeps them (Keycloak 26.7.3,
+ * observed).
+ *
+ * @throws Refusal `refresh-token-refused`
+ */
+function checkOfflineStillAllowed({ client, configuration }: GrantRequest): void {
+  const ids = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds];
+  if (ids.some((id) => configuration.clientScopes.get(id)?.name === 'offline_access')) return;
+  throw refused('Offline session invalid because offline access not granted anymore');
 }
 
 function findUser({ ctx, configuration }: GrantRequest, token: RefreshToken) {

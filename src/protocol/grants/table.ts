@@ -13,7 +13,7 @@ function notBuilt(eventType: string, refusal: () => Refusal): Grant {
   const refuse = (): never => {
     throw refusal();
   };
-  return { eventType, check: refuse, prove: refuse };
+  return { eventType, use: 'direct', check: refuse, prove: refuse };
 }
 
 /** Every `grant_type`; a grant that is built later takes the place of its row here. */
