@@ -8,15 +8,26 @@ import { withOfflineClients } from './session-clients.ts';
 
 /**
  * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
- * another try. `refused`: the client does not want it, or the address is not one that may be called.
+ * another try. `refused`: the client does not want it, or the address is not one that may be called. `hint`: the
+ * setting that lets the call through.
  */
 export type PostForm = (
   url: string,
   form: Readonly<Record<string, string>>,
-) => Promise<{ outcome: 'delivered' | 'later' | 'refused'; detail: string }>;
+) => Promise<{ outcome: 'delivered' | 'later' | 'refused'; detail: string; hint?: string }>;
 
-/** Where a delivery that failed for good is told. */
-export type TellUndelivered = (failure: { realm: string; clientId: string; detail: string }) => void;
+/** A logout token that did not arrive. */
+export interface Undelivered {
+  realm: string;
+  clientId: string;
+  detail: string;
+  hint?: string;
+  /** Whether idkit tries again. */
+  next: 'retry' | 'none';
+}
+
+/** Called at the first failure of a delivery, and once more when the last try failed. */
+export type ReportUndelivered = (failure: Undelivered) => void;
 
 /** Milliseconds before each further try. */
 const PAUSES = [1000, 5000, 20_000] as const;
@@ -34,30 +45,40 @@ const AT_ONCE = 32;
 export function openLogoutAnnouncer(
   ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random' | 'store'>,
   postForm: PostForm,
-  tellUndelivered: TellUndelivered,
+  reportUndelivered: ReportUndelivered,
   wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
 ): SessionEndings {
   const postInTurn = limitCalls(postForm);
-  /** Undefined once it is delivered, else why it was not. */
-  const deliver = async (configuration: RealmConfiguration, client: Client, session: EndedSession) => {
+  const deliver = async (
+    configuration: RealmConfiguration,
+    { client, session }: Told,
+    failed: (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) => void,
+  ) => {
     const url = logoutUrl(client, ctx.baseUrl);
-    if (url === undefined) return undefined;
-    let detail = 'the service stopped';
-    for (const pause of [...PAUSES, undefined]) {
+    if (url === undefined) return;
+    for (const [index, pause] of [...PAUSES, undefined].entries()) {
       // A token of its own each time: an old one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
-      const sent = await postInTurn(url, { logout_token: token });
-      if (sent.outcome === 'delivered') return undefined;
-      detail = sent.detail;
-      if (sent.outcome === 'refused' || pause === undefined || (await wait(pause)) === 'stopping') break;
+      const { outcome, ...why } = await postInTurn(url, { logout_token: token });
+      if (outcome === 'delivered') return;
+      const next = outcome === 'refused' || pause === undefined ? 'none' : 'retry';
+      if (index === 0 || next === 'none') failed({ ...why, next });
+      if (next === 'none') return;
+      if ((await wait(pause!)) === 'stopping')
+        return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
     }
-    return detail;
   };
-  // The session has ended by now: whatever goes wrong with one client is told, and keeps nobody else from being told.
-  const announce = async (configuration: RealmConfiguration, { client, session }: Told) => {
-    const detail = await deliver(configuration, client, session).catch(describeFault);
-    if (detail === undefined) return;
-    tellUndelivered({ realm: configuration.realm.name, clientId: client.clientId, detail });
+  // The session has ended by now: whatever goes wrong with one client is reported, and every other client is called.
+  const announce = (configuration: RealmConfiguration, told: Told) => {
+    const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
+      reportUndelivered({
+        realm: configuration.realm.name,
+        clientId: told.client.clientId,
+        ...failure,
+      });
+    return deliver(configuration, told, failed).catch((error: unknown) =>
+      failed({ detail: describeFault(error), next: 'none' }),
+    );
   };
   return {
     async prepare(realmId, ending) {

@@ -193,6 +193,11 @@ test('a client whose server is in trouble is tried again, one that refuses is no
   await calls(2);
   const [first, second] = received.map(({ fields }) => fields.get('logout_token'));
   assert.notEqual(first, second);
+  const logged = service.log.filter(({ fields }) => fields['detail'] === 'the client answered 503');
+  assert.deepEqual(
+    logged.map(({ fields }) => [fields['realm'], fields['clientId'], fields['next']]),
+    [['acme', 'told', 'retry']],
+  );
   const again = await login('told');
   statuses = [400];
   await logout('told', again['refresh_token']!);

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { isLoopbackUrl, openPostForm } from '../../src/runtime/embedded/post-form.ts';
 
@@ -54,4 +59,33 @@ test('only a base URL of this machine is its own', () => {
     assert.ok(isLoopbackUrl(url), url);
   for (const url of ['https://login.example.org', 'http://127.0.0.1.example.org', 'http://10.0.0.1', ''])
     assert.ok(!isLoopbackUrl(url), url);
+});
+
+test('a call that a setting lets through names the setting', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'idkit-authority-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'].concat([
+      ...['-subj', '/CN=localhost', '-keyout', key, '-out', cert],
+    ]),
+    { stdio: 'ignore' },
+  );
+  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) =>
+    response.end(),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  for (const host of ['127.0.0.1', 'localhost']) {
+    const barred = await openPostForm([])(`https://${host}:${port}/`, form);
+    assert.equal(barred.outcome, 'refused');
+    assert.match(barred.detail, new RegExp(`${host} .*private address`));
+    assert.match(barred.hint!, /outbound\.privateAddresses in idkit\.yaml/);
+  }
+  const untrusted = await openPostForm(['127.0.0.0/8', '::1'])(`https://localhost:${port}/`, form);
+  assert.equal(untrusted.outcome, 'later');
+  assert.match(untrusted.detail, /^self-signed certificate/);
+  assert.match(untrusted.hint!, /NODE_EXTRA_CA_CERTS/);
 });

@@ -41,6 +41,19 @@ class PrivateAddress extends Error {
   override readonly name = 'PrivateAddress';
 }
 
+const PRIVATE_HINT = 'to allow it, add the address to outbound.privateAddresses in idkit.yaml';
+const AUTHORITY_HINT =
+  "start the service with NODE_EXTRA_CA_CERTS set to the file of the certificate's authority";
+
+/** What OpenSSL says of a certificate whose authority is not trusted here. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 /**
  * Posts forms to addresses that realm administrators chose, so to public ones alone: every address of the name is
  * looked at when it is connected to, not before, and no redirect is followed.
@@ -63,7 +76,7 @@ export function openPostForm(allowed: readonly string[]): PostForm {
       const open = addresses.filter(({ address }) => mayCall(address));
       const [first] = open;
       if (first === undefined)
-        return callback(new PrivateAddress(`${hostname} has no address that may be called`), []);
+        return callback(new PrivateAddress(`${hostname} has private addresses only`), []);
       if (options.all === true) callback(null, open);
       else callback(null, first.address, first.family);
     });
@@ -71,10 +84,14 @@ export function openPostForm(allowed: readonly string[]): PostForm {
   return (url, form) => {
     const target = URL.parse(url);
     if (target === null || !/^https?:$/.test(target.protocol) || target.username !== '')
-      return Promise.resolve({ outcome: 'refused', detail: 'the address is no http or https URL' });
+      return Promise.resolve({ outcome: 'refused', detail: 'the address is not an http or https URL' });
     const host = target.hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) !== 0 && !mayCall(host))
-      return Promise.resolve({ outcome: 'refused', detail: 'the address is a private one' });
+      return Promise.resolve({
+        outcome: 'refused',
+        detail: `${host} is a private address`,
+        hint: PRIVATE_HINT,
+      });
     return send(target, new URLSearchParams(form).toString(), guardedLookup);
   };
 }
@@ -101,9 +118,11 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
         resolve({ outcome, detail: `the client answered ${status}` });
       },
     );
-    call.on('error', (error) => {
-      const outcome = error instanceof PrivateAddress ? 'refused' : 'later';
-      resolve({ outcome, detail: error.message });
+    call.on('error', (error: NodeJS.ErrnoException) => {
+      const barred = error instanceof PrivateAddress;
+      const hint = barred ? PRIVATE_HINT : UNTRUSTED.has(error.code ?? '') ? AUTHORITY_HINT : undefined;
+      const detail = error.code === 'ABORT_ERR' ? `no answer within ${TIMEOUT / 1000} s` : error.message;
+      resolve({ outcome: barred ? 'refused' : 'later', detail, ...(hint === undefined ? {} : { hint }) });
     });
     call.end(body);
   });

@@ -85,7 +85,11 @@ function openAnnouncer(
   const announcer = protocol.openLogoutAnnouncer(
     context,
     postForm,
-    (failure) => log.warn(failure, 'a client could not be told that a session ended'),
+    (failure) =>
+      log.warn(
+        failure,
+        `client ${failure.clientId} was not notified that a session ended: ${failure.detail}`,
+      ),
     (milliseconds) =>
       setTimeout(milliseconds, 'over' as const, { signal: stopping.signal, ref: false }).catch(
         () => 'stopping' as const,
