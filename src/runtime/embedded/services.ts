@@ -87,7 +87,7 @@ function openAnnouncer(
     postForm,
     (failure) =>
       log.warn(
-        failure,
+        { ...failure },
         `client ${failure.clientId} was not notified that a session ended: ${failure.detail}`,
       ),
     (milliseconds) =>
