@@ -1,6 +1,6 @@
 import type { Client, ClientScope, ProtocolMapper } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
-import { manageClient, type ScopeList, viewClient } from './clients.ts';
+import { getClient, type ScopeList } from './clients.ts';
 import { clientScopeRepresentation, mapperRepresentation } from './export/client-representation.ts';
 import { buildMappers } from './import/build-client.ts';
 import { buildScope } from './import/build-scopes.ts';
@@ -10,25 +10,18 @@ import type { Json } from './representations/json.ts';
 
 /** All client scopes of the realm. */
 export function listScopes(call: RealmCall): Json[] {
-  call.rights.check('viewClients');
   return [...call.configuration.clientScopes.values()].map(clientScopeRepresentation);
 }
 
 /** The client scope of a path. @throws AdminRefusal 404 */
-export function getClientScope(
-  call: RealmCall,
-  id: string,
-  right: 'viewClients' | 'manageClients',
-): ClientScope {
-  call.rights.check(right);
-  const scope = call.configuration.clientScopes.get(id);
+export function getClientScope({ configuration }: RealmCall, id: string): ClientScope {
+  const scope = configuration.clientScopes.get(id);
   if (scope === undefined) throw notFound('Could not find client scope');
   return scope;
 }
 
 /** Makes a client scope; answers its id. */
 export async function createScope(call: RealmCall, given: Json): Promise<string> {
-  call.rights.check('manageClients');
   const { context, configuration } = call;
   const scope = buildScope(given, { realmId: configuration.realm.id, context, path: '$' });
   checkScopeName(scope.name);
@@ -82,7 +75,6 @@ export async function deleteScope(call: RealmCall, scope: ClientScope): Promise<
 
 /** The scopes that new clients get by default, or may ask for. */
 export function listDefaultScopes(call: RealmCall, list: ScopeList): Json[] {
-  call.rights.check('viewClients');
   return [...call.configuration.clientScopes.values()]
     .filter((scope) => scope.realmDefault === list)
     .map(({ id, name, protocol }) => ({ id, name, protocol }));
@@ -94,7 +86,6 @@ export async function changeDefaultScope(
   id: string,
   realmDefault: ClientScope['realmDefault'],
 ): Promise<void> {
-  call.rights.check('manageClients');
   const scope = call.configuration.clientScopes.get(id);
   if (scope === undefined) throw notFound('Client scope not found');
   await applyChanges(call, [{ do: 'put', clientScope: { ...scope, realmDefault } }], {
@@ -112,11 +103,9 @@ export async function getMapperHolder(
   call: RealmCall,
   kind: 'client' | 'clientScope',
   id: string,
-  what: 'view' | 'manage',
 ): Promise<MapperHolder> {
-  if (kind === 'clientScope')
-    return { clientScope: getClientScope(call, id, what === 'view' ? 'viewClients' : 'manageClients') };
-  return { client: await (what === 'view' ? viewClient : manageClient)(call, id) };
+  if (kind === 'clientScope') return { clientScope: getClientScope(call, id) };
+  return { client: await getClient(call, id) };
 }
 
 function mappersOf(holder: MapperHolder): readonly ProtocolMapper[] {

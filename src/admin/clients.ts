@@ -21,20 +21,6 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
   throw notFound('Could not find client');
 }
 
-/** A client for who may see clients. */
-export async function viewClient(call: RealmCall, uuid: string): Promise<Client> {
-  const client = await getClient(call, uuid);
-  call.rights.check('viewClients');
-  return client;
-}
-
-/** A client for who may change clients. */
-export async function manageClient(call: RealmCall, uuid: string): Promise<Client> {
-  const client = await getClient(call, uuid);
-  call.rights.check('manageClients');
-  return client;
-}
-
 /** A client with what the caller may do to it. */
 export function showClient(call: RealmCall, client: Client): Json {
   const manage = call.rights.has('manageClients');
@@ -49,7 +35,6 @@ export async function listClients(
   call: RealmCall,
   query: { clientId?: string; search?: string; first?: number; max?: number },
 ): Promise<readonly Json[]> {
-  call.rights.check('queryClients');
   if (!call.rights.has('viewClients')) return [];
   const clients = await call.context.store.listClients({ ...query, realmId: call.configuration.realm.id });
   return clients.map((client) => showClient(call, client));
@@ -77,7 +62,6 @@ async function keysFor(call: RealmCall, client: Client): Promise<Change[]> {
 
 /** Makes a client with its service account where it has one; answers its UUID. */
 export async function createClient(call: RealmCall, given: Json): Promise<string> {
-  call.rights.check('createClients');
   const { context, configuration } = call;
   const { realm } = configuration;
   const client = buildClient(given, { context, realmId: realm.id, names: namesOf(call), path: '$' });
@@ -102,7 +86,7 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
 
 /** Changes the fields that are given; the rest stays. */
 export async function updateClient(call: RealmCall, uuid: string, given: Json): Promise<void> {
-  const before = await manageClient(call, uuid);
+  const before = await getClient(call, uuid);
   const { context, configuration } = call;
   const merged: Json = {
     ...clientRepresentation(configuration, before),
@@ -148,7 +132,7 @@ async function serviceAccountChanges(call: RealmCall, before: Client, client: Cl
 
 /** Removes a client with its roles and service account. The realm's own clients stay (facts §7.2). */
 export async function deleteClient(call: RealmCall, uuid: string): Promise<void> {
-  const client = await manageClient(call, uuid);
+  const client = await getClient(call, uuid);
   const { realm } = call.configuration;
   if (holdsAdminRoles(realm.name, client.clientId)) throw forbidden();
   if (BUILT_IN_CLIENT_IDS.has(client.clientId)) throw badInput('invalid_request', 'Could not delete client');
@@ -173,7 +157,7 @@ function checkClientName({ rights, configuration }: RealmCall, before: string, a
 
 /** The client's secret as Keycloak answers it. */
 export async function showSecret(call: RealmCall, uuid: string): Promise<Json> {
-  return secretRepresentation(await viewClient(call, uuid));
+  return secretRepresentation(await getClient(call, uuid));
 }
 
 function secretRepresentation(client: Client): Json {
@@ -183,7 +167,7 @@ function secretRepresentation(client: Client): Json {
 
 /** A new secret for the client. */
 export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> {
-  const before = await manageClient(call, uuid);
+  const before = await getClient(call, uuid);
   const client: Client = {
     ...before,
     attributes: {
@@ -202,7 +186,7 @@ export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> 
 
 /** The secret before the last rotation. */
 export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<Json> {
-  const client = await viewClient(call, uuid);
+  const client = await getClient(call, uuid);
   const secret = client.secrets['/attributes/client.secret.rotated'];
   if (secret === undefined) throw notFound('Client does not have a rotated secret');
   return { type: 'secret', value: secret.reveal() };
@@ -210,7 +194,7 @@ export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<
 
 /** The user behind the client's service account. */
 export async function showServiceAccount(call: RealmCall, uuid: string): Promise<Json> {
-  const client = await viewClient(call, uuid);
+  const client = await getClient(call, uuid);
   const user = client.serviceAccountsEnabled ? await call.context.store.findServiceAccount(uuid) : undefined;
   if (user === undefined) throw badInput(`Service account not enabled for the client '${client.clientId}'`);
   return await representUser(call, user);
@@ -223,7 +207,7 @@ const LISTS = { default: 'defaultClientScopeIds', optional: 'optionalClientScope
 
 /** The client's scopes of one list, `{id, name}` each. */
 export async function listClientScopesOf(call: RealmCall, uuid: string, list: ScopeList): Promise<Json[]> {
-  const client = await viewClient(call, uuid);
+  const client = await getClient(call, uuid);
   return client[LISTS[list]].flatMap((id) => {
     const scope = call.configuration.clientScopes.get(id);
     return scope === undefined ? [] : [{ id, name: scope.name }];
@@ -244,7 +228,7 @@ export async function changeClientScope(
   scopeId: string,
   how: 'add' | 'remove',
 ): Promise<void> {
-  const before = await manageClient(call, uuid);
+  const before = await getClient(call, uuid);
   const { id } = getScope(call, scopeId);
   const without = (ids: readonly string[]) => ids.filter((one) => one !== id);
   const other = list === 'default' ? LISTS.optional : LISTS.default;

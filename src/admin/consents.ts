@@ -10,7 +10,6 @@ import type { Json } from './representations/json.ts';
  */
 export async function listConsents(call: RealmCall, userId: string): Promise<readonly Json[]> {
   await getUser(call, userId);
-  call.rights.check('viewUsers');
   const { store } = call.context;
   const realmId = call.configuration.realm.id;
   const offline = await offlineClients(call, userId);
@@ -43,7 +42,6 @@ async function offlineClients({ context }: RealmCall, userId: string): Promise<S
  */
 export async function revokeConsent(call: RealmCall, userId: string, clientId: string): Promise<void> {
   await getUser(call, userId);
-  call.rights.check('manageUsers');
   const { context, configuration } = call;
   const client = await context.store.findClient(configuration.realm.id, clientId);
   if (client === undefined) throw notFound('Client not found');

@@ -17,7 +17,7 @@ export { getUser } from './get-user.ts';
 export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
-export { rolesTurn } from './import/master-access.ts';
+export { findAdminRole, inMasterAdminTurn } from './import/master-access.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
 export { type IfExists, importPartially } from './partial-import.ts';
 export {
@@ -27,7 +27,16 @@ export {
   resetPassword,
 } from './passwords.ts';
 export type { RealmCall } from './realm-call.ts';
-export { addRealm, deleteRealm, listRealms, logoutAll, showRealm, updateRealm } from './realms.ts';
+export {
+  ADDRESSED,
+  addRealm,
+  deleteRealm,
+  findManagementClient,
+  listRealms,
+  logoutAll,
+  showRealm,
+  updateRealm,
+} from './realms.ts';
 export { recoverAdministrator } from './recover-administrator.ts';
 export * from './refusal.ts';
 export {

@@ -6,7 +6,6 @@ import { realmRepresentation, reducedRealmRepresentation } from './export/realm-
 import { MASTER, managementClientId } from './fresh/built-in-clients.ts';
 import { buildSettings } from './import/build-realm.ts';
 import { createRealm, RealmConflict } from './import/import-realm.ts';
-import { findAdminRole, inMasterRolesTurn } from './import/master-access.ts';
 import { checkRealmName, checkSettings, RealmNameFault } from './import/realm-settings.ts';
 import { MASK } from './import/secrets.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
@@ -81,7 +80,6 @@ function readRealm(body: () => unknown): Json {
 
 /** Changes the settings that are given; the rest stays. A realm may be renamed, master not. */
 export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
-  call.rights.check('manageRealm');
   const { context, configuration } = call;
   const { realm } = configuration;
   const name = given['realm'] === undefined ? realm.name : renamed(call, given['realm']);
@@ -117,17 +115,26 @@ function renamed({ configuration }: RealmCall, wanted: unknown): string {
   }
 }
 
+/** The client of master that holds the administrative roles of a realm. */
+export function findManagementClient(
+  { store }: AdminContext,
+  master: RealmConfiguration,
+  realm: string,
+): Promise<Client | undefined> {
+  return store.findClient(master.realm.id, managementClientId(realm, MASTER));
+}
+
 async function renameManagement(context: AdminContext, from: string, to: string): Promise<Change[]> {
   const master = await context.store.findRealm(MASTER);
   if (master === undefined) return [];
-  const client = await context.store.findClient(master.realm.id, managementClientId(from, MASTER));
+  const client = await findManagementClient(context, master, from);
   if (client === undefined) return [];
   const put: Client = { ...client, clientId: managementClientId(to, MASTER), name: `${to} Realm` };
   return [{ do: 'put', client: put }];
 }
 
 /** Keycloak's own clients of a realm whose addresses hold its name, and below what. */
-const ADDRESSED = [
+export const ADDRESSED = [
   ['account', 'realms'],
   ['account-console', 'realms'],
   ['security-admin-console', 'admin'],
@@ -206,34 +213,21 @@ export async function algorithmKeys(
 
 /** Removes a realm with everything of it, and the client of its administration in master. */
 export async function deleteRealm(call: RealmCall): Promise<void> {
-  call.rights.check('manageRealm');
   const { context, configuration } = call;
   const { realm } = configuration;
   if (realm.name === MASTER) throw badRequest("Can't remove master realm");
-  await inMasterRolesTurn(context, async () => {
-    const master = await context.store.findRealm(MASTER);
-    const client =
-      master && (await context.store.findClient(master.realm.id, managementClientId(realm.name, MASTER)));
-    const applied = await context.store.apply([
-      { do: 'remove', what: 'realm', id: realm.id },
-      ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
-      ...(master === undefined || client === undefined ? [] : withoutRolesOf(master, client.id)),
-    ]);
-    if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
-  });
-}
-
-/** Master's role `admin` without the roles of a client. */
-function withoutRolesOf(master: RealmConfiguration, clientUuid: string): Change[] {
-  const admin = findAdminRole(master);
-  if (admin === undefined) return [];
-  const compositeIds = admin.compositeIds.filter((id) => master.roles.get(id)?.clientUuid !== clientUuid);
-  return [{ do: 'put', role: { ...admin, compositeIds } }];
+  const master = await context.store.findRealm(MASTER);
+  const client = master && (await findManagementClient(context, master, realm.name));
+  const applied = await context.store.apply([
+    { do: 'remove', what: 'realm', id: realm.id },
+    // With its roles, wherever they are named: in master's role `admin` above all.
+    ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
+  ]);
+  if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
 }
 
 /** Ends all online sessions of the realm (facts §7.2). */
 export async function logoutAll(call: RealmCall): Promise<Json> {
-  call.rights.check('manageUsers');
   const { context, configuration } = call;
   await context.store.endRealmSessions(configuration.realm.id);
   await applyChanges(call, [], { operation: 'ACTION', resource: 'REALM', path: 'logout-all' });

@@ -6,23 +6,23 @@ import { buildRole } from './import/build-roles.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badInput, badRequest, conflict, duplicateResource, forbidden, notFound } from './refusal.ts';
 import { type Json, text } from './representations/json.ts';
+import type { Right } from './rights.ts';
 
 /** Whose roles: the realm's, or those of one client. */
 export type RoleOwner = { clientUuid: string } | 'realm';
 
-/** Checks what an administrator may do with the roles of an owner. @throws AdminRefusal 403 */
-function checkRoleRight(call: RealmCall, owner: RoleOwner, what: 'list' | 'view' | 'manage'): void {
-  if (owner === 'realm')
-    call.rights.check(what === 'list' ? 'listRoles' : what === 'view' ? 'viewRealm' : 'manageRealm');
-  else
-    call.rights.check(what === 'list' ? 'queryClients' : what === 'view' ? 'viewClients' : 'manageClients');
+/** The right that something done to the roles of an owner needs. */
+export function roleRight(owner: RoleOwner, what: 'list' | 'view' | 'manage'): Right {
+  if (owner === 'realm') return what === 'list' ? 'listRoles' : what === 'view' ? 'viewRealm' : 'manageRealm';
+  return what === 'list' ? 'queryClients' : what === 'view' ? 'viewClients' : 'manageClients';
 }
 
 function ownerUuid(owner: RoleOwner): string | undefined {
   return owner === 'realm' ? undefined : owner.clientUuid;
 }
 
-function ownerOf(role: Role): RoleOwner {
+/** Whose role it is. */
+export function ownerOf(role: Role): RoleOwner {
   return role.clientUuid === undefined ? 'realm' : { clientUuid: role.clientUuid };
 }
 
@@ -44,7 +44,6 @@ export interface RoleQuery {
 
 /** The roles of an owner by the query. */
 export function listRoles(call: RealmCall, owner: RoleOwner, query: RoleQuery): Json[] {
-  checkRoleRight(call, owner, 'list');
   const search = query.search?.toLowerCase() ?? '';
   const matching = rolesOf(call, owner).filter((role) =>
     `${role.name} ${role.description ?? ''}`.toLowerCase().includes(search),
@@ -55,21 +54,19 @@ export function listRoles(call: RealmCall, owner: RoleOwner, query: RoleQuery): 
 }
 
 /** The role of a path by name. @throws AdminRefusal */
-export function getRole(call: RealmCall, owner: RoleOwner, name: string, what: 'view' | 'manage'): Role {
-  checkRoleRight(call, owner, what);
+export function getRole(call: RealmCall, owner: RoleOwner, name: string): Role {
   const role = rolesOf(call, owner).find((one) => one.name === name);
   if (role === undefined) throw notFound('Could not find role');
   return role;
 }
 
 /** The role of `/roles-by-id/{id}`. @throws AdminRefusal */
-export function getRoleById(call: RealmCall, id: string, what: 'view' | 'manage'): Role {
+export function getRoleById(call: RealmCall, id: string): Role {
   const role = call.configuration.roles.get(id);
   if (role === undefined) {
     if (!call.rights.any) throw forbidden();
     throw notFound('Could not find role with id');
   }
-  checkRoleRight(call, ownerOf(role), what);
   return role;
 }
 
@@ -81,7 +78,6 @@ export function rolePath(role: Role): string {
 
 /** Makes a role. */
 export async function createRole(call: RealmCall, owner: RoleOwner, given: Json): Promise<Role> {
-  checkRoleRight(call, owner, 'manage');
   const { context, configuration } = call;
   if (given['name'] === undefined || given['name'] === '') throw badInput('role has no name');
   const role = buildRole(given, {

@@ -7,5 +7,6 @@ export { ERROR_CATALOGUE, type ErrorCode, IdkitError, systemErrorCode } from './
 export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
 export { Secret } from './secret.ts';
+export { inTurns } from './several-turns.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurnWithin } from './turns.ts';

@@ -30,9 +30,10 @@ export {
 } from './password-policy.ts';
 export { listProfileFaults, type ProfileFault } from './profile-rules.ts';
 export type { Realm, RealmSettings, Unenforced } from './realm.ts';
+export { type RecordKind, recordKey, userTurn } from './record-keys.ts';
 export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';
 export type { TokenFamily, UserSession } from './session.ts';
 export type { EndingSessions, SessionEndings } from './session-ending.ts';
 export { listUnenforced } from './unenforced.ts';
-export { type Credential, type LoginFailures, type User, userTurn } from './user.ts';
+export type { Credential, LoginFailures, User } from './user.ts';

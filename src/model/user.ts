@@ -61,8 +61,3 @@ export interface LoginFailures {
   lockedUntil: number;
   lastIpAddress: string;
 }
-
-/** The turn (core, `inTurn`) in which the whole record of a user is read and written, `realm` by its name. */
-export function userTurn(realm: string, userId: string): string {
-  return `users/${userId} of ${realm}`;
-}

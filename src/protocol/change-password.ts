@@ -24,10 +24,10 @@ export async function changePassword(
   password: string,
   { provedBy }: { provedBy?: string } = {},
 ): Promise<PasswordChange> {
-  const { id: realmId, name, settings } = configuration.realm;
+  const { id: realmId, settings } = configuration.realm;
   const { passwordPolicy } = settings;
   let tell: (() => Promise<void>) | undefined;
-  const change = await inTurn(ctx.store, userTurn(name, userId), async (): Promise<PasswordChange> => {
+  const change = await inTurn(ctx.store, userTurn(userId), async (): Promise<PasswordChange> => {
     const user = await ctx.store.findUser(realmId, userId);
     if (user === undefined) return { outcome: 'gone' };
     const { username, email } = user;

@@ -84,8 +84,8 @@ async function count(
 }
 
 async function disable({ ctx, configuration }: LoginAttempt, user: User): Promise<void> {
-  const { id: realmId, name } = configuration.realm;
-  await inTurn(ctx.store, userTurn(name, user.id), async () => {
+  const { id: realmId } = configuration.realm;
+  await inTurn(ctx.store, userTurn(user.id), async () => {
     const current = await ctx.store.findUser(realmId, user.id);
     if (current === undefined) return;
     const attributes = { ...current.attributes, disabledReason: [PERMANENT_LOCKOUT] };

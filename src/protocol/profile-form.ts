@@ -54,8 +54,8 @@ export async function saveProfile(
   form: ReadonlyMap<string, string>,
   clear: readonly string[],
 ): Promise<ProfileChange> {
-  const { id: realmId, name } = configuration.realm;
-  return inTurn(ctx.store, userTurn(name, userId), async () => {
+  const { id: realmId } = configuration.realm;
+  return inTurn(ctx.store, userTurn(userId), async () => {
     const before = await ctx.store.findUser(realmId, userId);
     if (before === undefined) return { outcome: 'gone' };
     const user = withFields(configuration, before, form);

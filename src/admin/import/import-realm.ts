@@ -7,7 +7,7 @@ import { checkRepresentation } from '../representations/check.ts';
 import { RepresentationFault } from '../representations/fault.ts';
 import type { Json } from '../representations/json.ts';
 import { type BuiltRealm, buildRealm } from './build-realm.ts';
-import { grantMasterAccess, inMasterRolesTurn } from './master-access.ts';
+import { grantMasterAccess, inMasterAdminTurn } from './master-access.ts';
 import { checkRealmName, checkSettings } from './realm-settings.ts';
 
 /** Where a representation comes from. */
@@ -72,7 +72,7 @@ export async function createRealm(
 ): Promise<ImportedRealm> {
   const name = checkRealmName(given['realm']);
   const built = await buildRealm(checkSettings(given), name, context);
-  const applied = await inMasterRolesTurn(context, async () => {
+  const applied = await inMasterAdminTurn(context, async () => {
     const master = name === MASTER ? undefined : await context.store.findRealm(MASTER);
     return await context.store.apply([
       ...realmChanges(built),

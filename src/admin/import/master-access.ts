@@ -1,5 +1,5 @@
 import { inTurn } from '../../core/index.ts';
-import { groupPath, type Realm, type Role } from '../../model/index.ts';
+import { groupPath, type Realm, type Role, recordKey } from '../../model/index.ts';
 import type { Change, RealmConfiguration } from '../../store/index.ts';
 import type { AdminContext } from '../context.ts';
 import { MASTER, managementClient, managementClientId, managementRoles } from '../fresh/built-in-clients.ts';
@@ -53,15 +53,10 @@ export function findAdminRole(master: RealmConfiguration): Role | undefined {
   return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
 }
 
-/**
- * Runs `work` alone among all that change roles of master, see `rolesTurn`: whoever adds to master's role `admin`
- * reads and writes the whole of it.
- */
-export function inMasterRolesTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
-  return inTurn(context.store, rolesTurn(MASTER), work);
-}
-
-/** The turn in which roles of a realm are changed. */
-export function rolesTurn(realm: string): string {
-  return `roles of ${realm}`;
+/** Runs `work` alone among all that change master's role `admin`: who adds to it reads and writes the whole of it. */
+export async function inMasterAdminTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
+  const master = await context.store.findRealm(MASTER);
+  const admin = master === undefined ? undefined : findAdminRole(master);
+  if (admin === undefined) return await work();
+  return await inTurn(context.store, recordKey('role', admin.id), work);
 }

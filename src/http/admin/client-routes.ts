@@ -8,6 +8,7 @@ import {
   deleteClient,
   deleteMapper,
   deleteScope,
+  getClient,
   getClientScope,
   getMapper,
   getMapperHolder,
@@ -17,7 +18,6 @@ import {
   listDefaultScopes,
   listMappers,
   listScopes,
-  manageClient,
   renewSecret,
   type ScopeList,
   showClient,
@@ -27,88 +27,161 @@ import {
   updateClient,
   updateMapper,
   updateScope,
-  viewClient,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { type AdminCall, Created, inRealm } from './define.ts';
+import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readRepresentations } from './read-json.ts';
+import type { AdminRow } from './row.ts';
+import { theClient, theScope } from './written.ts';
 
 const LISTS: readonly ScopeList[] = ['default', 'optional'];
 
+const findClient = (call: AdminCall) => getClient(call, call.param('client'));
+
+/** A row below one client that shows something of it. */
+function shows(below: string, handle: (call: AdminCall) => unknown): AdminRow {
+  return { method: 'GET', path: `/clients/:client${below}`, of: findClient, right: 'viewClients', handle };
+}
+
 /** Clients, their secrets, scopes, mappers and sessions; the realm's client scopes (facts §7.2). */
-export const clientRoutes: readonly Route[] = [
-  inRealm('GET', '/clients', (call) => listClients(call, clientQuery(call))),
-  inRealm('POST', '/clients', async (call) => {
-    call.rights.check('createClients');
-    const id = await createClient(call, readRepresentation(call.request, 'ClientRepresentation'));
-    return new Created(`clients/${id}`);
-  }),
-  inRealm('GET', '/clients/:client', async (call) =>
-    showClient(call, await viewClient(call, call.param('client'))),
-  ),
-  inRealm('PUT', '/clients/:client', async (call) => {
-    await manageClient(call, call.param('client'));
-    await updateClient(call, call.param('client'), readRepresentation(call.request, 'ClientRepresentation'));
-  }),
-  inRealm('DELETE', '/clients/:client', (call) => deleteClient(call, call.param('client'))),
-  inRealm('GET', '/clients/:client/client-secret', (call) => showSecret(call, call.param('client'))),
-  inRealm('POST', '/clients/:client/client-secret', (call) => renewSecret(call, call.param('client'))),
-  inRealm('GET', '/clients/:client/client-secret/rotated', (call) =>
-    showRotatedSecret(call, call.param('client')),
-  ),
-  inRealm('GET', '/clients/:client/service-account-user', (call) =>
-    showServiceAccount(call, call.param('client')),
-  ),
-  inRealm('GET', '/clients/:client/session-count', (call) =>
-    countClientSessions(call, call.param('client'), false),
-  ),
-  inRealm('GET', '/clients/:client/offline-session-count', (call) =>
-    countClientSessions(call, call.param('client'), true),
-  ),
-  inRealm('GET', '/clients/:client/user-sessions', (call) => sessions(call, false)),
-  inRealm('GET', '/clients/:client/offline-sessions', (call) => sessions(call, true)),
-  inRealm('POST', '/clients/:client/push-revocation', async (call) => {
-    await manageClient(call, call.param('client'));
-    return {};
-  }),
-  ...LISTS.flatMap((list) => [
-    inRealm('GET', `/clients/:client/${list}-client-scopes`, (call) =>
-      listClientScopesOf(call, call.param('client'), list),
-    ),
-    inRealm('PUT', `/clients/:client/${list}-client-scopes/:scope`, (call) =>
-      changeClientScope(call, call.param('client'), list, call.param('scope'), 'add'),
-    ),
-    inRealm('DELETE', `/clients/:client/${list}-client-scopes/:scope`, (call) =>
-      changeClientScope(call, call.param('client'), list, call.param('scope'), 'remove'),
-    ),
-    inRealm('GET', `/default-${list}-client-scopes`, (call) => listDefaultScopes(call, list)),
-    inRealm('PUT', `/default-${list}-client-scopes/:scope`, (call) =>
-      changeDefaultScope(call, call.param('scope'), list),
-    ),
-    inRealm('DELETE', `/default-${list}-client-scopes/:scope`, (call) =>
-      changeDefaultScope(call, call.param('scope'), 'none'),
-    ),
-  ]),
-  inRealm('GET', '/client-scopes', (call) => listScopes(call)),
-  inRealm('POST', '/client-scopes', async (call) => {
-    call.rights.check('manageClients');
-    const id = await createScope(call, readRepresentation(call.request, 'ClientScopeRepresentation'));
-    return new Created(`client-scopes/${id}`);
-  }),
-  inRealm('GET', '/client-scopes/:scope', (call) => {
-    const scope = getClientScope(call, call.param('scope'), 'viewClients');
-    return listScopes(call).find((one) => one['id'] === scope.id);
-  }),
-  inRealm('PUT', '/client-scopes/:scope', async (call) => {
-    const scope = getClientScope(call, call.param('scope'), 'manageClients');
-    await updateScope(call, scope, readRepresentation(call.request, 'ClientScopeRepresentation'));
-  }),
-  inRealm('DELETE', '/client-scopes/:scope', (call) =>
-    deleteScope(call, getClientScope(call, call.param('scope'), 'manageClients')),
-  ),
-  ...mapperRoutes('client', 'clients'),
-  ...mapperRoutes('clientScope', 'client-scopes'),
+export const clientRows: readonly AdminRow[] = [
+  {
+    method: 'GET',
+    path: '/clients',
+    right: 'queryClients',
+    handle: (call) => listClients(call, clientQuery(call)),
+  },
+  {
+    method: 'POST',
+    path: '/clients',
+    right: 'createClients',
+    writes: [],
+    handle: async (call) => {
+      const id = await createClient(call, readRepresentation(call.request, 'ClientRepresentation'));
+      return new Created(`clients/${id}`);
+    },
+  },
+  shows('', async (call) => showClient(call, await findClient(call))),
+  {
+    method: 'PUT',
+    path: '/clients/:client',
+    of: findClient,
+    right: 'manageClients',
+    writes: [theClient],
+    handle: (call) =>
+      updateClient(call, call.param('client'), readRepresentation(call.request, 'ClientRepresentation')),
+  },
+  {
+    method: 'DELETE',
+    path: '/clients/:client',
+    of: findClient,
+    right: 'manageClients',
+    writes: [theClient],
+    handle: (call) => deleteClient(call, call.param('client')),
+  },
+  shows('/client-secret', (call) => showSecret(call, call.param('client'))),
+  {
+    method: 'POST',
+    path: '/clients/:client/client-secret',
+    of: findClient,
+    right: 'manageClients',
+    writes: [theClient],
+    handle: (call) => renewSecret(call, call.param('client')),
+  },
+  shows('/client-secret/rotated', (call) => showRotatedSecret(call, call.param('client'))),
+  shows('/service-account-user', (call) => showServiceAccount(call, call.param('client'))),
+  shows('/session-count', (call) => countClientSessions(call, call.param('client'), false)),
+  shows('/offline-session-count', (call) => countClientSessions(call, call.param('client'), true)),
+  shows('/user-sessions', (call) => sessions(call, false)),
+  shows('/offline-sessions', (call) => sessions(call, true)),
+  {
+    method: 'POST',
+    path: '/clients/:client/push-revocation',
+    of: findClient,
+    right: 'manageClients',
+    writes: [],
+    handle: () => ({}),
+  },
+  ...LISTS.flatMap(scopeListRows),
+  {
+    method: 'GET',
+    path: '/client-scopes',
+    right: 'viewClients',
+    handle: listScopes,
+  },
+  {
+    method: 'POST',
+    path: '/client-scopes',
+    right: 'manageClients',
+    writes: [],
+    handle: async (call) => {
+      const id = await createScope(call, readRepresentation(call.request, 'ClientScopeRepresentation'));
+      return new Created(`client-scopes/${id}`);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/client-scopes/:scope',
+    right: 'viewClients',
+    handle: (call) => {
+      const scope = getClientScope(call, call.param('scope'));
+      return listScopes(call).find((one) => one['id'] === scope.id);
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/client-scopes/:scope',
+    right: 'manageClients',
+    writes: [theScope],
+    handle: (call) => {
+      const scope = getClientScope(call, call.param('scope'));
+      return updateScope(call, scope, readRepresentation(call.request, 'ClientScopeRepresentation'));
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/client-scopes/:scope',
+    right: 'manageClients',
+    writes: [theScope],
+    handle: (call) => deleteScope(call, getClientScope(call, call.param('scope'))),
+  },
+  ...mapperRows('client', '/clients/:client', findClient),
+  ...mapperRows('clientScope', '/client-scopes/:scope'),
 ];
+
+/** The scopes of one list: those of a client, and those that new clients get. */
+function scopeListRows(list: ScopeList): AdminRow[] {
+  const own = `/clients/:client/${list}-client-scopes`;
+  const usual = `/default-${list}-client-scopes`;
+  return [
+    shows(`/${list}-client-scopes`, (call) => listClientScopesOf(call, call.param('client'), list)),
+    {
+      method: 'GET',
+      path: usual,
+      right: 'viewClients',
+      handle: (call) => listDefaultScopes(call, list),
+    },
+    ...(['PUT', 'DELETE'] as const).flatMap((method): AdminRow[] => [
+      {
+        method,
+        path: `${own}/:scope`,
+        of: findClient,
+        right: 'manageClients',
+        writes: [theClient, theScope],
+        handle: (call) => {
+          const how = method === 'PUT' ? 'add' : 'remove';
+          return changeClientScope(call, call.param('client'), list, call.param('scope'), how);
+        },
+      },
+      {
+        method,
+        path: `${usual}/:scope`,
+        right: 'manageClients',
+        writes: [theScope],
+        handle: (call) => changeDefaultScope(call, call.param('scope'), method === 'PUT' ? list : 'none'),
+      },
+    ]),
+  ];
+}
 
 function clientQuery({ query }: AdminCall) {
   const clientId = query.text('clientId');
@@ -125,30 +198,64 @@ function sessions(call: AdminCall, offline: boolean) {
   return listClientSessions(call, call.param('client'), { offline, ...call.query.page(100) });
 }
 
-function mapperRoutes(kind: 'client' | 'clientScope', area: string): Route[] {
-  const path = `/${area}/:holder/protocol-mappers`;
-  const view = (call: AdminCall) => getMapperHolder(call, kind, call.param('holder'), 'view');
-  const manage = (call: AdminCall) => getMapperHolder(call, kind, call.param('holder'), 'manage');
+function mapperRows(
+  kind: 'client' | 'clientScope',
+  above: string,
+  of?: (call: AdminCall) => unknown,
+): AdminRow[] {
+  const path = `${above}/protocol-mappers`;
+  const name = kind === 'client' ? 'client' : 'scope';
+  const holder = (call: AdminCall) => getMapperHolder(call, kind, call.param(name));
   const body = (call: AdminCall) => readRepresentation(call.request, 'ProtocolMapperRepresentation');
+  const view = { ...(of === undefined ? {} : { of }), right: 'viewClients' as const };
+  const manage = {
+    ...view,
+    right: 'manageClients' as const,
+    writes: [kind === 'client' ? theClient : theScope],
+  };
   return [
-    inRealm('GET', `${path}/models`, async (call) => listMappers(await view(call))),
-    inRealm('POST', `${path}/models`, async (call) => {
-      const holder = await manage(call);
-      const [id] = await addMappers(call, holder, [body(call)]);
-      return new Created(`${area}/${call.param('holder')}/protocol-mappers/models/${id}`);
-    }),
-    inRealm('POST', `${path}/add-models`, async (call) => {
-      const holder = await manage(call);
-      await addMappers(call, holder, readRepresentations(call.request, 'ProtocolMapperRepresentation'));
-    }),
-    inRealm('GET', `${path}/models/:mapper`, async (call) =>
-      getMapper(await view(call), call.param('mapper')),
-    ),
-    inRealm('PUT', `${path}/models/:mapper`, async (call) =>
-      updateMapper(call, await manage(call), call.param('mapper'), body(call)),
-    ),
-    inRealm('DELETE', `${path}/models/:mapper`, async (call) =>
-      deleteMapper(call, await manage(call), call.param('mapper')),
-    ),
+    {
+      method: 'GET',
+      path: `${path}/models`,
+      ...view,
+      handle: async (call) => listMappers(await holder(call)),
+    },
+    {
+      method: 'POST',
+      path: `${path}/models`,
+      ...manage,
+      handle: async (call) => {
+        const [id] = await addMappers(call, await holder(call), [body(call)]);
+        const area = above.slice(1, above.indexOf('/', 1));
+        return new Created(`${area}/${call.param(name)}/protocol-mappers/models/${id}`);
+      },
+    },
+    {
+      method: 'POST',
+      path: `${path}/add-models`,
+      ...manage,
+      handle: async (call) => {
+        const given = readRepresentations(call.request, 'ProtocolMapperRepresentation');
+        await addMappers(call, await holder(call), given);
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/models/:mapper`,
+      ...view,
+      handle: async (call) => getMapper(await holder(call), call.param('mapper')),
+    },
+    {
+      method: 'PUT',
+      path: `${path}/models/:mapper`,
+      ...manage,
+      handle: async (call) => updateMapper(call, await holder(call), call.param('mapper'), body(call)),
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/models/:mapper`,
+      ...manage,
+      handle: async (call) => deleteMapper(call, await holder(call), call.param('mapper')),
+    },
   ];
 }

@@ -12,73 +12,118 @@ import {
   updateComponent,
   updateEventsConfig,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { Created, inRealm, type Query } from './define.ts';
+import { Created } from './call.ts';
+import type { Query } from './query.ts';
 import { readRepresentation } from './read-json.ts';
+import type { AdminRow } from './row.ts';
+import { theComponent, theRealm } from './written.ts';
 
 /** Events, keys and components (facts §7.2). */
-export const eventRoutes: readonly Route[] = [
-  inRealm('GET', '/events', async ({ query, ...call }) => {
-    await call.services.protocol.events.flush?.();
-    return listEvents(call, {
-      ...list(query, { types: 'type' }),
-      ...texts(query, { clientId: 'client', userId: 'user', ipAddress: 'ipAddress' }),
-      ...dates(query),
-      ...query.page(100),
-    });
-  }),
-  inRealm('DELETE', '/events', async (call) => {
-    await call.services.protocol.events.flush?.();
-    await clearEvents(call);
-  }),
-  inRealm('GET', '/events/config', (call) => showEventsConfig(call)),
-  inRealm('PUT', '/events/config', async (call) => {
-    call.rights.check('manageEvents');
-    await updateEventsConfig(call, readRepresentation(call.request, 'RealmEventsConfigRepresentation'));
-  }),
-  inRealm('GET', '/admin-events', ({ query, ...call }) =>
-    listAdminEvents(call, {
-      ...list(query, { operationTypes: 'operationTypes', resourceTypes: 'resourceTypes' }),
-      ...texts(query, {
-        resourcePath: 'resourcePath',
-        authRealmId: 'authRealm',
-        authClientId: 'authClient',
-        authUserId: 'authUser',
-        authIpAddress: 'authIpAddress',
+export const eventRows: readonly AdminRow[] = [
+  {
+    method: 'GET',
+    path: '/events',
+    right: 'viewEvents',
+    handle: async ({ query, ...call }) => {
+      await call.services.protocol.events.flush?.();
+      return listEvents(call, {
+        ...list(query, { types: 'type' }),
+        ...texts(query, { clientId: 'client', userId: 'user', ipAddress: 'ipAddress' }),
+        ...dates(query),
+        ...query.page(100),
+      });
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/events',
+    right: 'manageEvents',
+    writes: [],
+    handle: async (call) => {
+      await call.services.protocol.events.flush?.();
+      await clearEvents(call);
+    },
+  },
+  { method: 'GET', path: '/events/config', right: 'viewEvents', handle: showEventsConfig },
+  {
+    method: 'PUT',
+    path: '/events/config',
+    right: 'manageEvents',
+    writes: [theRealm],
+    handle: (call) =>
+      updateEventsConfig(call, readRepresentation(call.request, 'RealmEventsConfigRepresentation')),
+  },
+  {
+    method: 'GET',
+    path: '/admin-events',
+    right: 'viewEvents',
+    handle: ({ query, ...call }) =>
+      listAdminEvents(call, {
+        ...list(query, { operationTypes: 'operationTypes', resourceTypes: 'resourceTypes' }),
+        ...texts(query, {
+          resourcePath: 'resourcePath',
+          authRealmId: 'authRealm',
+          authClientId: 'authClient',
+          authUserId: 'authUser',
+          authIpAddress: 'authIpAddress',
+        }),
+        ...dates(query),
+        ...query.page(100),
       }),
-      ...dates(query),
-      ...query.page(100),
-    }),
-  ),
-  inRealm('DELETE', '/admin-events', (call) => clearAdminEvents(call)),
-  inRealm('GET', '/keys', (call) => {
-    call.rights.check('viewRealm');
-    const keys = call.services.protocol.keys.list(call.configuration);
-    const active: Record<string, string> = {};
-    for (const key of keys) if (key.status === 'ACTIVE') active[key.algorithm] ??= key.kid;
-    return {
-      active,
-      keys: keys.map(({ priority, ...key }) => ({ ...key, providerPriority: priority })),
-    };
-  }),
-  inRealm('GET', '/components', (call) =>
-    listComponents(call, texts(call.query, { parent: 'parent', type: 'type', name: 'name' })),
-  ),
-  inRealm('POST', '/components', async (call) => {
-    call.rights.check('manageRealm');
-    const id = await createComponent(call, readRepresentation(call.request, 'ComponentRepresentation'));
-    return new Created(`components/${id}`);
-  }),
-  inRealm('GET', '/components/:id', (call) => showComponent(call, call.param('id'))),
-  inRealm('PUT', '/components/:id', async (call) => {
-    call.rights.check('manageRealm');
-    await updateComponent(
-      call,
-      call.param('id'),
-      readRepresentation(call.request, 'ComponentRepresentation'),
-    );
-  }),
-  inRealm('DELETE', '/components/:id', (call) => deleteComponent(call, call.param('id'))),
+  },
+  { method: 'DELETE', path: '/admin-events', right: 'manageEvents', writes: [], handle: clearAdminEvents },
+  {
+    method: 'GET',
+    path: '/keys',
+    right: 'viewRealm',
+    handle: (call) => {
+      const keys = call.services.protocol.keys.list(call.configuration);
+      const active: Record<string, string> = {};
+      for (const key of keys) if (key.status === 'ACTIVE') active[key.algorithm] ??= key.kid;
+      return {
+        active,
+        keys: keys.map(({ priority, ...key }) => ({ ...key, providerPriority: priority })),
+      };
+    },
+  },
+  {
+    method: 'GET',
+    path: '/components',
+    right: 'viewRealm',
+    handle: (call) =>
+      listComponents(call, texts(call.query, { parent: 'parent', type: 'type', name: 'name' })),
+  },
+  {
+    method: 'POST',
+    path: '/components',
+    right: 'manageRealm',
+    writes: [],
+    handle: async (call) => {
+      const id = await createComponent(call, readRepresentation(call.request, 'ComponentRepresentation'));
+      return new Created(`components/${id}`);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/components/:id',
+    right: 'viewRealm',
+    handle: (call) => showComponent(call, call.param('id')),
+  },
+  {
+    method: 'PUT',
+    path: '/components/:id',
+    right: 'manageRealm',
+    writes: [theComponent],
+    handle: (call) =>
+      updateComponent(call, call.param('id'), readRepresentation(call.request, 'ComponentRepresentation')),
+  },
+  {
+    method: 'DELETE',
+    path: '/components/:id',
+    right: 'manageRealm',
+    writes: [theComponent],
+    handle: (call) => deleteComponent(call, call.param('id')),
+  },
 ];
 
 function texts<K extends string>(

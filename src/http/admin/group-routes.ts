@@ -9,57 +9,106 @@ import {
   showGroupByPath,
   updateGroup,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { type AdminCall, Created, inRealm } from './define.ts';
+import { type AdminCall, Created } from './call.ts';
 import { readRepresentation } from './read-json.ts';
+import type { AdminRow } from './row.ts';
+import { theGroup, theGroups, theMovedGroup } from './written.ts';
+
+const theGroupOf = (call: AdminCall) => getGroup(call, call.param('id'));
 
 /** Groups (facts §7.2). */
-export const groupRoutes: readonly Route[] = [
-  inRealm('GET', '/groups', (call) => listGroups(call, groupQuery(call, true))),
-  inRealm('POST', '/groups', async (call) => {
-    call.rights.check('manageUsers');
-    const given = readRepresentation(call.request, 'GroupRepresentation');
-    const { outcome, group } = await createGroup(call, given);
-    return outcome === 'moved' ? undefined : new Created(`groups/${group.id}`);
-  }),
-  inRealm('GET', '/groups/count', (call) => {
-    const search = call.query.text('search');
-    return countGroups(call, {
-      top: call.query.flag('top') === true,
-      ...(search === undefined ? {} : { search }),
-    });
-  }),
-  inRealm('GET', '/group-by-path/*', (call) => showGroupByPath(call, call.param('*'))),
-  inRealm('GET', '/groups/:id', (call) =>
-    showGroup(call, getGroup(call, call.param('id'), 'queryGroups'), 'with access'),
-  ),
-  inRealm('PUT', '/groups/:id', async (call) => {
-    const group = getGroup(call, call.param('id'), 'manageUsers');
-    await updateGroup(call, group, readRepresentation(call.request, 'GroupRepresentation'));
-  }),
-  inRealm('DELETE', '/groups/:id', (call) =>
-    deleteGroup(call, getGroup(call, call.param('id'), 'manageUsers')),
-  ),
-  inRealm('GET', '/groups/:id/children', (call) => {
-    const parent = getGroup(call, call.param('id'), 'queryGroups');
-    return listGroups(call, groupQuery(call, false), parent.id);
-  }),
-  inRealm('POST', '/groups/:id/children', async (call) => {
-    const parent = getGroup(call, call.param('id'), 'manageUsers');
-    const given = readRepresentation(call.request, 'GroupRepresentation');
-    const { outcome, group } = await createGroup(call, given, parent);
-    if (outcome === 'moved') return undefined;
-    const { configuration } = call;
-    const groups = new Map([...configuration.groups, [group.id, group]]);
-    const after = { ...call, configuration: { ...configuration, groups } };
-    const { subGroupCount: _count, ...body } = await showGroup(after, group, 'with access');
-    return new Created(`groups/${group.id}`, body);
-  }),
-  inRealm('GET', '/groups/:id/members', (call) => {
-    const { first, max } = call.query.page(100);
-    return listMembers(call, call.param('id'), first, max);
-  }),
+export const groupRows: readonly AdminRow[] = [
+  {
+    method: 'GET',
+    path: '/groups',
+    right: 'queryGroups',
+    handle: (call) => listGroups(call, groupQuery(call, true)),
+  },
+  {
+    method: 'POST',
+    path: '/groups',
+    right: 'manageUsers',
+    writes: [theGroups, theMovedGroup],
+    handle: async (call) => {
+      const given = readRepresentation(call.request, 'GroupRepresentation');
+      const { outcome, group } = await createGroup(call, given);
+      return outcome === 'moved' ? undefined : new Created(`groups/${group.id}`);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/groups/count',
+    right: 'queryGroups',
+    handle: (call) => {
+      const search = call.query.text('search');
+      return countGroups(call, {
+        top: call.query.flag('top') === true,
+        ...(search === undefined ? {} : { search }),
+      });
+    },
+  },
+  {
+    method: 'GET',
+    path: '/group-by-path/*',
+    right: 'viewUsers',
+    handle: (call) => showGroupByPath(call, call.param('*')),
+  },
+  {
+    method: 'GET',
+    path: '/groups/:id',
+    right: 'queryGroups',
+    handle: (call) => showGroup(call, theGroupOf(call), 'with access'),
+  },
+  {
+    method: 'PUT',
+    path: '/groups/:id',
+    right: 'manageUsers',
+    writes: [theGroup],
+    handle: (call) =>
+      updateGroup(call, theGroupOf(call), readRepresentation(call.request, 'GroupRepresentation')),
+  },
+  {
+    method: 'DELETE',
+    path: '/groups/:id',
+    right: 'manageUsers',
+    writes: [theGroups, theGroup],
+    handle: (call) => deleteGroup(call, theGroupOf(call)),
+  },
+  {
+    method: 'GET',
+    path: '/groups/:id/children',
+    right: 'queryGroups',
+    handle: (call) => listGroups(call, groupQuery(call, false), theGroupOf(call).id),
+  },
+  {
+    method: 'POST',
+    path: '/groups/:id/children',
+    right: 'manageUsers',
+    writes: [theGroups, theMovedGroup],
+    handle: createChild,
+  },
+  {
+    method: 'GET',
+    path: '/groups/:id/members',
+    right: 'viewUsers',
+    handle: (call) => {
+      const { first, max } = call.query.page(100);
+      return listMembers(call, call.param('id'), first, max);
+    },
+  },
 ];
+
+async function createChild(call: AdminCall): Promise<Created | undefined> {
+  const parent = theGroupOf(call);
+  const given = readRepresentation(call.request, 'GroupRepresentation');
+  const { outcome, group } = await createGroup(call, given, parent);
+  if (outcome === 'moved') return undefined;
+  const { configuration } = call;
+  const groups = new Map([...configuration.groups, [group.id, group]]);
+  const after = { ...call, configuration: { ...configuration, groups } };
+  const { subGroupCount: _count, ...body } = await showGroup(after, group, 'with access');
+  return new Created(`groups/${group.id}`, body);
+}
 
 function groupQuery({ query }: AdminCall, briefByDefault: boolean) {
   const search = query.text('search');

@@ -2,7 +2,8 @@ import { AdminRefusal, notFound } from '../../admin/index.ts';
 import { preflight } from '../preflight.ts';
 import type { Route } from '../route.ts';
 import { authenticate } from './authenticate.ts';
-import { inRealm } from './define.ts';
+import type { AdminCall } from './call.ts';
+import type { AdminRow } from './row.ts';
 
 /** What Keycloak 26's administrative API has below a realm and this version does not build; `*` is one segment. */
 const NOT_BUILT = `
@@ -37,25 +38,33 @@ export function notBuilt(method: string, path: string): AdminRefusal {
   return new AdminRefusal('not-built', { errorMessage: `this part is not built yet: ${method} ${path}` });
 }
 
-/** The rest of the tree below `/admin/realms`: parts that come later, and what Keycloak does not have either. */
+/** The rest of the tree below a realm: parts that come later, and what Keycloak does not have either. */
+export const restRows: readonly AdminRow[] = [
+  { method: 'GET', path: '/*', right: 'none', handle: refuse },
+  ...(['POST', 'PUT', 'DELETE'] as const).map(
+    (method): AdminRow => ({ method, path: '/*', right: 'none', writes: [], handle: refuse }),
+  ),
+];
+
+function refuse(call: AdminCall): never {
+  const { method, url } = call.request;
+  const below = call.param('*').replace(/\/$/, '');
+  if (!NOT_BUILT.some((pattern) => pattern.test(below))) throw notFound();
+  const flow = /^authentication\/flows\/([^/]+)\/executions$/.exec(below)?.[1];
+  if (flow !== undefined && (method === 'GET' || method === 'HEAD')) {
+    call.rights.check('viewRealm');
+    const flows = call.configuration.realm.settings.kept['authenticationFlows'];
+    if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === flow))
+      throw notFound('Flow not found');
+  }
+  throw notBuilt(method === 'HEAD' ? 'GET' : method, url.split('?', 1)[0]!);
+}
+
+/** What is asked before a request, and the parts of the API outside of realms. */
 export const restRoutes: readonly Route[] = [
   preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm/*', 'DELETE, GET, POST, PUT'),
-  ...(['GET', 'POST', 'PUT', 'DELETE'] as const).flatMap((method): Route[] => [
-    inRealm(method, '/*', (call) => {
-      const below = call.param('*').replace(/\/$/, '');
-      if (!NOT_BUILT.some((pattern) => pattern.test(below))) throw notFound();
-      const flow = /^authentication\/flows\/([^/]+)\/executions$/.exec(below)?.[1];
-      if (flow !== undefined && method === 'GET') {
-        call.rights.check('viewRealm');
-        const flows = call.configuration.realm.settings.kept['authenticationFlows'];
-        if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === flow))
-          throw notFound('Flow not found');
-      }
-      throw notBuilt(method, call.request.url.split('?', 1)[0]!);
-    }),
-  ]),
   ...['/admin/serverinfo', '/admin/serverinfo/*'].map(
     (url): Route => ({
       method: 'GET',

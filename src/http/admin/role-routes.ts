@@ -14,51 +14,98 @@ import {
   listRoles,
   listRoleUsers,
   mappingClient,
+  ownerOf,
+  type Right,
   type RoleHolder,
   type RoleOwner,
   rolePath,
   roleRepresentation,
+  roleRight,
   updateRole,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { type AdminCall, Created, inRealm } from './define.ts';
+import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readRepresentations } from './read-json.ts';
+import type { AdminRow, Written } from './row.ts';
+import { theClient, theGroup, theNamedRole, theRole, theUser } from './written.ts';
 
 type Role = ReturnType<typeof getRole>;
 
-/** Roles of the realm and of clients, and who has them (facts §7.2). */
-export const roleRoutes: readonly Route[] = [
-  ...ownerRoutes('/roles', () => 'realm'),
-  ...ownerRoutes('/clients/:client/roles', async (call) => {
-    const client = await getClient(call, call.param('client'));
-    return { clientUuid: client.id };
-  }),
-  ...oneRoleRoutes('/roles-by-id/:id', (call, what) => getRoleById(call, call.param('id'), what)),
-  ...mappingRoutes('/users/:id/role-mappings', async (call) => ({
-    user: await getUser(call, call.param('id')),
-  })),
-  ...mappingRoutes('/groups/:id/role-mappings', async (call) => ({
-    group: getGroup(call, call.param('id'), 'viewUsers'),
-  })),
+/** How a path says whose roles it means. */
+interface OwnerPath {
+  path: string;
+  kind: 'realm' | 'client';
+  of?: (call: AdminCall) => unknown;
+  owner(call: AdminCall): RoleOwner;
+}
+
+const OWNERS: readonly OwnerPath[] = [
+  { path: '/roles', kind: 'realm', owner: () => 'realm' },
+  {
+    path: '/clients/:client/roles',
+    kind: 'client',
+    of: (call) => getClient(call, call.param('client')),
+    owner: (call) => ({ clientUuid: call.param('client') }),
+  },
 ];
 
-function ownerRoutes(path: string, owner: (call: AdminCall) => RoleOwner | Promise<RoleOwner>): Route[] {
+const USER_MAPPINGS = {
+  path: '/users/:id/role-mappings',
+  holder: async (call: AdminCall) => ({ user: await getUser(call, call.param('id')) }),
+  holds: theUser,
+};
+const GROUP_MAPPINGS = {
+  path: '/groups/:id/role-mappings',
+  holder: async (call: AdminCall) => ({ group: getGroup(call, call.param('id')) }),
+  holds: theGroup,
+};
+
+/** Roles of the realm and of clients, and who has them (facts §7.2). */
+export const roleRows: readonly AdminRow[] = [
+  ...OWNERS.flatMap(ownerRows),
+  ...oneRoleRows('/roles-by-id/:id', {
+    writes: [theRole],
+    right: (what) => (call) => roleRight(ownerOf(getRoleById(call, call.param('id'))), what),
+    find: (call) => getRoleById(call, call.param('id')),
+  }),
+  ...mappingRows(USER_MAPPINGS),
+  ...mappingRows(GROUP_MAPPINGS),
+];
+
+function ownerRows({ path, kind, of, owner }: OwnerPath): AdminRow[] {
+  const found = of === undefined ? {} : { of };
+  const right = (what: 'list' | 'view' | 'manage') => (call: AdminCall) => roleRight(owner(call), what);
+  const find = (call: AdminCall) => getRole(call, owner(call), call.param('name'));
   return [
-    inRealm('GET', path, async (call) => listRoles(call, await owner(call), roleQuery(call))),
-    inRealm('POST', path, async (call) => {
-      const of = await owner(call);
-      call.rights.check(of === 'realm' ? 'manageRealm' : 'manageClients');
-      const role = await createRole(call, of, readRepresentation(call.request, 'RoleRepresentation'));
-      return new Created(rolePath(role));
-    }),
-    ...oneRoleRoutes(`${path}/:name`, async (call, what) =>
-      getRole(call, await owner(call), call.param('name'), what),
-    ),
-    inRealm('GET', `${path}/:name/users`, async (call) => {
-      const role = getRole(call, await owner(call), call.param('name'), 'view');
-      const { first, max } = call.query.page(100);
-      return listRoleUsers(call, role, first, max);
-    }),
+    {
+      method: 'GET',
+      path,
+      ...found,
+      right: right('list'),
+      handle: (call) => listRoles(call, owner(call), roleQuery(call)),
+    },
+    {
+      method: 'POST',
+      path,
+      ...found,
+      right: right('manage'),
+      // Roles go with their client.
+      writes: kind === 'client' ? [theClient] : [],
+      handle: async (call) => {
+        const given = readRepresentation(call.request, 'RoleRepresentation');
+        return new Created(rolePath(await createRole(call, owner(call), given)));
+      },
+    },
+    ...oneRoleRows(`${path}/:name`, { ...found, writes: [theNamedRole(kind)], right, find }),
+    {
+      method: 'GET',
+      path: `${path}/:name/users`,
+      ...found,
+      right: right('view'),
+      handle: (call) => {
+        const { first, max } = call.query.page(100);
+        return listRoleUsers(call, find(call), first, max);
+      },
+    },
   ];
 }
 
@@ -72,63 +119,111 @@ function roleQuery({ query }: AdminCall) {
   };
 }
 
+/** How the path of one role names it. */
+interface RolePath {
+  of?: (call: AdminCall) => unknown;
+  writes: readonly Written[];
+  right(what: 'view' | 'manage'): (call: AdminCall) => Right;
+  find(call: AdminCall): Role;
+}
+
 /** Rows of one role, however its path names it. */
-function oneRoleRoutes(
-  path: string,
-  find: (call: AdminCall, what: 'view' | 'manage') => Role | Promise<Role>,
-): Route[] {
+function oneRoleRows(path: string, { of, writes, right, find }: RolePath): AdminRow[] {
+  const found = of === undefined ? {} : { of };
+  const view = { method: 'GET', ...found, right: right('view') } as const;
+  const manage = { ...found, right: right('manage'), writes };
   const composites = (call: AdminCall) => readRepresentations(call.request, 'RoleRepresentation');
   return [
-    inRealm('GET', path, async (call) => roleRepresentation(await find(call, 'view'), 'full')),
-    inRealm('PUT', path, async (call) => {
-      const role = await find(call, 'manage');
-      await updateRole(call, role, readRepresentation(call.request, 'RoleRepresentation'));
-    }),
-    inRealm('DELETE', path, async (call) => deleteRole(call, await find(call, 'manage'))),
-    inRealm('GET', `${path}/composites`, async (call) => listComposites(call, await find(call, 'view'))),
-    inRealm('POST', `${path}/composites`, async (call) =>
-      changeComposites(call, await find(call, 'manage'), composites(call), 'add'),
-    ),
-    inRealm('DELETE', `${path}/composites`, async (call) =>
-      changeComposites(call, await find(call, 'manage'), composites(call), 'remove'),
-    ),
-    inRealm('GET', `${path}/composites/realm`, async (call) =>
-      listComposites(call, await find(call, 'view'), 'realm'),
-    ),
-    inRealm('GET', `${path}/composites/clients/:owner`, async (call) => {
-      const role = await find(call, 'view');
-      const client = await getClient(call, call.param('owner'));
-      return listComposites(call, role, { clientUuid: client.id });
-    }),
+    { ...view, path, handle: (call) => roleRepresentation(find(call), 'full') },
+    {
+      method: 'PUT',
+      path,
+      ...manage,
+      handle: (call) => {
+        const role = find(call);
+        return updateRole(call, role, readRepresentation(call.request, 'RoleRepresentation'));
+      },
+    },
+    { method: 'DELETE', path, ...manage, handle: (call) => deleteRole(call, find(call)) },
+    { ...view, path: `${path}/composites`, handle: (call) => listComposites(call, find(call)) },
+    {
+      method: 'POST',
+      path: `${path}/composites`,
+      ...manage,
+      handle: (call) => changeComposites(call, find(call), composites(call), 'add'),
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/composites`,
+      ...manage,
+      handle: (call) => changeComposites(call, find(call), composites(call), 'remove'),
+    },
+    {
+      ...view,
+      path: `${path}/composites/realm`,
+      handle: (call) => listComposites(call, find(call), 'realm'),
+    },
+    {
+      ...view,
+      path: `${path}/composites/clients/:owner`,
+      handle: async (call) => {
+        const role = find(call);
+        const client = await getClient(call, call.param('owner'));
+        return listComposites(call, role, { clientUuid: client.id });
+      },
+    },
   ];
 }
 
+/** Who has roles, by a path. */
+interface MappingPath {
+  path: string;
+  holder(call: AdminCall): Promise<RoleHolder>;
+  holds: Written;
+}
+
 /** Rows of who has which roles. */
-function mappingRoutes(path: string, holder: (call: AdminCall) => Promise<RoleHolder>): Route[] {
+function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
+  // A group is looked for with the right to see users alone.
+  const of = holds === theGroup ? (call: AdminCall) => call.rights.check('viewUsers') : holder;
   const owners: readonly [string, (call: AdminCall) => Promise<RoleOwner>][] = [
     [`${path}/realm`, async () => 'realm'],
     [`${path}/clients/:client`, (call) => mappingClient(call, call.param('client'))],
   ];
   return [
-    inRealm('GET', path, async (call) => listMappings(call, await holder(call))),
+    {
+      method: 'GET',
+      path,
+      of,
+      right: 'viewUsers',
+      handle: async (call) => listMappings(call, await holder(call)),
+    },
     ...owners.flatMap(([below, owner]) => [
-      inRealm('GET', below, async (call) =>
-        listMappingsOf(call, await holder(call), await owner(call), 'direct'),
+      ...(['', '/available', '/composite'] as const).map(
+        (which): AdminRow => ({
+          method: 'GET',
+          path: `${below}${which}`,
+          of,
+          right: 'viewUsers',
+          handle: async (call) => listMappingsOf(call, await holder(call), await owner(call), WHICH[which]),
+        }),
       ),
-      inRealm('GET', `${below}/available`, async (call) =>
-        listMappingsOf(call, await holder(call), await owner(call), 'available'),
-      ),
-      inRealm('GET', `${below}/composite`, async (call) =>
-        listMappingsOf(call, await holder(call), await owner(call), 'composite'),
-      ),
-      ...(['POST', 'DELETE'] as const).map((method) =>
-        inRealm(method, below, async (call) => {
-          const to = await holder(call);
-          call.rights.check('manageUsers');
-          const roles = readRepresentations(call.request, 'RoleRepresentation');
-          await changeMappings(call, to, await owner(call), roles, method === 'POST' ? 'add' : 'remove');
+      ...(['POST', 'DELETE'] as const).map(
+        (method): AdminRow => ({
+          method,
+          path: below,
+          of,
+          right: 'manageUsers',
+          writes: [holds],
+          handle: async (call) => {
+            const to = await holder(call);
+            const roles = readRepresentations(call.request, 'RoleRepresentation');
+            await changeMappings(call, to, await owner(call), roles, method === 'POST' ? 'add' : 'remove');
+          },
         }),
       ),
     ]),
   ];
 }
+
+const WHICH = { '': 'direct', '/available': 'available', '/composite': 'composite' } as const;

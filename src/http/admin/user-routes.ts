@@ -6,6 +6,7 @@ import {
   createUser,
   deleteCredential,
   deleteUser,
+  getUser,
   labelCredential,
   listConsents,
   listCredentials,
@@ -18,71 +19,168 @@ import {
   showUser,
   updateUser,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { type AdminCall, Created, inRealm } from './define.ts';
+import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readText } from './read-json.ts';
+import type { AdminRow } from './row.ts';
+import { theUser } from './written.ts';
+
+const findUser = (call: AdminCall) => getUser(call, call.param('id'));
 
 /** Users, their credentials, sessions and groups (facts §7.2). */
-export const userRoutes: readonly Route[] = [
-  inRealm('GET', '/users', (call) =>
-    listUsers(
-      call,
-      { ...userQuery(call), ...call.query.page(100) },
-      call.query.flag('briefRepresentation') === true,
-    ),
-  ),
-  inRealm('GET', '/users/count', (call) => countUsers(call, userQuery(call))),
-  inRealm('POST', '/users', async (call) => {
-    call.rights.check('manageUsers');
-    const id = await createUser(call, readRepresentation(call.request, 'UserRepresentation'));
-    return new Created(`users/${id}`);
-  }),
-  inRealm('GET', '/users/:id', (call) => showUser(call, call.param('id'))),
-  inRealm('PUT', '/users/:id', (call) =>
-    updateUser(call, call.param('id'), readRepresentation(call.request, 'UserRepresentation')),
-  ),
-  inRealm('DELETE', '/users/:id', (call) => deleteUser(call, call.param('id'))),
-  inRealm('PUT', '/users/:id/reset-password', async (call) => {
-    call.rights.check('manageUsers');
-    await resetPassword(call, call.param('id'), readRepresentation(call.request, 'CredentialRepresentation'));
-  }),
-  inRealm('GET', '/users/:id/credentials', (call) => listCredentials(call, call.param('id'))),
-  inRealm('DELETE', '/users/:id/credentials/:credential', (call) =>
-    deleteCredential(call, call.param('id'), call.param('credential')),
-  ),
-  inRealm('PUT', '/users/:id/credentials/:credential/userLabel', (call) =>
-    labelCredential(
-      call,
-      call.param('id'),
-      call.param('credential'),
-      checkText(readText(call.request), '$').slice(0, 255),
-    ),
-  ),
-  inRealm('GET', '/users/:id/sessions', (call) => listUserSessions(call, call.param('id'))),
-  inRealm('GET', '/users/:id/offline-sessions/:client', (call) =>
-    listUserSessions(call, call.param('id'), call.param('client')),
-  ),
-  inRealm('GET', '/users/:id/consents', (call) => listConsents(call, call.param('id'))),
-  inRealm('DELETE', '/users/:id/consents/:client', (call) =>
-    revokeConsent(call, call.param('id'), call.param('client')),
-  ),
-  inRealm('POST', '/users/:id/logout', (call) => logoutUser(call, call.param('id'))),
-  inRealm('GET', '/users/:id/groups', async (call) => {
-    const { first, max } = call.query.page(-1);
-    const search = call.query.text('search')?.toLowerCase() ?? '';
-    const groups = await listUserGroups(call, call.param('id'));
-    return groups
-      .filter((group) => String(group['name']).toLowerCase().includes(search))
-      .slice(first, first + max);
-  }),
-  inRealm('GET', '/users/:id/groups/count', async (call) => ({
-    count: (await listUserGroups(call, call.param('id'))).length,
-  })),
-  inRealm('PUT', '/users/:id/groups/:group', (call) =>
-    changeMembership(call, call.param('id'), call.param('group'), 'join'),
-  ),
-  inRealm('DELETE', '/users/:id/groups/:group', (call) =>
-    changeMembership(call, call.param('id'), call.param('group'), 'leave'),
+export const userRows: readonly AdminRow[] = [
+  {
+    method: 'GET',
+    path: '/users',
+    right: 'queryUsers',
+    handle: (call) =>
+      listUsers(
+        call,
+        { ...userQuery(call), ...call.query.page(100) },
+        call.query.flag('briefRepresentation') === true,
+      ),
+  },
+  {
+    method: 'GET',
+    path: '/users/count',
+    right: 'queryUsers',
+    handle: (call) => countUsers(call, userQuery(call)),
+  },
+  {
+    method: 'POST',
+    path: '/users',
+    right: 'manageUsers',
+    writes: [],
+    handle: async (call) => {
+      const id = await createUser(call, readRepresentation(call.request, 'UserRepresentation'));
+      return new Created(`users/${id}`);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/users/:id',
+    of: findUser,
+    right: 'viewUsers',
+    handle: (call) => showUser(call, call.param('id')),
+  },
+  {
+    method: 'PUT',
+    path: '/users/:id',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) =>
+      updateUser(call, call.param('id'), readRepresentation(call.request, 'UserRepresentation')),
+  },
+  {
+    method: 'DELETE',
+    path: '/users/:id',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) => deleteUser(call, call.param('id')),
+  },
+  {
+    method: 'PUT',
+    path: '/users/:id/reset-password',
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) =>
+      resetPassword(call, call.param('id'), readRepresentation(call.request, 'CredentialRepresentation')),
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/credentials',
+    of: findUser,
+    right: 'viewUsers',
+    handle: (call) => listCredentials(call, call.param('id')),
+  },
+  {
+    method: 'DELETE',
+    path: '/users/:id/credentials/:credential',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) => deleteCredential(call, call.param('id'), call.param('credential')),
+  },
+  {
+    method: 'PUT',
+    path: '/users/:id/credentials/:credential/userLabel',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) => {
+      const label = checkText(readText(call.request), '$').slice(0, 255);
+      return labelCredential(call, call.param('id'), call.param('credential'), label);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/sessions',
+    of: findUser,
+    right: 'viewUsers',
+    handle: (call) => listUserSessions(call, call.param('id')),
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/offline-sessions/:client',
+    of: findUser,
+    right: 'viewUsers',
+    handle: (call) => listUserSessions(call, call.param('id'), call.param('client')),
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/consents',
+    of: findUser,
+    right: 'viewUsers',
+    handle: (call) => listConsents(call, call.param('id')),
+  },
+  {
+    method: 'DELETE',
+    path: '/users/:id/consents/:client',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) => revokeConsent(call, call.param('id'), call.param('client')),
+  },
+  {
+    method: 'POST',
+    path: '/users/:id/logout',
+    of: findUser,
+    right: 'manageUsers',
+    writes: [theUser],
+    handle: (call) => logoutUser(call, call.param('id')),
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/groups',
+    of: findUser,
+    right: 'viewUsers',
+    handle: async (call) => {
+      const { first, max } = call.query.page(-1);
+      const search = call.query.text('search')?.toLowerCase() ?? '';
+      const groups = await listUserGroups(call, call.param('id'));
+      return groups
+        .filter((group) => String(group['name']).toLowerCase().includes(search))
+        .slice(first, first + max);
+    },
+  },
+  {
+    method: 'GET',
+    path: '/users/:id/groups/count',
+    of: findUser,
+    right: 'viewUsers',
+    handle: async (call) => ({ count: (await listUserGroups(call, call.param('id'))).length }),
+  },
+  ...(['PUT', 'DELETE'] as const).map(
+    (method): AdminRow => ({
+      method,
+      path: '/users/:id/groups/:group',
+      of: findUser,
+      right: 'manageUsers',
+      writes: [theUser],
+      handle: (call) =>
+        changeMembership(call, call.param('id'), call.param('group'), method === 'PUT' ? 'join' : 'leave'),
+    }),
   ),
 ];
 

@@ -1,7 +1,8 @@
 import { whoAmI } from '../../admin/index.ts';
 import type { Route } from '../route.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
-import { readQuery, sendJson } from './define.ts';
+import { sendJson } from './call.ts';
+import { readQuery } from './query.ts';
 
 /** What Keycloak's console asks first; it lies beside the administrative API, not below it. */
 export const whoAmIRoute: Route = {

@@ -11,7 +11,7 @@ export const terms: RequiredAction = {
 
   async submit(call, login) {
     const { ctx, configuration, request, now } = call;
-    const { id: realmId, name } = configuration.realm;
+    const { id: realmId } = configuration.realm;
     const { user, client } = login;
     const event = startEvent(call, 'CUSTOM_REQUIRED_ACTION', client);
     event.userId = user.id;
@@ -21,7 +21,7 @@ export const terms: RequiredAction = {
       event.failed('rejected_by_user');
       return { outcome: 'refused' };
     }
-    const accepted = await inTurn(ctx.store, userTurn(name, user.id), async () => {
+    const accepted = await inTurn(ctx.store, userTurn(user.id), async () => {
       const current = await ctx.store.findUser(realmId, user.id);
       if (current === undefined) return undefined;
       const next = {
