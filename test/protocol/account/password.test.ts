@@ -123,6 +123,22 @@ describe('the page of the password (contract §5)', () => {
     assert.equal(await world.store.findLoginFailures(user.realmId, user.id), undefined);
   });
 
+  it('compares no more guesses at once than the realm allows (facts §11)', async () => {
+    const { user, browser } = await realmOf('guesses', {
+      bruteForceProtected: true,
+      failureFactor: 3,
+      waitIncrementSeconds: 60,
+      quickLoginCheckMilliSeconds: 0,
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, at) =>
+        browser.change('password', at === 20 ? change : { ...change, password: `guess-${at}` }),
+      ),
+    );
+    assert.deepEqual([...new Set(answers.map(messageOf))], ['accountPasswordWrongMessage']);
+    assert.equal((await world.store.findLoginFailures(user.realmId, user.id))?.failures, 3);
+  });
+
   it('does not undo a password that an administrator sets at that very moment', async () => {
     const { realm, user, browser } = await realmOf('race');
     const { stateChecker } = accountOf(await browser.open('password'));
