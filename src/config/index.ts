@@ -18,6 +18,7 @@ export { findPassphrase, type PassphraseOptions, readPassphrase } from './passph
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export { findPostgresPassword } from './postgres-password.ts';
 export {
+  type AuthMethod,
   type PostgresAddress,
   type PostgresHost,
   parsePostgresUrl,

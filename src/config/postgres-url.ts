@@ -5,6 +5,10 @@ import { IdkitError, Secret } from '../core/index.ts';
 export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
+/** How a server may check who connects; the names are libpq's (PostgreSQL documentation, 34.1.2, `require_auth`). */
+export const AUTH_METHODS = ['scram-sha-256', 'md5', 'none'] as const;
+export type AuthMethod = (typeof AUTH_METHODS)[number];
+
 /** One server of an address; `host` is a directory with a socket where it begins with `/`. */
 export interface PostgresHost {
   host: string;
@@ -27,6 +31,8 @@ export interface PostgresAddress {
   /** Seconds that an attempt to connect may take. */
   connectTimeout: number | undefined;
   passFile: string | undefined;
+  /** What the server may ask for; `none` is a server that asks nothing. */
+  requireAuth: readonly AuthMethod[];
 }
 
 const PARAMETERS = [
@@ -41,6 +47,7 @@ const PARAMETERS = [
   'sslkey',
   'connect_timeout',
   'passfile',
+  'require_auth',
   'target_session_attrs',
   'application_name',
 ] as const;
@@ -74,6 +81,7 @@ export function parsePostgresUrl(url: string): PostgresAddress {
     sslKey: given.get('sslkey'),
     connectTimeout: readSeconds(given.get('connect_timeout')),
     passFile: given.get('passfile'),
+    requireAuth: readMethods(given.get('require_auth')),
   };
 }
 
@@ -142,6 +150,23 @@ function readSeconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,5}$/.test(text)) throw wrong(`its connect_timeout ${JSON.stringify(text)} is not in seconds`);
   return Number(text) === 0 ? undefined : Number(text);
+}
+
+/**
+ * SCRAM alone sees the password, by default. `md5` brings SCRAM along: the server asks for either, by what it stores of
+ * the password, and a restore stores it for SCRAM. Nothing admits a password in the clear.
+ */
+function readMethods(text: string | undefined): readonly AuthMethod[] {
+  if (text === undefined) return ['scram-sha-256', 'none'];
+  const methods = text.split(',').map((name) => {
+    const method = AUTH_METHODS.find((known) => known === name.trim());
+    if (method !== undefined) return method;
+    const why = name.trim() === 'password' ? 'would send the password in the clear' : 'is not known';
+    throw wrong(
+      `its require_auth ${JSON.stringify(text)} has ${JSON.stringify(name)}, which ${why}; ${AUTH_METHODS.join(', ')} are allowed`,
+    );
+  });
+  return [...new Set([...methods, ...(methods.includes('md5') ? (['scram-sha-256'] as const) : [])])];
 }
 
 /** The service writes, so it takes only a server that does, whatever else would be allowed. */

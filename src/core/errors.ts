@@ -23,6 +23,10 @@ export const ERROR_CATALOGUE = {
   IDKIT_LOCKED: { exit: 11, meaning: 'another idkit procedure is at work on the same place' },
   IDKIT_SERVICE_RUNNING: { exit: 11, meaning: 'the service runs where it must be stopped' },
   IDKIT_CREDENTIALS: { exit: 12, meaning: 'wrong passphrase or credentials' },
+  IDKIT_PASSWORD_METHOD: {
+    exit: 12,
+    meaning: 'the database server does not check the password in a way that keeps it secret',
+  },
   IDKIT_DAMAGED: {
     exit: 13,
     meaning: 'a checksum, archive, dump or realm file of a backup set does not hold',

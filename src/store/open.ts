@@ -23,6 +23,7 @@ import { resealAll } from './sqlite/reseal.ts';
 export { SERVICE_LOCK } from './postgres/advisory.ts';
 export type { PostgresLocation } from './postgres/open-postgres.ts';
 export type { PostgresLock } from './postgres/service-lock.ts';
+export { openWire, type Wire, type WireOptions } from './postgres/wire.ts';
 export { checkSqlite } from './sqlite/check.ts';
 export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';

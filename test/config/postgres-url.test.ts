@@ -43,6 +43,15 @@ test('a Postgres address holds how the connection is checked, and for how long i
   assert.equal(parsePostgresUrl('postgres://me@h/n').sslMode, 'prefer');
 });
 
+test('a Postgres address allows SCRAM alone unless it says more, and MD5 never without SCRAM', () => {
+  const allowed = (query: string) => parsePostgresUrl(`postgres://me@h/n${query}`).requireAuth.join(' ');
+  assert.equal(allowed(''), 'scram-sha-256 none');
+  assert.equal(allowed('?require_auth=scram-sha-256'), 'scram-sha-256');
+  assert.equal(allowed('?require_auth=md5'), 'md5 scram-sha-256');
+  assert.equal(allowed('?require_auth=scram-sha-256,md5'), 'scram-sha-256 md5');
+  assert.equal(allowed('?require_auth=none'), 'none');
+});
+
 test('a Postgres address that cannot be used is told without its password', () => {
   const cases: [url: string, message: RegExp][] = [
     ['mysql://me@h/n', /form/],
@@ -56,6 +65,9 @@ test('a Postgres address that cannot be used is told without its password', () =
     ['postgres://me:geheim@h/%zz', /percent/],
     ['postgres://me:geheim@h/%00', /NUL/],
     ['postgres://me:geheim@h/n?connect_timeout=soon', /connect_timeout/],
+    ['postgres://me:geheim@h/n?require_auth=password', /require_auth.*in the clear/],
+    ['postgres://me:geheim@h/n?require_auth=md5,kerberos', /"kerberos", which is not known/],
+    ['postgres://me:geheim@h/n?require_auth=!none', /require_auth/],
   ];
   for (const [url, message] of cases)
     assert.throws(

@@ -39,7 +39,7 @@ async function startPooler(t: TestContext, pg: PostgresServer, name: string, mod
   writeFileSync(
     join(dir, 'pgbouncer.ini'),
     `[databases]\n${name} = ${target}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}\n` +
-      `auth_type = plain\nauth_file = ${join(dir, 'users')}\npool_mode = ${mode}\nunix_socket_dir =\n`,
+      `auth_type = scram-sha-256\nauth_file = ${join(dir, 'users')}\npool_mode = ${mode}\nunix_socket_dir =\n`,
   );
   const pooler = spawn('pgbouncer', ['-q', join(dir, 'pgbouncer.ini')], {
     ...ownerOfClusters(),

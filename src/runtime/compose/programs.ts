@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { IdkitError } from '../../core/index.ts';
-import { parseProgramVersion, watchChild } from '../postgres/local-programs.ts';
-import type { PostgresPrograms, RunningProgram } from '../postgres/programs.ts';
+import { connectSeconds } from '../postgres/libpq.ts';
+import { parseProgramVersion, showVersion, watchChild } from '../postgres/local-programs.ts';
+import type { PostgresPrograms, ProgramTarget, RunningProgram } from '../postgres/programs.ts';
 import { lastLine } from './call.ts';
 import { type Container, listContainers, listProjects } from './containers.ts';
 import type { Engine } from './engine.ts';
@@ -48,7 +49,10 @@ export function openContainerPrograms(
           },
         );
       }
-      return { version, start: (args, variables) => run(engine, id, [program, ...args], variables) };
+      return {
+        version,
+        start: async (args, target) => run(engine, id, [program, ...args], { version, target }),
+      };
     },
     async freeBytes(directory) {
       const { engine, id } = await database();
@@ -103,16 +107,55 @@ async function notRunning(
   );
 }
 
+/** The version of libpq from which on it refuses methods that it was not allowed (`require_auth`). */
+const KNOWS_METHODS = 160_000;
+const NO_PASSWORD = /no password supplied/;
+
+/**
+ * What libpq needs beside the server. An older one gets no password: it would send it in whatever way the server asks
+ * for. The public image asks nobody for one on its own socket.
+ */
+function containerEnvironment(
+  { address, password, applicationName }: ProgramTarget,
+  version: number,
+): Record<string, string> {
+  const secret = password ?? address.password;
+  return {
+    PGUSER: address.user,
+    PGAPPNAME: applicationName,
+    PGCONNECT_TIMEOUT: String(connectSeconds(address)),
+    PGREQUIREAUTH: address.requireAuth.join(','),
+    ...(secret === undefined || version < KNOWS_METHODS ? {} : { PGPASSWORD: secret.reveal() }),
+  };
+}
+
+function cannotBeHeld(program: string, version: number, { address }: ProgramTarget): IdkitError {
+  return new IdkitError(
+    'IDKIT_PASSWORD_METHOD',
+    `the database server in its container asks ${address.user} for a password, and ${program} ${showVersion(version)} there cannot be held to SCRAM-SHA-256: the password was not sent`,
+    {
+      hints: [
+        'take an image of Postgres 16 or newer, whose psql can',
+        'or let the container’s own socket in without a password: local all all trust in pg_hba.conf, as the public image has it',
+      ],
+    },
+  );
+}
+
 /** Starts a program in a container. Values of variables go by the engine's own environment, never by an argument. */
 function run(
   engine: Engine,
   id: string,
   command: readonly string[],
-  variables: Readonly<Record<string, string>>,
+  { version, target }: { version: number; target: ProgramTarget },
 ): RunningProgram {
-  const { PGHOST: _host, PGPORT: _port, ...own } = variables;
   const mark = randomBytes(12).toString('hex');
-  const inside = { LC_ALL: 'C', PGCLIENTENCODING: 'UTF8', ...own, [MARK]: mark };
+  const inside = {
+    LC_ALL: 'C',
+    PGCLIENTENCODING: 'UTF8',
+    ...containerEnvironment(target, version),
+    [MARK]: mark,
+  };
   const names = Object.keys(inside).flatMap((name) => ['-e', name]);
   const child = spawn(engine.program, ['exec', '-i', ...names, id, ...command], {
     env: { ...process.env, ...inside },
@@ -126,6 +169,8 @@ function run(
     ...watched,
     ended: watched.ended.then(async (end) => {
       await killed;
+      if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
+        return { ...end, unreached: cannotBeHeld(command[0]!, version, target) };
       if (killed !== undefined || end.code !== KILLED) return end;
       // A container that is killed takes what runs in it along, without a word.
       return { ...end, stderr: `${end.stderr}${command[0]} was ended inside the container\n` };

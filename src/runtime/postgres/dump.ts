@@ -82,8 +82,8 @@ async function runPgDump(
   const { psql, database, programs, lockWaitSeconds, stallSeconds } = context;
   const { signal, applicationName, snapshot } = options;
   const program = await programs.find('pg_dump', options.serverMajor);
-  const { args, environment } = psql.connect(database, applicationName);
-  const run = program.start(
+  const { args, target } = psql.connect(database, applicationName);
+  const run = await program.start(
     [
       '--format=plain',
       '--encoding=UTF8',
@@ -92,7 +92,7 @@ async function runPgDump(
       `--snapshot=${snapshot}`,
       ...args,
     ],
-    environment,
+    target,
   );
   run.stdin.end();
   let stalled = false;
@@ -102,6 +102,7 @@ async function runPgDump(
     stop();
   }, stallSeconds * 1000);
   signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   let tail = Buffer.alloc(0);
   let end: ProgramEnd | undefined;
   try {

@@ -99,6 +99,7 @@ export function explainEnd(
   end: ProgramEnd,
   at: { database: string; location: string },
 ): IdkitError {
+  if (end.unreached !== undefined) return end.unreached;
   const said = ROWS.reduce((text, [pattern, by]) => text.replace(pattern, by), end.stderr)
     .split('\n')
     .map((line) => line.trimEnd())

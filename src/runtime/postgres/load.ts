@@ -43,6 +43,7 @@ export async function loadGuarded(
   const feed = new Feed(run);
   const stop = () => run.kill();
   signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
   let loaded = false;
   try {
     let bytes = 0;

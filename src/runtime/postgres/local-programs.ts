@@ -3,8 +3,11 @@ import { constants } from 'node:fs';
 import { access, readdir, readFile, realpath, statfs } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PostgresHost } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import type { PostgresPrograms, ProgramEnd, ProgramName, RunningProgram } from './programs.ts';
+import { CONNECT_SECONDS, connectSeconds } from './libpq.ts';
+import type { PostgresPrograms, ProgramEnd, ProgramName, ProgramTarget, RunningProgram } from './programs.ts';
+import { openRelay } from './relay.ts';
 
 /** Where Debian keeps the programs of each version; those on its PATH only choose among them. */
 const DEBIAN = '/usr/lib/postgresql';
@@ -13,9 +16,8 @@ const DEBIAN_CHOOSER = /\/pg_wrapper$/;
 export const OLDEST_MAJOR = 13;
 const STDERR_BYTES = 64 * 1024;
 
-/** What the programs may see of this process's environment: libpq's files and the loader's paths, no secret of idkit's. */
-const INHERITED =
-  /^(PATH|HOME|TZ|LD_LIBRARY_PATH|KRB5\w*|PGPASSFILE|PGSERVICEFILE|PGSYSCONFDIR|PGSSL(ROOTCERT|CERT|KEY|CRL)|PGTZ)$/;
+/** What the programs may see of this process's environment: the loader's paths, no secret of idkit's. */
+const INHERITED = /^(PATH|HOME|TZ|LD_LIBRARY_PATH|PGTZ)$/;
 
 /** A program of this machine. */
 export interface Candidate {
@@ -34,7 +36,7 @@ export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): Postgre
   return {
     async find(program, server) {
       const chosen = choose(program, await listed(program), server);
-      return { version: chosen.version, start: (args, variables) => run(chosen.file, args, env, variables) };
+      return { version: chosen.version, start: (args, target) => run(chosen.file, args, env, target) };
     },
     freeBytes: async (directory, { startedAt }) =>
       (await isOfServer(directory, startedAt)) ? freeOn(directory) : undefined,
@@ -152,20 +154,53 @@ async function freeOn(directory: string): Promise<number> {
   return bavail * bsize;
 }
 
-function run(
+async function run(
   file: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  variables: Readonly<Record<string, string>>,
-): RunningProgram {
+  target: ProgramTarget,
+): Promise<RunningProgram> {
   const inherited = Object.entries(env).filter(([name]) => INHERITED.test(name));
+  const { address, password, applicationName } = target;
+  const connectTimeout = address.connectTimeout ?? CONNECT_SECONDS;
+  const relay = await openRelay({ address: { ...address, connectTimeout }, password });
   const child = spawn(file, args, {
-    env: { ...Object.fromEntries(inherited), LC_ALL: 'C', PGCLIENTENCODING: 'UTF8', ...variables },
+    env: {
+      ...Object.fromEntries(inherited),
+      LC_ALL: 'C',
+      PGCLIENTENCODING: 'UTF8',
+      PGHOST: relay.directory,
+      PGUSER: address.user,
+      PGAPPNAME: applicationName,
+      // The relay gives up first, and says why.
+      PGCONNECT_TIMEOUT: String(connectSeconds(address) + 5),
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
     detached: true,
   });
-  return watchChild(child);
+  const watched = watchChild(child);
+  return {
+    ...watched,
+    ended: watched.ended.then(async (end) => {
+      await relay.close();
+      const stderr = nameServer(end.stderr, relay.host ?? address.hosts[0]!);
+      return { ...end, stderr, ...(relay.fault === undefined ? {} : { unreached: relay.fault }) };
+    }),
+    kill() {
+      watched.kill();
+      relay.abort();
+    },
+  };
+}
+
+/** What libpq says of the relay's socket is meant of the server: it says so as it would have said it of the server. */
+function nameServer(stderr: string, { host, port }: PostgresHost): string {
+  const server = host.startsWith('/') ? `on socket "${host}/.s.PGSQL.${port}"` : `at "${host}", port ${port}`;
+  return stderr.replaceAll(
+    /connection to server on socket "[^"\n]*\/idkit-relay-[^"\n]*"/g,
+    `connection to server ${server}`,
+  );
 }
 
 /** A child process as the seam has it. */

@@ -1,13 +1,22 @@
 import type { Readable, Writable } from 'node:stream';
+import type { PostgresAddress } from '../../config/index.ts';
+import type { IdkitError, Secret } from '../../core/index.ts';
 
 /** The two client programs that all work on a Postgres database goes through. */
 export type ProgramName = 'psql' | 'pg_dump';
 
+/** Where a program connects to, and as what. The database's name is an argument of the program. */
+export interface ProgramTarget {
+  address: PostgresAddress;
+  /** Goes before the address's own and the password file. */
+  password: Secret | undefined;
+  /** What the server's administrator sees. */
+  applicationName: string;
+}
+
 /**
- * How `psql` and `pg_dump` are run: from this machine, or inside the database's container. Whoever asks gives the
- * database's address in libpq's environment variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGSSLMODE, PGAPPNAME,
- * PGOPTIONS, PGCONNECT_TIMEOUT …), never in an argument; programs that run beside the server replace PGHOST and PGPORT
- * by what they reach it with. The database's name is an argument.
+ * How `psql` and `pg_dump` are run: from this machine, or inside the database's container, where they reach it by its
+ * own socket. However it is done, no server gets the password but by a method of the address's `require_auth`.
  */
 export interface PostgresPrograms {
   /**
@@ -29,8 +38,8 @@ export interface PostgresPrograms {
 export interface FoundProgram {
   /** As `server_version_num` counts: 150018 for 15.18, 170006 for 17.6. */
   version: number;
-  /** Starts it. Never through a shell. */
-  start(args: readonly string[], environment: Readonly<Record<string, string>>): RunningProgram;
+  /** Starts it. Never through a shell; nothing of the address but the database's name in an argument. */
+  start(args: readonly string[], target: ProgramTarget): Promise<RunningProgram>;
 }
 
 /** A program at work. Nothing of it rejects or emits `error`: how it went is told by `ended` alone. */
@@ -55,4 +64,6 @@ export interface ProgramEnd {
   fault?: string;
   /** The last 64 KiB of what it wrote to standard error. */
   stderr: string;
+  /** Why it reached no server, or the server got no password. */
+  unreached?: IdkitError;
 }

@@ -2,13 +2,18 @@ import { createInterface } from 'node:readline';
 import type { PostgresAddress } from '../../config/index.ts';
 import { IdkitError, type Random, type Secret } from '../../core/index.ts';
 import { explainEnd, mayRefusePassword, SOON } from './faults.ts';
-import type { FoundProgram, PostgresPrograms, ProgramEnd, RunningProgram } from './programs.ts';
+import { connectSeconds } from './libpq.ts';
+import type {
+  FoundProgram,
+  PostgresPrograms,
+  ProgramEnd,
+  ProgramTarget,
+  RunningProgram,
+} from './programs.ts';
 import { connectionValue, literal } from './quote.ts';
 
 /** Seconds that one statement may take unless told. */
 const STATEMENT_SECONDS = 60;
-/** Seconds that libpq may take to connect. */
-const CONNECT_SECONDS = 10;
 /** Milliseconds between two attempts to reach a server that is on its way up. */
 const BETWEEN_ATTEMPTS = 250;
 
@@ -50,8 +55,8 @@ export interface Psql {
     database: string,
     applicationName: string,
   ): Promise<{ program: FoundProgram; run: RunningProgram }>;
-  /** Arguments and environment of another client program. */
-  connect(database: string, applicationName: string): { args: string[]; environment: Record<string, string> };
+  /** Arguments and target of another client program. */
+  connect(database: string, applicationName: string): { args: string[]; target: ProgramTarget };
   /** Which of the passwords given the server took; undefined before the first query. */
   readonly password: Secret | undefined;
   /** From now on this one is tried first. */
@@ -78,16 +83,12 @@ export function openPsql(options: PsqlOptions): Psql {
 
   const connect: Psql['connect'] = (database, applicationName) => ({
     args: ['--no-password', `--dbname=${connectionString(database)}`],
-    environment: {
-      ...addressEnvironment(address),
-      PGAPPNAME: applicationName,
-      ...(passwords[0] === undefined ? {} : { PGPASSWORD: passwords[0].reveal() }),
-    },
+    target: { address, password: passwords[0], applicationName },
   });
   const startPsql: Psql['startPsql'] = async (database, applicationName) => {
     const program = await programs.find('psql');
-    const { args, environment } = connect(database, applicationName);
-    return { program, run: program.start([...PSQL_ARGUMENTS, ...args], environment) };
+    const { args, target } = connect(database, applicationName);
+    return { program, run: await program.start([...PSQL_ARGUMENTS, ...args], target) };
   };
 
   /** Tries `work` with each password until the server takes one. */
@@ -115,6 +116,7 @@ export function openPsql(options: PsqlOptions): Psql {
     const { run } = await startPsql(database, applicationName);
     const stop = () => run.kill();
     signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) stop();
     let late = false;
     // The server ends the statement itself; a server that is gone does not.
     const timer = setTimeout(
@@ -122,7 +124,7 @@ export function openPsql(options: PsqlOptions): Psql {
         late = true;
         stop();
       },
-      (seconds + CONNECT_SECONDS + 5) * 1000,
+      (seconds + connectSeconds(address) + 5) * 1000,
     );
     try {
       run.stdin.end(`${preamble(options)}${sql}\n`);
@@ -155,7 +157,7 @@ export function openPsql(options: PsqlOptions): Psql {
         for (;;) {
           const end = await runOnce(database, sql, options);
           if (end.code === 0) return parseRows<Row>(end.stdout);
-          if (!SOON.test(end.stderr) || performance.now() >= until)
+          if (!isSoon(end) || performance.now() >= until)
             throw explainEnd('psql', end, { database, location });
           await new Promise((resolve) => setTimeout(resolve, BETWEEN_ATTEMPTS));
         }
@@ -222,23 +224,9 @@ function connectionString(database: string): string {
   ].join(' ');
 }
 
-/** The address in libpq's variables. Of several hosts the one that takes writes. */
-function addressEnvironment(address: PostgresAddress): Record<string, string> {
-  const variables: Record<string, string | undefined> = {
-    PGHOST: address.hosts.map(({ host }) => host).join(','),
-    PGPORT: address.hosts.map(({ port }) => port).join(','),
-    PGUSER: address.user,
-    PGSSLMODE: address.sslMode,
-    PGSSLROOTCERT: address.sslRootCert,
-    PGSSLCERT: address.sslCert,
-    PGSSLKEY: address.sslKey,
-    PGPASSFILE: address.passFile,
-    PGCONNECT_TIMEOUT: String(address.connectTimeout ?? CONNECT_SECONDS),
-    PGTARGETSESSIONATTRS: address.hosts.length > 1 ? 'read-write' : undefined,
-  };
-  return Object.fromEntries(
-    Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+/** The server may answer the next attempt. */
+function isSoon(end: ProgramEnd): boolean {
+  return end.unreached?.code === 'IDKIT_UNREACHABLE' || SOON.test(end.stderr);
 }
 
 async function readAll(run: RunningProgram): Promise<string> {
@@ -269,6 +257,7 @@ function holdSession(
   lines.on('line', (line) => onLine(line));
   const stop = () => run.kill();
   signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) stop();
   const broken = run.ended.then((end): never => {
     signal?.throwIfAborted();
     throw explain(end);

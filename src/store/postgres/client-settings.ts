@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, checkServerIdentity, getCACertificates } from 'node:tls';
-import type { ClientConfig, CustomTypesConfig } from 'pg';
+import type { CustomTypesConfig } from 'pg';
 import { findPostgresPassword, type PostgresAddress, type PostgresHost } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
+import type { GuardedConfig } from './guarded-client.ts';
 
 /** Milliseconds that a statement may run. */
 const STATEMENT_MS = 30_000;
@@ -58,7 +59,7 @@ export function clientConfig(
   { address, password, applicationName }: ClientSettings,
   host: PostgresHost,
   tls: boolean,
-): ClientConfig {
+): GuardedConfig & { pipeline: boolean } {
   const secret = password ?? address.password;
   return {
     host: host.host,
@@ -67,6 +68,7 @@ export function clientConfig(
     database: address.database,
     password: () => (secret ?? findPostgresPassword(address, host))?.reveal() as string,
     ssl: tls ? tlsOptions(address, host) : false,
+    requireAuth: address.requireAuth,
     application_name: applicationName,
     connectionTimeoutMillis: (address.connectTimeout ?? CONNECT_MS / 1000) * 1000,
     query_timeout: SILENCE_MS,
@@ -78,8 +80,14 @@ export function clientConfig(
 }
 
 /** Whether a connection begins encrypted. A socket of this machine never is (libpq does the same). */
-export function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
+function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
   return address.sslMode !== 'disable' && !host.host.startsWith('/');
+}
+
+/** In the order in which they are tried. */
+export function tlsChoices(address: PostgresAddress, host: PostgresHost): readonly boolean[] {
+  if (!wantsTls(address, host)) return [false];
+  return address.sslMode === 'prefer' ? [true, false] : [true];
 }
 
 /** `prefer` goes on without TLS where the server has none. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
+import { type Client, Pool, type PoolClient } from 'pg';
 import {
   type PostgresAddress,
   type PostgresHost,
@@ -12,9 +12,10 @@ import {
   clientConfig,
   isWithoutTls,
   SESSION_SETTINGS,
-  wantsTls,
+  tlsChoices,
 } from './client-settings.ts';
 import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
+import { GuardedClient } from './guarded-client.ts';
 import { refuse, takeSql } from './service-lock.ts';
 
 /** Milliseconds for which a caller waits until a lost server is back; then it is told. */
@@ -203,7 +204,7 @@ export class Connections {
   async #searchPrimary(): Promise<Primary> {
     const faults: unknown[] = [];
     for (const host of this.#settings.address.hosts) {
-      for (const tls of this.#tlsChoices(host)) {
+      for (const tls of tlsChoices(this.#settings.address, host)) {
         try {
           const client = await this.#connect({ host, tls });
           await client.end();
@@ -228,14 +229,9 @@ export class Connections {
     );
   }
 
-  #tlsChoices(host: PostgresHost): readonly boolean[] {
-    if (!wantsTls(this.#settings.address, host)) return [false];
-    return this.#settings.address.sslMode === 'prefer' ? [true, false] : [true];
-  }
-
   /** A new connection to one host, and its word that it takes writes. */
   async #connect({ host, tls }: Pick<Primary, 'host' | 'tls'>): Promise<Client> {
-    const client = new Client(clientConfig(this.#settings, host, tls));
+    const client = new GuardedClient(clientConfig(this.#settings, host, tls));
     // A connection that breaks tells so through its queries too.
     client.on('error', () => {});
     try {
@@ -250,7 +246,8 @@ export class Connections {
 
   #makePool(host: PostgresHost, tls: boolean, lane: Lane): Pool {
     const pool = new Pool({
-      ...(clientConfig(this.#settings, host, tls) as ClientConfig & { pipeline: boolean }),
+      ...clientConfig(this.#settings, host, tls),
+      Client: GuardedClient as unknown as typeof Client,
       max: this.#sizes[lane],
       idleTimeoutMillis: UNUSED_MS,
       maxLifetimeSeconds: OLDEST_SECONDS,

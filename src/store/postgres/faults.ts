@@ -1,4 +1,5 @@
 import { type ErrorCode, IdkitError, systemErrorCode } from '../../core/index.ts';
+import { isScramFault } from './password-refusal.ts';
 
 /** SQLSTATE of an error that the server sent (PostgreSQL documentation, appendix A). */
 export function sqlState(error: unknown): string | undefined {
@@ -118,6 +119,15 @@ export function mapFault(error: unknown, place: string): unknown {
       {
         cause: error,
         hints: ['give the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE'],
+      },
+    );
+  if (isScramFault(text))
+    return new IdkitError(
+      'IDKIT_PASSWORD_METHOD',
+      `the database at ${place} does not prove that it knows the password: ${text}`,
+      {
+        cause: error,
+        hints: ['look for what answers at this address instead of the server, before anything else is tried'],
       },
     );
   if (/SSL/.test(text) && sqlState(error) === undefined)

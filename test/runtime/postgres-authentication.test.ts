@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { parsePostgresUrl } from '../../src/config/index.ts';
+import { IdkitError, Secret } from '../../src/core/index.ts';
+import { openContext } from '../../src/runtime/postgres/database.ts';
+import { openLocalPrograms } from '../../src/runtime/postgres/local-programs.ts';
+import { lockPostgres } from '../../src/store/open.ts';
+import {
+  authentication,
+  CLEARTEXT,
+  LET_IN,
+  MD5,
+  READY,
+  SCRAM,
+  scramChallenge,
+  startHostile,
+  type Talk,
+} from '../store/hostile-postgres.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+
+const skip = missingPostgres() ?? false;
+const PASSWORD = 'Quite-Secret-1';
+
+/** The two ways on which a password leaves this process: for psql and pg_dump, and by the driver. */
+const WAYS: readonly [name: string, connect: (url: string, password?: string) => Promise<void>][] = [
+  [
+    'psql',
+    async (url, password) => {
+      await psqlOf(url, password).query('postgres', 'SELECT 1;');
+    },
+  ],
+  [
+    'the driver',
+    async (url, password = PASSWORD) => {
+      const lock = await lockPostgres({ url, password: new Secret(password) }, 'shared');
+      await lock.release();
+    },
+  ],
+];
+
+function psqlOf(url: string, password = PASSWORD) {
+  return openContext({
+    address: parsePostgresUrl(url),
+    location: url,
+    password: new Secret(password),
+    programs: openLocalPrograms(),
+    service: 'keycloak',
+    masterKey: undefined,
+    masterKeyOld: undefined,
+  }).psql;
+}
+
+/** A server with one role for each method; each is named as its method. */
+async function startAsking(t: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
+  const server = await startPostgres(t);
+  const psql = psqlOf(server.url, server.password);
+  await psql.query(
+    'postgres',
+    `CREATE ROLE trust LOGIN; CREATE ROLE scram LOGIN PASSWORD '${PASSWORD}';
+     CREATE ROLE password LOGIN PASSWORD '${PASSWORD}';
+     CREATE ROLE "md5 of scram" LOGIN PASSWORD '${PASSWORD}';
+     SET password_encryption = 'md5'; CREATE ROLE md5 LOGIN PASSWORD '${PASSWORD}';`,
+  );
+  const rules = join(server.dir, 'cluster', 'pg_hba.conf');
+  const asked = ['trust trust', 'scram scram-sha-256', 'password password', 'md5 md5', '"md5 of scram" md5'];
+  const lines = asked.map((rule) => `host all ${rule.replace(/ (\S+)$/, ' 127.0.0.1/32 $1')}\n`);
+  writeFileSync(rules, lines.join('') + readFileSync(rules, 'utf8'));
+  await server.stop();
+  await server.start();
+  return server;
+}
+
+const relays = () => readdirSync('/tmp').filter((name) => name.startsWith('idkit-relay-'));
+
+test('a server gets the password by SCRAM alone, or by MD5 if the address says so; never in the clear', {
+  skip,
+}, async () => {
+  const server = await startAsking({ after });
+  const at = (role: string, parameters = '') =>
+    `postgres://${encodeURIComponent(role)}@127.0.0.1:${server.port}/postgres${parameters}`;
+  for (const [way, connect] of WAYS) {
+    for (const role of ['trust', 'scram', 'md5 of scram']) await connect(at(role));
+    for (const parameters of ['', '?require_auth=scram-sha-256,md5', '?require_auth=none']) {
+      await assert.rejects(connect(at('password', parameters)), (error: unknown) => {
+        assert.ok(error instanceof IdkitError, way);
+        assert.deepEqual([error.code, error.exitCode], ['IDKIT_PASSWORD_METHOD', 12], way);
+        assert.match(
+          error.message,
+          new RegExp(`127\\.0\\.0\\.1:${server.port} asks for a password in the clear`),
+        );
+        assert.match(error.hints.join('\n'), /pg_hba\.conf/);
+        assert.ok(!`${error.message}${error.hints}`.includes(PASSWORD));
+        return true;
+      });
+    }
+    await assert.rejects(connect(at('md5')), (error: unknown) => {
+      assert.ok(error instanceof IdkitError, way);
+      assert.equal(error.code, 'IDKIT_PASSWORD_METHOD');
+      assert.match(error.hints.join('\n'), /require_auth=scram-sha-256,md5/);
+      return true;
+    });
+    for (const role of ['md5', 'scram']) await connect(at(role, '?require_auth=md5'));
+    await assert.rejects(connect(at('trust', '?require_auth=scram-sha-256')), {
+      code: 'IDKIT_PASSWORD_METHOD',
+      message: /asks for no password at all/,
+    });
+    await assert.rejects(connect(at('scram'), 'wrong'), { code: 'IDKIT_CREDENTIALS' });
+  }
+  assert.deepEqual(relays(), []);
+});
+
+/** Talks of a server that wants the password, or lets anybody in. */
+const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
+  ['asks in the clear', ({ say }) => say('R', CLEARTEXT), /a password in the clear/],
+  ['asks for MD5', ({ say }) => say('R', MD5), /an MD5 hash/],
+  [
+    'asks for SCRAM first and then in the clear',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      await ask();
+      say('R', CLEARTEXT);
+    },
+    /a password in the clear/,
+  ],
+  [
+    'asks for the proof and then for MD5',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      say('R', scramChallenge(await ask(), 4096));
+      await ask();
+      say('R', MD5);
+    },
+    /an MD5 hash/,
+  ],
+  [
+    'asks for 2^31 rounds',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      say('R', scramChallenge(await ask(), 2 ** 31 - 1));
+    },
+    /iteration count 2147483647/,
+  ],
+  [
+    'lets in without its own proof',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      say('R', scramChallenge(await ask(), 4096));
+      await ask();
+      say('R', LET_IN);
+      say('Z', READY);
+    },
+    /without the proof/,
+  ],
+  [
+    'is ready without a word of having let in',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      await ask();
+      say('Z', READY);
+    },
+    /without the proof/,
+  ],
+  [
+    'gives a wrong proof',
+    async ({ say, ask }) => {
+      say('R', SCRAM);
+      say('R', scramChallenge(await ask(), 4096));
+      await ask();
+      say('R', authentication(12, `v=${Buffer.alloc(32).toString('base64')}`));
+      say('R', LET_IN);
+      say('Z', READY);
+    },
+    /server signature does not match/,
+  ],
+  ['asks for a method of its own', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /asks for PLAIN/],
+];
+
+test('whatever a hostile server asks for, and in whatever order, it never has the password', async (t) => {
+  const password = Buffer.from(PASSWORD);
+  const inner = createHash('md5').update(`${PASSWORD}me`).digest('hex');
+  const hash = createHash('md5').update(`${inner}salt`).digest('hex');
+  for (const [name, talk, message] of HOSTILE) {
+    const server = await startHostile(t, talk);
+    const url = `postgres://me@127.0.0.1:${server.port}/postgres?sslmode=disable&connect_timeout=5`;
+    for (const [way, connect] of WAYS) {
+      if (way === 'psql' && skip !== false) continue;
+      await assert.rejects(connect(url), { code: 'IDKIT_PASSWORD_METHOD', message }, `${way}: ${name}`);
+    }
+    assert.ok(server.connections() >= 1, name);
+    assert.ok(!server.heard().includes(password), name);
+    assert.ok(!server.heard().includes(hash), name);
+  }
+});
+
+test('a server that asks for SCRAM first and in the clear on the next connection gets nothing', {
+  skip,
+}, async (t) => {
+  const real = await startPostgres(t);
+  const server = await startHostile(t, real.port, ({ say }) => say('R', CLEARTEXT));
+  const url = `postgres://${real.user}@127.0.0.1:${server.port}/postgres?sslmode=disable`;
+  const psql = psqlOf(url, real.password);
+  await psql.query('postgres', 'SELECT 1;');
+  assert.equal(psql.password?.reveal(), real.password);
+  await assert.rejects(psql.openSession('postgres', {}), { code: 'IDKIT_PASSWORD_METHOD' });
+  assert.equal(server.connections(), 2);
+  assert.ok(!server.heard().includes(real.password));
+  assert.deepEqual(relays(), []);
+});

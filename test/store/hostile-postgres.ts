@@ -1,0 +1,100 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** What a server says once it knows who connects; `ask` gives the client's next message. */
+export type Talk = (server: {
+  say(type: string, body?: Buffer): void;
+  ask(): Promise<Buffer>;
+}) => Promise<void> | void;
+
+/** A server that is not Postgres: it says what a test wants, connection by connection. */
+export interface HostileServer {
+  port: number;
+  /** Everything that clients sent, but for what went on to a real server. */
+  heard(): Buffer;
+  /** How many connections there were. */
+  connections(): number;
+}
+
+/**
+ * Starts it on the loopback address; it has no TLS. The last talk is repeated; a port instead of a talk leads to a real
+ * server.
+ */
+export async function startHostile(
+  t: { after(end: () => void): void },
+  ...talks: readonly (Talk | number)[]
+): Promise<HostileServer> {
+  const heard: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    const talk = talks[Math.min(connections++, talks.length - 1)]!;
+    if (typeof talk === 'number') return passOn(socket, talk);
+    speak(socket, talk, heard).catch(() => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    heard: () => Buffer.concat(heard),
+    connections: () => connections,
+  };
+}
+
+function passOn(near: Socket, port: number): void {
+  const far = connect(port, '127.0.0.1');
+  near.pipe(far).pipe(near);
+  far.on('error', () => near.destroy());
+  near.on('close', () => far.destroy());
+}
+
+async function speak(socket: Socket, talk: Talk, heard: Buffer[]): Promise<void> {
+  const waiting: ((bytes: Buffer) => void)[] = [];
+  const come: Buffer[] = [];
+  socket.on('data', (bytes: Buffer) => {
+    heard.push(bytes);
+    const next = waiting.shift();
+    if (next === undefined) come.push(bytes);
+    else next(bytes);
+  });
+  const ask = async () => come.shift() ?? new Promise<Buffer>((resolve) => waiting.push(resolve));
+  const start = await ask();
+  if (start.readInt32BE(4) === 80_877_103) {
+    socket.write('N');
+    // The client may come back without TLS, on a connection of its own.
+    return;
+  }
+  const say = (type: string, body = Buffer.alloc(0)) => {
+    const head = Buffer.alloc(5);
+    head.write(type, 0, 'latin1');
+    head.writeInt32BE(body.length + 4, 1);
+    socket.write(Buffer.concat([head, body]));
+  };
+  await talk({ say, ask });
+}
+
+/** An authentication message: what the server asks for, and what belongs to it. */
+export function authentication(code: number, body: Buffer | string = ''): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeInt32BE(code);
+  return Buffer.concat([head, Buffer.from(body)]);
+}
+
+export const CLEARTEXT = authentication(3);
+export const MD5 = authentication(5, 'salt');
+export const SCRAM = authentication(10, 'SCRAM-SHA-256\0\0');
+export const LET_IN = authentication(0);
+export const READY = Buffer.from('I');
+
+/** The server's first message of SCRAM in answer to the client's. */
+export function scramChallenge(clientFirst: Buffer, iterations: number): Buffer {
+  const [, nonce] = /r=([^,\0]+)/.exec(clientFirst.toString('latin1'))!;
+  return authentication(11, `r=${nonce}abcdef,s=c2FsdHNhbHRzYWx0,i=${iterations}`);
+}
