@@ -94,6 +94,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
       host: get('listen.host'),
       port: get('listen.port'),
       managementPort: get('listen.managementPort'),
+      managementHost: get('listen.managementHost'),
       tlsCert: path('listen.tlsCert'),
       tlsKey: path('listen.tlsKey'),
       drainSeconds: get('listen.drainSeconds'),
@@ -124,6 +125,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
       start: get('keycloak.start'),
       stop: get('keycloak.stop'),
     },
+    metrics: { public: get('metrics.public') },
     limits: { bodyBytes: get('limits.bodyBytes'), adminBodyBytes: get('limits.adminBodyBytes') },
     administrator: { username: get('IDKIT_ADMIN_USERNAME'), password: getSecret('IDKIT_ADMIN_PASSWORD') },
     masterKey: getSecret('IDKIT_MASTER_KEY'),
@@ -253,7 +255,12 @@ function findPasswordFile(
 
 /** What no single setting can say. */
 function checkTogether(settings: Settings): void {
-  const { tlsCert, tlsKey } = settings.listen;
+  const { tlsCert, tlsKey, port, managementPort } = settings.listen;
+  if (port === managementPort && port !== 0) {
+    throw new IdkitError('IDKIT_SETTING', `listen.port and listen.managementPort are both ${port}`, {
+      hints: ['choose another one for --management-port; 0 takes a free one'],
+    });
+  }
   if ((tlsCert === null) !== (tlsKey === null)) {
     throw new IdkitError(
       'IDKIT_SETTING',

@@ -17,6 +17,7 @@ export const PLAIN_VALUES: Partial<Record<SettingName, (value: unknown) => boole
   'listen.host': matches(/^[A-Za-z0-9.:-]{1,253}$/),
   'listen.port': port,
   'listen.managementPort': port,
+  'listen.managementHost': matches(/^[A-Za-z0-9.:-]{1,253}$/),
   database: matches(/^sqlite:[\w./-]+$/),
   IDKIT_ADMIN_USERNAME: matches(/^[A-Za-z0-9][A-Za-z0-9._@+-]{0,254}$/),
 };

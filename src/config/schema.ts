@@ -14,6 +14,7 @@ const text = z
   .min(1)
   .refine((value) => !/[\0\r\n]/.test(value));
 
+const host = z.string().regex(/^[A-Za-z0-9.:_%-]{1,253}$/);
 const port = z.int().min(0).max(65_535);
 const bytes = z.int().min(1024).max(1_073_741_824);
 
@@ -53,9 +54,10 @@ export const SETTING_SCHEMAS: Partial<Record<SettingName, z.ZodType>> = {
   runtime: z.enum(['embedded', 'compose']),
   service: z.enum(['idkit', 'keycloak']),
   baseUrl: url.nullable(),
-  'listen.host': z.string().regex(/^[A-Za-z0-9.:_%-]{1,253}$/),
+  'listen.host': host,
   'listen.port': port,
-  'listen.managementPort': port.nullable(),
+  'listen.managementPort': z.union([port, z.literal('off')]).nullable(),
+  'listen.managementHost': host,
   'listen.tlsCert': text.nullable(),
   'listen.tlsKey': text.nullable(),
   'listen.drainSeconds': z.number().min(0).max(300).nullable(),
@@ -76,6 +78,7 @@ export const SETTING_SCHEMAS: Partial<Record<SettingName, z.ZodType>> = {
   'keycloak.managementUrl': url.nullable(),
   'keycloak.start': text.nullable(),
   'keycloak.stop': text.nullable(),
+  'metrics.public': z.boolean(),
   'limits.bodyBytes': bytes,
   'limits.adminBodyBytes': bytes,
   IDKIT_ADMIN_USERNAME: name,

@@ -28,7 +28,9 @@ export interface Settings {
   listen: {
     host: string;
     port: number;
-    managementPort: number | null;
+    /** Null: 9000 where no other program has it. */
+    managementPort: number | 'off' | null;
+    managementHost: string;
     tlsCert: string | null;
     tlsKey: string | null;
     /** Null: 3 on Postgres, 0 on SQLite. */
@@ -46,6 +48,7 @@ export interface Settings {
   applications: readonly Application[];
   compose: { engine: string | null; project: string; proxy: string };
   keycloak: { managementUrl: string | null; start: string | null; stop: string | null };
+  metrics: { public: boolean };
   limits: { bodyBytes: number; adminBodyBytes: number };
   administrator: { username: string; password: Secret | undefined };
   masterKey: Secret | undefined;

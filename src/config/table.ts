@@ -63,9 +63,17 @@ const TABLE = [
     name: 'listen.managementPort',
     flag: '--management-port',
     default: null,
-    expected: 'a whole number from 0 to 65535, or null',
-    reason: 'health and metrics are on the base URL (specification)',
-    doc: 'moves health and metrics to a port of their own',
+    expected: 'a whole number from 0 to 65535, off, or null',
+    reason:
+      'what metrics and the checks of health show is for operators, and several services may share a machine',
+    doc: "the port of metrics and detailed health; null: 9000, Keycloak's, or none with a note where another program listens there; 0 takes a free one; off: none",
+  },
+  {
+    name: 'listen.managementHost',
+    default: '127.0.0.1',
+    expected: 'a host name or an IP address',
+    reason: 'metrics and detailed health are open to this machine alone',
+    doc: 'the address that the management port listens on; 0.0.0.0 for a Prometheus on another host or in another container',
   },
   {
     name: 'listen.tlsCert',
@@ -216,6 +224,13 @@ const TABLE = [
     expected: 'a command, or null',
     reason: 'only the operator knows it',
     doc: 'the command by which restore stops Keycloak; read as keycloak.start is',
+  },
+  {
+    name: 'metrics.public',
+    default: false,
+    expected: 'true or false',
+    reason: 'figures of logins and sessions are not for everybody who reaches the base URL',
+    doc: 'true: the base URL answers /metrics too',
   },
   {
     name: 'limits.bodyBytes',

@@ -2,16 +2,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
 import { browserRoutes } from './browser/index.ts';
-import {
-  answerAwayDatabase,
-  answerTransportFault,
-  SERVER_FAULT,
-  sendGlobalError,
-  statusText,
-} from './error-answers.ts';
+import { answerAwayDatabase, answerTransportFault, SERVER_FAULT } from './error-answers.ts';
 import { sendErrorPage, wantsPage } from './error-page.ts';
 import type { Health } from './health.ts';
-import type { RouteTimes } from './metrics/request-histogram.ts';
+import type { RequestHistogram, RouteTimes } from './metrics/request-histogram.ts';
 import { newApp } from './new-app.ts';
 import { answerNotFound } from './not-found.ts';
 import { oidcRoutes } from './oidc/index.ts';
@@ -28,7 +22,7 @@ import type { Services } from './route.ts';
 import { addPagePolicy, securityHeaders } from './security-headers.ts';
 import { addEveryUrl, findServed, METHODS, serveRow } from './serve-urls.ts';
 import type { ServiceLog } from './service-log.ts';
-import { addServiceRoutes, type ServiceFigures } from './service-routes.ts';
+import { addHealth, addMetrics, type ServiceFigures } from './service-routes.ts';
 import type { TlsFiles } from './tls.ts';
 import { UrlTable } from './url-table.ts';
 import { joinUrls } from './urls.ts';
@@ -40,22 +34,21 @@ export interface AppOptions extends ServiceFigures {
   /** Addresses or CIDR blocks from which X-Forwarded-For and -Proto are believed. */
   trustedProxies: readonly string[];
   tls?: TlsFiles | undefined;
-  /** False: `/health…` and `/metrics` are on a listener of their own. */
-  serviceRoutes: boolean;
+  requests: RequestHistogram;
+  /** True: the base URL answers `/metrics` too. */
+  metricsPublic: boolean;
 }
-
-/** On the management port, where nothing reads a body. */
-const MANAGEMENT_BODY_BYTES = 1024;
 
 /** The app of the public port: every row of the URL table, the same headers, limits and errors for all. */
 export function buildApp(services: Services, options: AppOptions): FastifyInstance {
   const app = newApp(options);
   addRawParser(app);
-  const { requests } = options.metrics;
+  const { requests } = options;
   const table = new UrlTable();
   for (const entry of joinUrls(oidcRoutes, browserRoutes, adminRoutes, rootRoutes))
     table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
-  if (options.serviceRoutes) addServiceRoutes(table, options);
+  addHealth(table, options.health, 'status');
+  if (options.metricsPublic) addMetrics(table, options.exposition);
   addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
   leaveConnections(app, options.health);
   addErrorHandler(app, options.log);
@@ -66,27 +59,6 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
   // Here every method but OPTIONS has a row that proves its caller before it reads a large body.
   const proved = METHODS.filter((method) => method !== 'OPTIONS');
   addEveryUrl(app, ['/admin/realms', '/admin/realms/*'], proved, adminBodyBytes, notFound);
-  return app;
-}
-
-/** The app of `--management-port`: health and metrics, nothing else. */
-export function buildManagementApp(options: AppOptions): FastifyInstance {
-  const app = newApp({ ...options, trustedProxies: [] });
-  addRawParser(app);
-  const table = new UrlTable();
-  addServiceRoutes(table, options);
-  app.addHook('onRequest', (request, _reply, done) => {
-    findServed(table, request);
-    done();
-  });
-  const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    sendGlobalError(request, reply, 404, statusText(404));
-  app.setNotFoundHandler(notFound);
-  app.setErrorHandler((error, request, reply) => {
-    if (!answerTransportFault(error, request, reply)) answerBug(options.log, error, request, reply);
-  });
-  leaveConnections(app, options.health);
-  addEveryUrl(app, ['/*'], METHODS, MANAGEMENT_BODY_BYTES, notFound);
   return app;
 }
 
@@ -121,7 +93,7 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
 }
 
 /** A service that ends keeps no connection for another request, so that none is on its way when the listener closes. */
-function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isStopping'>): void {
+export function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isStopping'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (health.isStopping()) reply.header('connection', 'close');
     done();
@@ -148,8 +120,13 @@ function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
   });
 }
 
-/** Not a refusal and not the caller's fault: logged with its stack, and told without it. */
-function answerBug(log: ServiceLog, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+/** Not a refusal and not the caller's fault: logged with its stack, and answered without it. */
+export function answerBug(
+  log: ServiceLog,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
   log.error(
     { err: error, method: request.method, path: request.url.split('?', 1)[0] },
     'a request failed in a way that is a bug',

@@ -1,22 +1,18 @@
-import type { Store } from '../store/index.ts';
 import type { Health, HealthReport } from './health.ts';
-import type { Siblings } from './metrics/metric-figures.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import type { Scraper } from './metrics/render.ts';
+import type { Exposition } from './metrics/exposition.ts';
 import type { ServedUrl, UrlTable } from './url-table.ts';
 
 /** What the health and metrics endpoints show. */
 export interface ServiceFigures {
   health: Health;
-  metrics: Metrics;
-  store: Pick<Store, 'figures'>;
-  /** Present where the service has more processes than this one. */
-  siblings?: Siblings | undefined;
+  exposition: Exposition;
 }
 
-/** Adds `/health…` and `/metrics` (contract §5): to the public app, or to the one of `--management-port`. */
-export function addServiceRoutes(table: UrlTable, figures: ServiceFigures): void {
-  const { health } = figures;
+/**
+ * Adds `/health…` (contract §5). The base URL tells everybody the status alone; the checks behind it are for those who
+ * reach the management listener.
+ */
+export function addHealth(table: UrlTable, health: Health, shown: 'status' | 'checks'): void {
   const checks: readonly (readonly [url: string, look: () => HealthReport | Promise<HealthReport>])[] = [
     ['/health', () => health.ready()],
     ['/health/live', () => health.live()],
@@ -29,25 +25,19 @@ export function addServiceRoutes(table: UrlTable, figures: ServiceFigures): void
       return reply
         .code(report.status === 'UP' ? 200 : 503)
         .header('cache-control', 'no-store')
-        .send(report);
+        .send(shown === 'checks' ? report : { status: report.status });
     });
   }
-  let opened: Promise<Scraper> | undefined;
-  const scraper = () => {
-    opened ??= import('./metrics/render.ts').then(({ openScraper }) =>
-      openScraper(figures.metrics, figures.store),
-    );
-    return opened;
-  };
-  const { siblings } = figures;
-  siblings?.offer(async () => (await scraper()).figures());
-  addGet(table, '/metrics', async (_request, reply) => {
-    const { contentType, scrape } = await scraper();
-    return reply
-      .header('content-type', contentType)
+}
+
+/** Adds `/metrics`. */
+export function addMetrics(table: UrlTable, exposition: Exposition): void {
+  addGet(table, '/metrics', async (_request, reply) =>
+    reply
+      .header('content-type', exposition.contentType)
       .header('cache-control', 'no-store')
-      .send(await (siblings === undefined ? scrape() : siblings.scrape()));
-  });
+      .send(await exposition.render()),
+  );
 }
 
 /** Is not counted, and not found by another method. */

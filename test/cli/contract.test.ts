@@ -98,11 +98,15 @@ const YAML = {
   applications: [],
   compose: { engine: null, project: 'idkit', proxy: 'caddy' },
   keycloak: { managementUrl: null, start: null, stop: null },
+  metrics: { public: false },
   limits: { bodyBytes: 1048576, adminBodyBytes: 67108864 },
 };
 
 /** Keys that the contract leaves free and idkit adds. */
-const OWN_YAML = { outbound: { privateAddresses: [] }, listen: { ...YAML.listen, drainSeconds: null } };
+const OWN_YAML = {
+  outbound: { privateAddresses: [] },
+  listen: { ...YAML.listen, managementHost: '127.0.0.1', drainSeconds: null },
+};
 
 const program = await buildProgram(() => async () => {});
 

@@ -17,7 +17,7 @@ async function serve(
   const interrupt = new AbortController();
   let told = '';
   const { argv = [], ...streams } = options;
-  return run(['serve', '--port', '0', ...argv], {
+  return run(['serve', '--port', '0', '--management-port', '0', ...argv], {
     cwd,
     interrupt,
     ...streams,

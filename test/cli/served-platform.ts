@@ -23,7 +23,11 @@ export async function servePlatform(): Promise<ServedPlatform> {
   const dir = join(cwd, 'idkit');
   initPlatform(dir, { env: {} });
   writeFileSync(join(dir, 'idkit.yaml'), 'baseUrl: http://login.example.test\n');
-  const settings = await loadSettings({ dir, env: {}, flags: { 'listen.port': '0' } });
+  const settings = await loadSettings({
+    dir,
+    env: {},
+    flags: { 'listen.port': '0', 'listen.managementPort': '0' },
+  });
   const service = await startService(settings);
   const reveal = (secret: Secret | undefined) => secret!.reveal();
   return {

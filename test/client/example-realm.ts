@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { readMetrics } from '../http/service.ts';
 import { makePlace, post, readSecrets, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
 
 /** `idkit serve` with the realm of examples/realm.json. */
@@ -59,7 +60,7 @@ export async function startExampleRealm(
       assert.equal(answer.status, 204, await answer.text());
     },
     async countEvents(event, error = '') {
-      const text = await (await fetch(`${address}/metrics`)).text();
+      const text = await readMetrics(service);
       return text
         .split('\n')
         .filter((line) => line.startsWith('keycloak_user_events_total{'))

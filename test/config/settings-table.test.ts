@@ -17,7 +17,8 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   },
   'listen.host': { right: '0.0.0.0', wrong: ['""', '"a b"', '127', '"x\\r\\ny"'] },
   'listen.port': { right: '9090', wrong: ['70000', '-1', '"8080"', '8.5', 'null', '0x1ffff'] },
-  'listen.managementPort': { right: '9000', wrong: ['65536', 'yes'] },
+  'listen.managementPort': { right: '9000', wrong: ['65536', 'yes', 'false'] },
+  'listen.managementHost': { right: '"::"', wrong: ['""', 'null', '"a b"'] },
   'listen.tlsCert': { right: 'cert.pem', wrong: ['""', '5', '[a]'] },
   'listen.tlsKey': { right: 'key.pem', wrong: ['""', 'false'] },
   'listen.drainSeconds': { right: '2.5', wrong: ['-1', '301', 'long'] },
@@ -52,6 +53,7 @@ const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   'keycloak.managementUrl': { right: 'http://keycloak:9000', wrong: ['keycloak', '9000'] },
   'keycloak.start': { right: 'systemctl start keycloak', wrong: ['""', '[a, b]'] },
   'keycloak.stop': { right: 'systemctl stop keycloak', wrong: ['""', 'true'] },
+  'metrics.public': { right: 'true', wrong: ['yes', '1', 'null'] },
   'limits.bodyBytes': { right: '2048', wrong: ['0', '1MiB', '-1'] },
   'limits.adminBodyBytes': { right: '4096', wrong: ['100', 'null', '99999999999'] },
 };

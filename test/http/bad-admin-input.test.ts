@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { type AdminApi, administrator, helper, loginAs } from './administrator.ts';
-import { form, startTestService, type TestService, tokenUrl } from './service.ts';
+import { form, readMetrics, startTestService, type TestService, tokenUrl } from './service.ts';
 
 let service: TestService;
 let admin: AdminApi;
@@ -272,8 +272,7 @@ test('admin events hold none of the secrets of what they record (facts §8.4)', 
   assert.match(events, /mail\.test/);
   assert.doesNotMatch(events, /hidden-/);
   assert.doesNotMatch(service.logText(), /hidden-/);
-  const metrics = await (await fetch(`${service.address}/metrics`)).text();
-  assert.doesNotMatch(metrics, /hidden-/);
+  assert.doesNotMatch(await readMetrics(service), /hidden-/);
 });
 
 test('a search of more words than a query may have conditions is 400 and names the parameter', async () => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openHealth } from '../../src/http/index.ts';
-import { form, login, refresh, startTestService, type TestService, tokenUrl } from './service.ts';
+import {
+  form,
+  login,
+  readMetrics,
+  refresh,
+  startTestService,
+  type TestService,
+  tokenUrl,
+} from './service.ts';
 
 let service: TestService;
 before(async () => {
@@ -18,13 +26,17 @@ test('health, live, ready and started are UP on the base URL, HEAD too (contract
   for (const path of ['/health', '/health/live', '/health/ready', '/health/started']) {
     const answer = await fetch(`${service.address}${path}`);
     assert.equal(answer.status, 200, path);
-    assert.equal(((await answer.json()) as Report).status, 'UP', path);
+    assert.deepEqual(await answer.json(), { status: 'UP' }, `${path} tells everybody the status alone`);
     assert.equal((await fetch(`${service.address}${path}`, { method: 'HEAD' })).status, 200, path);
+    const detailed = await fetch(`${service.managementUrl}${path}`);
+    assert.equal(detailed.status, 200, path);
+    assert.ok(Array.isArray(((await detailed.json()) as Report).checks), path);
+    assert.equal((await fetch(`${service.managementUrl}${path}`, { method: 'HEAD' })).status, 200, path);
   }
 });
 
-test('ready names the checks that Keycloak 26.7 names (facts §13)', async () => {
-  const report = (await (await fetch(`${service.address}/health/ready`)).json()) as Report;
+test('ready names the checks that Keycloak 26.7 names, on the management listener (facts §13)', async () => {
+  const report = (await (await fetch(`${service.managementUrl}/health/ready`)).json()) as Report;
   assert.deepEqual(
     report.checks.map((check) => check.name),
     ['Graceful Shutdown', 'Keycloak database connections async health check', 'Keycloak Initialized'],
@@ -52,14 +64,14 @@ test('ready is DOWN, with since when, while the store does not write', async () 
 
 /** The value of one line of the exposition; undefined where there is none. */
 async function metric(start: string): Promise<number | undefined> {
-  const text = await (await fetch(`${service.address}/metrics`)).text();
+  const text = await readMetrics(service);
   const line = text.split('\n').find((candidate) => candidate.startsWith(start));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
 test('counts requests by route pattern, never by path (contract §5)', async () => {
   await fetch(tokenUrl(service), form({ grant_type: 'x' }));
-  const text = await (await fetch(`${service.address}/metrics`)).text();
+  const text = await readMetrics(service);
   assert.match(
     text,
     /http_server_requests_seconds_count\{method="POST",outcome="CLIENT_ERROR",status="400",uri="\/realms\/\{realm\}\/protocol\/openid-connect\/token"\} \d+/,
@@ -73,7 +85,7 @@ test('counts user events by type, error, realm and client; a client that does no
     tokenUrl(service),
     form({ grant_type: 'client_credentials', client_id: 'made-up-by-a-stranger', client_secret: 'x' }),
   );
-  const text = await (await fetch(`${service.address}/metrics`)).text();
+  const text = await readMetrics(service);
   assert.match(
     text,
     /keycloak_user_events_total\{event="client_login",error="client_not_found",realm="master",client_id="unknown"\} 1/,
@@ -81,9 +93,41 @@ test('counts user events by type, error, realm and client; a client that does no
   assert.doesNotMatch(text, /made-up-by-a-stranger/);
 });
 
+test('what is wrong with a user is one label value: none tells that a name exists, is disabled or is locked', async () => {
+  const { access_token: token } = await login(service);
+  const users = `${service.address}/admin/realms/master/users`;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const made = await fetch(users, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      username: 'ended',
+      enabled: false,
+      credentials: [{ type: 'password', value: 'Right-Password-1' }],
+    }),
+  });
+  assert.equal(made.status, 201);
+  for (const [username, password] of [
+    ['nobody', 'x'],
+    ['admin', 'wrong'],
+    ['ended', 'Right-Password-1'],
+  ])
+    await fetch(
+      tokenUrl(service),
+      form({ grant_type: 'password', client_id: 'admin-cli', username: username!, password: password! }),
+    );
+  const lines = (await readMetrics(service))
+    .split('\n')
+    .filter((line) => line.startsWith('keycloak_user_events_total{event="login",error="'))
+    .filter((line) => !line.includes('error=""'));
+  assert.deepEqual(lines, [
+    'keycloak_user_events_total{event="login",error="invalid_user_credentials",realm="master",client_id="admin-cli"} 3',
+  ]);
+});
+
 test('shows event loop, database and session figures', async () => {
   await login(service);
-  const text = await (await fetch(`${service.address}/metrics`)).text();
+  const text = await readMetrics(service);
   for (const name of [
     'nodejs_eventloop_lag_seconds',
     'process_resident_memory_bytes',

@@ -28,7 +28,12 @@ export function makePlatform(): TestPlatform {
   return {
     dir,
     settings: (flags = {}) =>
-      loadSettings({ dir, flags: { 'listen.port': '0', ...flags }, env: {}, cwd: root }),
+      loadSettings({
+        dir,
+        flags: { 'listen.port': '0', 'listen.managementPort': '0', ...flags },
+        env: {},
+        cwd: root,
+      }),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }
@@ -72,6 +77,13 @@ export async function startTestService(
       if (options.platform === undefined) platform.remove();
     },
   };
+}
+
+/** The text of the management listener's `/metrics`. */
+export async function readMetrics({ managementUrl }: Pick<RunningService, 'managementUrl'>): Promise<string> {
+  const answer = await fetch(`${managementUrl}/metrics`);
+  if (answer.status !== 200) throw new Error(`metrics: ${answer.status} ${await answer.text()}`);
+  return answer.text();
 }
 
 /** A form as the token endpoint takes it. */

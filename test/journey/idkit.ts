@@ -62,6 +62,8 @@ export async function runIdkit(argv: readonly string[], options: RunOptions): Pr
 /** A running `idkit serve`. */
 export interface Service {
   address: string;
+  /** Where metrics and detailed health are; undefined where it has no management listener. */
+  managementUrl: string | undefined;
   /** The log's lines so far. */
   log(): readonly Record<string, unknown>[];
   stderr(): string;
@@ -75,13 +77,20 @@ export interface Service {
 /** Starts `idkit serve`, on a free port unless told, off a terminal and waits for the address in its log. Ends with the test. */
 export async function startIdkit(
   t: TestContext,
-  options: { bin?: string; cwd: string; env?: NodeJS.ProcessEnv; argv?: readonly string[] },
+  options: {
+    bin?: string;
+    cwd: string;
+    env?: NodeJS.ProcessEnv;
+    argv?: readonly string[];
+    /** `default`: nothing is said of it, as most people do. */
+    managementPort?: 'default';
+  },
 ): Promise<Service> {
   const around = await surroundings.of(options.cwd);
   const { argv = [] } = options;
   const child = spawn(
     process.execPath,
-    [options.bin ?? BIN, 'serve', ...(argv.includes('--port') ? [] : ['--port', '0']), ...argv],
+    [options.bin ?? BIN, 'serve', ...freePorts(argv, options.managementPort), ...argv],
     {
       cwd: options.cwd,
       env: cleanEnvironment({ ...around, ...options.env }),
@@ -93,14 +102,17 @@ export async function startIdkit(
   child.stderr.on('data', (chunk) => {
     text.stderr += chunk;
   });
-  const address = await new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      text.stdout += chunk;
-      const [, found] = /"address":"([^"]+)"/.exec(text.stdout) ?? [];
-      if (found !== undefined) resolve(found);
-    });
-    void closed.then((code) => reject(new Error(`serve ended with ${code}: ${text.stderr}`)));
-  });
+  const { address, managementUrl } = await new Promise<Pick<Service, 'address' | 'managementUrl'>>(
+    (resolve, reject) => {
+      child.stdout.on('data', (chunk) => {
+        text.stdout += chunk;
+        const [, address, managementUrl] =
+          /"address":"([^"]+)"(?:,"managementUrl":"([^"]+)")?/.exec(text.stdout) ?? [];
+        if (address !== undefined) resolve({ address, managementUrl });
+      });
+      void closed.then((code) => reject(new Error(`serve ended with ${code}: ${text.stderr}`)));
+    },
+  );
   const stop: Service['stop'] = async (signal = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return closed;
@@ -108,6 +120,7 @@ export async function startIdkit(
   t.after(() => stop());
   return {
     address,
+    managementUrl,
     log: () =>
       text.stdout
         .split('\n')
@@ -128,6 +141,12 @@ export async function startIdkit(
       }),
     stop,
   };
+}
+
+/** Free ports where a test names none: services of several tests run at once. */
+function freePorts(argv: readonly string[], managementPort?: 'default'): readonly string[] {
+  const flags = managementPort === undefined ? ['--port', '--management-port'] : ['--port'];
+  return flags.flatMap((flag) => (argv.includes(flag) ? [] : [flag, '0']));
 }
 
 function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { login, refresh } from '../http/service.ts';
+import { login, readMetrics, refresh } from '../http/service.ts';
 import { runIdkit, type Service } from '../journey/idkit.ts';
 import { runSql } from '../store/databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
@@ -47,7 +47,7 @@ async function toldBy(by: Service, message: string, from = 0): Promise<Record<st
 
 /** One figure of /metrics, its series added up. */
 async function figure(name: string, labels = ''): Promise<number> {
-  const text = await (await fetch(`${service.address}/metrics`)).text();
+  const text = await readMetrics(service);
   return text
     .split('\n')
     .filter((line) => line.startsWith(name) && line.includes(labels) && /[ {]/.test(line[name.length]!))

@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeEnvironmentValue } from '../../src/config/index.ts';
 import { openRuntime } from '../../src/runtime/open.ts';
-import { freePort } from '../free-port.ts';
 import { form, login, makePlatform, SECRETS, startTestService, tokenUrl } from '../http/service.ts';
 
 test('a second start changes nothing: same keys, same administrator, not a first start', async () => {
@@ -193,20 +192,6 @@ test('a damaged database is IDKIT_DATABASE_DAMAGED', async () => {
     await assert.rejects(startTestService({ platform }), { code: 'IDKIT_DATABASE_DAMAGED' });
   } finally {
     platform.remove();
-  }
-});
-
-test('health and metrics move to the management port and leave the public one (contract §5)', async () => {
-  const port = await freePort();
-  const service = await startTestService({ flags: { 'listen.managementPort': String(port) } });
-  try {
-    assert.equal((await fetch(`http://127.0.0.1:${port}/health/ready`)).status, 200);
-    assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200);
-    assert.equal((await fetch(`http://127.0.0.1:${port}/realms/master`)).status, 404);
-    assert.equal((await fetch(`${service.address}/health/ready`)).status, 404);
-    assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
-  } finally {
-    await service.stop();
   }
 });
 

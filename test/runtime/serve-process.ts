@@ -3,7 +3,7 @@ import { loadSettings } from '../../src/config/index.ts';
 import { startService } from '../../src/runtime/open.ts';
 
 // A base URL of its own, so that the issuer stays the same on another port.
-const flags = { 'listen.port': '0', baseUrl: 'http://idkit.test' };
+const flags = { 'listen.port': '0', 'listen.managementPort': '0', baseUrl: 'http://idkit.test' };
 const settings = await loadSettings({ dir: process.argv[2], flags, env: {} });
 const service = await startService(settings);
 process.stdout.write(`${service.address}\n`);

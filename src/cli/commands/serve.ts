@@ -18,7 +18,10 @@ export function addServe(program: Command, run: Runner): void {
     .option('--base-url <url>', 'public base URL of issuers and links')
     .option('--tls-cert <file>', 'PEM certificate chain; with --tls-key serves https')
     .option('--tls-key <file>', 'PEM private key')
-    .option('--management-port <number>', 'health and metrics on a port of their own')
+    .option(
+      '--management-port <number>',
+      'port of metrics and detailed health (default 9000 where it is free); 0 takes a free one, off has none',
+    )
     .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
     .addHelpText(
       'after',
@@ -50,6 +53,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     ? startWorkers(settings, workers, log)
     : startService(settings, log === undefined ? {} : { log }));
   const stopped = once(context.signal);
+  for (const note of service.notes) context.reporter.note(note);
   if (onTerminal) await showBanner(context, settings, service);
   else await noteSecretsFile(context, settings, service);
   await stopped;
@@ -138,6 +142,7 @@ async function showBanner(
     `platform directory  ${settings.dir}`,
   ];
   if (service.baseUrl !== service.address) lines.push(`base URL            ${service.baseUrl}`);
+  if (service.managementUrl !== undefined) lines.push(`metrics             ${service.managementUrl}/metrics`);
   lines.push(`console             ${service.baseUrl}/admin/`);
   if (service.firstStart) lines.push(`administrator       ${settings.administrator.username}`);
   const password = await findGeneratedPassword(settings);

@@ -34,6 +34,8 @@ export function renderPlatformFiles(choice: {
       database: `postgres://${service}@database/${service}`,
       trustedProxies: PRIVATE_NETWORKS,
       applications: APPLICATIONS,
+      // Inside the container; compose.yaml publishes the port for this machine alone.
+      ...(service === 'idkit' ? { 'listen.managementHost': '0.0.0.0' } : {}),
       ...(proxy === 'caddy' ? {} : { 'compose.proxy': proxy }),
     },
   };

@@ -9,6 +9,10 @@ export const CADDYFILE = `# The reverse proxy: it ends TLS and leads everything 
 
 https://{$SITE} {
 	# Caddy sets X-Forwarded-For, -Proto and -Host; idkit believes them from the networks in trustedProxies of idkit.yaml.
+	# Figures are for operators, even where metrics.public has them on the base URL.
+	@metrics path /metrics /metrics/*
+	respond @metrics 404
+
 	reverse_proxy {$SERVICE} {
 		# What else a client may say of its way here nobody has checked, and Keycloak would believe it.
 		header_up -Forwarded
@@ -48,6 +52,11 @@ http {
 		# As much as the administrative API takes (limits.adminBodyBytes of idkit.yaml).
 		client_max_body_size 64m;
 		add_header Strict-Transport-Security "max-age=31536000" always;
+
+		# Figures are for operators, even where metrics.public has them on the base URL.
+		location ~* ^/metrics(/|$) {
+			return 404;
+		}
 
 		location / {
 			proxy_pass http://${service}:8080;

@@ -13,7 +13,6 @@ const FIGURES_SECONDS = 15;
 
 /** Text of `GET /metrics` (Prometheus exposition format 0.0.4). */
 export interface Scraper {
-  contentType: string;
   scrape(): Promise<string>;
   /** The same as data, to be added to those of other processes of the service. */
   figures(): Promise<readonly MetricFigures[]>;
@@ -54,7 +53,6 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
   }));
   const updateFigures = figureGauges(registry, source);
   return {
-    contentType: registry.contentType,
     scrape: async () => {
       await updateFigures();
       return registry.metrics();
@@ -106,6 +104,7 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;
   let goodUntil = 0;
+  let running: Promise<void> | undefined;
   for (const [name, help, field] of FIGURES)
     register(registry, () => ({
       name,
@@ -113,8 +112,7 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       type: 'gauge',
       values: figures === undefined ? [] : [{ labels: {}, value: figures[field] }],
     }));
-  return async () => {
-    if (performance.now() < goodUntil) return;
+  const update = async () => {
     try {
       figures = await source.figures();
       goodUntil = performance.now() + FIGURES_SECONDS * 1000;
@@ -122,5 +120,13 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       if (!isAwayDatabase(error)) throw error;
       figures = undefined;
     }
+  };
+  return async () => {
+    if (performance.now() < goodUntil) return;
+    // Scrapes that come at once share one count.
+    running ??= update().finally(() => {
+      running = undefined;
+    });
+    await running;
   };
 }

@@ -81,7 +81,8 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     listen: {
       host: '127.0.0.1',
       port: 0,
-      managementPort: null,
+      managementPort: 'off' as const,
+      managementHost: '127.0.0.1',
       tlsCert: null,
       tlsKey: null,
       drainSeconds: 0,

@@ -11,7 +11,7 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
   const check = { id: 'readiness', title: 'readiness answers status UP', signal: options.signal };
   return [
     await runCheck(check, async () => {
-      const url = await managementUrl(settings, service.baseUrl, options.baseUrl);
+      const url = await healthUrl(settings, service.baseUrl, options.baseUrl);
       const answer = await service.call(`${url}/health/ready`);
       const { status } = parseObject(answer, '/health/ready');
       if (answer.status !== 200 || status !== 'UP') {
@@ -23,23 +23,18 @@ export async function checkReadiness(service: ServiceUnderTest): Promise<SmokeCh
 }
 
 /**
- * Health lives beside the public address, unless a management port takes it away from there.
+ * Where the short health is: on idkit's base URL, on Keycloak's management listener.
  *
  * @throws DoesNotApply for a Keycloak whose management address is not known
  */
-export async function managementUrl(
+export async function healthUrl(
   settings: Settings,
   baseUrl: string,
   flag: string | undefined,
 ): Promise<string> {
   if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
-  const isKeycloak = settings.service === 'keycloak';
-  if (flag !== undefined && !isKeycloak) return baseUrl;
-  const recorded = flag === undefined ? await (await openRuntime(settings)).managementUrl() : undefined;
-  if (recorded !== undefined) return recorded;
-  if (isKeycloak) throw new DoesNotApply('keycloak.managementUrl is not set');
-  if (settings.listen.managementPort === null) return baseUrl;
-  const url = new URL(baseUrl);
-  url.port = String(settings.listen.managementPort);
-  return url.origin;
+  if (settings.service === 'idkit') return baseUrl;
+  const found = flag === undefined ? await (await openRuntime(settings)).managementUrl() : undefined;
+  if (found === undefined) throw new DoesNotApply('keycloak.managementUrl is not set');
+  return found;
 }

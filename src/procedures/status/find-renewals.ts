@@ -1,9 +1,9 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import { openRuntime } from '../../runtime/open.ts';
 import type { Finding } from '../reporter.ts';
 import type { ProcedureOptions } from '../runbook.ts';
 import { call } from '../smoke/call.ts';
-import { managementUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
@@ -22,7 +22,9 @@ export async function findRenewals(
 ): Promise<ReadonlyMap<string, Renewals>> {
   if (settings.service === 'keycloak') return new Map();
   try {
-    const url = await managementUrl(settings, baseUrl, undefined);
+    const management = await (await openRuntime(settings)).managementUrl();
+    const url = management ?? (settings.metrics.public ? baseUrl : undefined);
+    if (url === undefined) return new Map();
     const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
     return status === 200 ? parseRenewals(text) : new Map();
   } catch (error) {

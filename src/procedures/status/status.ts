@@ -8,7 +8,7 @@ import { listBackups } from '../backups/list.ts';
 import { checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../runbook.ts';
 import { call, parseObject } from '../smoke/call.ts';
-import { managementUrl } from '../smoke/check-readiness.ts';
+import { healthUrl } from '../smoke/check-readiness.ts';
 import type { StatusReport } from './contract.ts';
 import { describeRealms } from './describe-realms.ts';
 import { findParts } from './find-parts.ts';
@@ -122,7 +122,7 @@ async function askHealth(
 ): Promise<{ health: 'UP' | 'DOWN' | 'stopped'; detail?: string }> {
   if (baseUrl === undefined) return { health: 'stopped' };
   try {
-    const url = await managementUrl(settings, baseUrl, undefined);
+    const url = await healthUrl(settings, baseUrl, undefined);
     const answer = await call(`${url}/health/ready`, {
       signal: options.signal,
       timeoutMilliseconds: PATIENCE,

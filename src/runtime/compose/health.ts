@@ -75,7 +75,8 @@ async function lookAtDatabase({ engine, container }: Look): Promise<Health> {
 }
 
 async function lookAtService({ container, settings }: Look): Promise<Health> {
-  const url = settings.keycloak.managementUrl ?? managementUrl(container) ?? serviceUrl(container);
+  const management = settings.keycloak.managementUrl ?? managementUrl(container);
+  const url = (settings.service === 'keycloak' ? management : undefined) ?? serviceUrl(container);
   if (url === undefined) return down('it publishes no port on this machine, so its health cannot be asked');
   return expectUp(`${url}/health/ready`);
 }

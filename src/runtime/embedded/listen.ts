@@ -3,11 +3,20 @@ import type { FastifyInstance } from 'fastify';
 import { listenUrl } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
+/** Which of the service's listeners a place is for; messages name its settings. */
+export type Purpose = 'public' | 'management';
+
+const NAMES = {
+  public: { host: 'listen.host', port: '--port' },
+  management: { host: 'listen.managementHost', port: '--management-port' },
+} as const;
+
 /** Where the service will listen; `bound` holds the port, and nobody can connect to it yet. */
 export interface HeldPort {
   host: string;
   port: number;
   bound: BoundSocket | undefined;
+  purpose: Purpose;
   /** Other processes of the service listen there too. */
   shared?: boolean;
 }
@@ -24,11 +33,12 @@ export interface ReservedPort {
  *
  * @throws as `listen` does
  */
-export async function reservePort(host: string, port: number): Promise<ReservedPort> {
+export async function reservePort(host: string, port: number, purpose: Purpose): Promise<ReservedPort> {
   // Without sharing, so that a port that another service shares is taken.
-  const { bound } = await holdPort(host, port);
+  const { bound } = await holdPort(host, port, purpose);
   bound?.[Symbol.dispose]();
-  if (bound === undefined) return { port: port === 0 ? await findFreePort(host) : port, release: () => {} };
+  if (bound === undefined)
+    return { port: port === 0 ? await findFreePort(host, purpose) : port, release: () => {} };
   const reserved = new net.BoundSocket({ host, port, reusePort: true });
   return { port: (reserved.address() as AddressInfo).port, release: () => reserved[Symbol.dispose]() };
 }
@@ -39,8 +49,8 @@ export async function reservePort(host: string, port: number): Promise<ReservedP
  *
  * @throws as `listen` does
  */
-export async function holdPort(host: string, port: number): Promise<HeldPort> {
-  const where = { host, port };
+export async function holdPort(host: string, port: number, purpose: Purpose): Promise<HeldPort> {
+  const where = { host, port, purpose };
   // A name is looked up by `listen` itself. Of IPv6 addresses Node.js checks the form by a pattern that it takes long
   // to compile, and it does so for every address that it listens on without a held port.
   if (!('BoundSocket' in net) || !isIPv4(host)) {
@@ -48,7 +58,7 @@ export async function holdPort(host: string, port: number): Promise<HeldPort> {
     return { ...where, bound: undefined };
   }
   try {
-    return { ...where, bound: new net.BoundSocket(where) };
+    return { ...where, bound: new net.BoundSocket({ host, port }) };
   } catch (cause) {
     throw listenFault(where, cause);
   }
@@ -82,23 +92,26 @@ export async function listen(
   return address;
 }
 
-function listenFault(where: { host: string; port: number }, cause: unknown): unknown {
+type Where = { host: string; port: number; purpose: Purpose };
+
+function listenFault(where: Where, cause: unknown): unknown {
+  const names = NAMES[where.purpose];
   const name = `${where.host}:${where.port}`;
   switch (systemErrorCode(cause)) {
     case 'EADDRINUSE':
       return new IdkitError('IDKIT_PORT_TAKEN', `another program listens on ${name}`, {
         cause,
-        hints: ['choose another port with --port, or stop that program'],
+        hints: [`choose another port with ${names.port}, or stop that program`],
       });
     case 'EACCES':
       return new IdkitError('IDKIT_SETTING', `this user may not listen on ${name}`, {
         cause,
-        hints: ['choose a port above 1023 with --port'],
+        hints: [`choose a port above 1023 with ${names.port}`],
       });
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new IdkitError('IDKIT_SETTING', `listen.host ${where.host} is no address of this machine`, {
+      return new IdkitError('IDKIT_SETTING', `${names.host} ${where.host} is no address of this machine`, {
         cause,
       });
     case 'ENOTSUP':
@@ -111,20 +124,20 @@ function listenFault(where: { host: string; port: number }, cause: unknown): unk
   }
 }
 
-async function checkPortFree(where: { host: string; port: number }): Promise<void> {
+async function checkPortFree(where: Where): Promise<void> {
   if (where.port !== 0) await listenOnce(where);
 }
 
-async function findFreePort(host: string): Promise<number> {
-  return listenOnce({ host, port: 0 });
+async function findFreePort(host: string, purpose: Purpose): Promise<number> {
+  return listenOnce({ host, port: 0, purpose });
 }
 
 /** Listens and stops. @returns the port */
-async function listenOnce(where: { host: string; port: number }): Promise<number> {
+async function listenOnce(where: Where): Promise<number> {
   const probe = createServer();
   return new Promise<number>((resolve, reject) => {
     probe.once('error', (cause) => reject(listenFault(where, cause)));
-    probe.listen({ ...where, exclusive: true }, () => {
+    probe.listen({ host: where.host, port: where.port, exclusive: true }, () => {
       const { port } = probe.address() as AddressInfo;
       probe.close(() => resolve(port));
     });

@@ -8,7 +8,8 @@ import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import { drain } from './drain.ts';
 import type { ImportedRealms } from './import-realms.ts';
-import { type HeldPort, holdPort, listen } from './listen.ts';
+import { type HeldPort, holdPort, listen, type Purpose } from './listen.ts';
+import { findManagementPlace, takeUnlessTaken } from './management.ts';
 import { recordService } from './service-record.ts';
 import { type Closers, makeMaster, openServices } from './services.ts';
 import { startSweeper } from './sweeper.ts';
@@ -38,32 +39,35 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   checkServesIdkit(settings);
   const masterKey = checkMasterKey(settings.masterKey);
   const { worker } = options;
-  const { host, port, managementPort } = { ...settings.listen, ...worker?.ports };
+  const { host } = settings.listen;
   const tls = await readTls(settings);
-  const hold = async (number: number): Promise<HeldPort> => {
+  const hold = async (own: string, number: number, purpose: Purpose): Promise<HeldPort> => {
     // Held by the process that started the workers.
-    if (worker !== undefined) return { host, port: number, bound: undefined, shared: true };
-    const held = await holdPort(host, number);
+    if (worker !== undefined) return { host: own, port: number, bound: undefined, shared: true, purpose };
+    const held = await holdPort(own, number, purpose);
     closers.push(() => held.bound?.[Symbol.dispose]());
     return held;
   };
-  const publicHeld = await hold(port);
-  const managementHeld = managementPort === null ? undefined : await hold(managementPort);
+  const notes: string[] = [];
+  const publicHeld = await hold(host, worker?.ports.port ?? settings.listen.port, 'public');
+  const management = worker === undefined ? findManagementPlace(settings) : worker.ports.management;
+  const managementHeld =
+    management &&
+    (await takeUnlessTaken(management, notes, () => hold(management.host, management.port, 'management')));
 
   const lock = worker === undefined ? await recordService(settings) : undefined;
   closers.push(() => lock?.release());
-  const { services, figures } = await openServices(settings, masterKey, log, closers);
+  const { services, figures } = await openServices(settings, masterKey, log, closers, worker?.siblings);
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const imported = await importAll(directory, services.admin, log);
 
   const app: AppOptions = {
     ...figures,
-    siblings: worker?.siblings,
     log,
     trustedProxies: settings.trustedProxies,
     tls,
-    serviceRoutes: managementPort === null,
+    metricsPublic: settings.metrics.public,
   };
   const apps: FastifyInstance[] = [];
   closers.push(() =>
@@ -82,10 +86,13 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     services.admin.baseUrl = base;
   });
   let managementUrl: string | undefined;
-  if (managementHeld !== undefined) {
-    const managementApp = buildManagementApp(app);
+  if (management !== undefined && managementHeld !== undefined) {
+    const managementApp = buildManagementApp({ ...figures, log, tls, host: management.host });
     apps.push(managementApp);
-    managementUrl = await listen(managementApp, { ...managementHeld, tls: https });
+    // A port can be held twice, and listened on once.
+    managementUrl = await takeUnlessTaken(management, notes, () =>
+      listen(managementApp, { ...managementHeld, tls: https }),
+    );
   }
   const listening = {
     baseUrl: address,
@@ -100,10 +107,12 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   setImmediate(() => flushCompileCache());
 
   const startedInMilliseconds = Math.round(performance.now() - began);
-  log.info({ address, milliseconds: startedInMilliseconds }, 'ready');
+  log.info({ address, managementUrl, milliseconds: startedInMilliseconds }, 'ready');
   let closing: Promise<void> | undefined;
   const service: RunningService = {
     address,
+    managementUrl,
+    notes,
     baseUrl: services.protocol.baseUrl,
     imported: imported.realms,
     unenforced: imported.unenforced,

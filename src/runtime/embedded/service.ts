@@ -51,7 +51,8 @@ export function openEmbeddedService(settings: Settings): ServiceHalf {
       const listen = {
         host: '127.0.0.1',
         port: 0,
-        managementPort: null,
+        managementPort: 'off' as const,
+        managementHost: '127.0.0.1',
         tlsCert: null,
         tlsKey: null,
         drainSeconds: 0,

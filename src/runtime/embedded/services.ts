@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
-import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
+import type { AppOptions, ServiceLog, Services, Siblings } from '../../http/index.ts';
 import type { SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
 import { openStore, type StoreOptions } from '../../store/open.ts';
@@ -15,7 +15,7 @@ export type Closers = (() => unknown)[];
 /** What the app is built over. */
 export interface OpenedServices {
   services: Services;
-  figures: Pick<AppOptions, 'health' | 'metrics' | 'store'>;
+  figures: Pick<AppOptions, 'health' | 'exposition' | 'requests'>;
 }
 
 /**
@@ -27,6 +27,7 @@ export async function openServices(
   masterKey: Secret,
   log: ServiceLog,
   closers: Closers,
+  siblings?: Siblings,
 ): Promise<OpenedServices> {
   const [store, http, protocol, crypto] = await Promise.all([
     openStore({ ...storePlace(settings), masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
@@ -54,7 +55,12 @@ export async function openServices(
     limits: settings.limits,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
-  return { services, figures: { health: http.openHealth(store), metrics, store } };
+  const figures = {
+    health: http.openHealth(store),
+    exposition: http.openExposition(metrics, store, siblings),
+    requests: metrics.requests,
+  };
+  return { services, figures };
 }
 
 /** Where the store is; a Postgres database is told who is at work. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../core/index.ts';
 import type { MetricFigures } from '../../http/index.ts';
+import type { ManagementPlace } from '../embedded/management.ts';
 import type { RunningService } from '../service.ts';
 
 /** In the environment of a worker: where it listens, as JSON of `WorkerPorts`. */
@@ -8,7 +9,8 @@ export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
 /** The ports that all workers share. */
 export interface WorkerPorts {
   port: number;
-  managementPort: number | null;
+  /** Absent where the service has no management listener. */
+  management?: ManagementPlace;
 }
 
 /** What a worker tells of the service that it runs. */

@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { type ReservedPort, reservePort } from '../embedded/listen.ts';
+import { type Purpose, type ReservedPort, reservePort } from '../embedded/listen.ts';
+import { findManagementPlace, takeUnlessTaken } from '../embedded/management.ts';
 import { recordService } from '../embedded/service-record.ts';
 import type { RunningService, ServiceLog } from '../service.ts';
 import {
@@ -36,20 +37,22 @@ export async function startWorkers(
   log: ServiceLog = SILENT,
 ): Promise<RunningService> {
   const began = performance.now();
-  const { host, port, managementPort } = settings.listen;
   const reserved: ReservedPort[] = [];
-  const reserve = async (number: number): Promise<number> => {
-    const one = await reservePort(host, number);
+  const reserve = async (host: string, port: number, purpose: Purpose): Promise<number> => {
+    const one = await reservePort(host, port, purpose);
     reserved.push(one);
     return one.port;
   };
   const release = () => {
     for (const one of reserved) one.release();
   };
-  const ports = {
-    port: await reserve(port),
-    managementPort: managementPort === null ? null : await reserve(managementPort),
-  };
+  const notes: string[] = [];
+  const ports: WorkerPorts = { port: await reserve(settings.listen.host, settings.listen.port, 'public') };
+  const wanted = findManagementPlace(settings);
+  const port =
+    wanted && (await takeUnlessTaken(wanted, notes, () => reserve(wanted.host, wanted.port, 'management')));
+  // Reserved: that a worker cannot listen there is a fault, and not a reason to go without.
+  if (wanted !== undefined && port !== undefined) ports.management = { ...wanted, port, byHand: true };
   const lock = await recordService(settings);
   const workers = new Workers(ports, log);
   try {
@@ -58,8 +61,11 @@ export async function startWorkers(
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()));
     await lock.note(first.listening);
     const startedInMilliseconds = Math.round(performance.now() - began);
-    const { address } = first;
-    log.info({ address, workers: count, milliseconds: startedInMilliseconds }, 'all workers ready');
+    const { address, managementUrl } = first;
+    log.info(
+      { address, managementUrl, workers: count, milliseconds: startedInMilliseconds },
+      'all workers ready',
+    );
     let closing: Promise<void> | undefined;
     const close = async () => {
       await workers.stop();
@@ -69,6 +75,7 @@ export async function startWorkers(
     };
     return {
       ...first,
+      notes,
       startedInMilliseconds,
       close: () => {
         closing ??= close();
