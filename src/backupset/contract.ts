@@ -121,7 +121,6 @@ export interface PostgresDumpFacts {
   unread?: true;
   /** Roles that own or may use something in it. */
   roles: readonly string[];
-  extensions: readonly string[];
 }
 
 /** What the archive of the configuration left out, and why (contract §3, backup). */

@@ -10,7 +10,6 @@ const ROLE = String.raw`("(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
 const OWNER = new RegExp(`^(?:ALTER .* OWNER TO|CREATE SCHEMA .* AUTHORIZATION) ${ROLE}$`, 'is');
 const GRANTED = new RegExp(`^(?:GRANT|REVOKE) .* (?:TO|FROM) ${ROLE}(?: WITH GRANT OPTION)?$`, 'is');
 const DEFAULTS = new RegExp(`^ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLE} .* (?:TO|FROM) ${ROLE}`, 'is');
-const EXTENSION = new RegExp(`^CREATE EXTENSION (?:IF NOT EXISTS )?${ROLE}`, 'i');
 /** Rows of the tables that tell something here, as `pg_dump --inserts` writes them: they are not read. */
 const UNREAD = /^INSERT INTO (?:\S+\.)?"?(?:meta|idkit_schema|migration_model)"? /i;
 const VERSION = /^-- Dumped (from database|by pg_dump) version (\d+(?:\.\d+)?)/;
@@ -26,7 +25,6 @@ export interface TableReader {
 /** What a Postgres dump tells of itself, gathered as it goes by. */
 export class DumpFacts {
   readonly #roles = new Set<string>();
-  readonly #extensions = new Set<string>();
   readonly #meta = new Map<string, string>();
   #head = '';
   #inHead = true;
@@ -55,8 +53,6 @@ export class DumpFacts {
     for (const role of found)
       if (role !== undefined && !/^(PUBLIC|CURRENT_USER|SESSION_USER|CURRENT_ROLE)$/i.test(role))
         this.#roles.add(unquoted(role));
-    const extension = EXTENSION.exec(words)?.[1];
-    if (extension !== undefined) this.#extensions.add(unquoted(extension));
   }
 
   /** Undefined for a table that tells nothing here. */
@@ -88,7 +84,6 @@ export class DumpFacts {
       postgres: {
         head: this.#head,
         roles: [...this.#roles].sort(),
-        extensions: [...this.#extensions].sort(),
         ...(this.#server === undefined ? {} : { serverVersion: this.#server }),
         ...(this.#dump === undefined ? {} : { dumpVersion: this.#dump }),
         ...(keycloak === undefined ? {} : { keycloakVersion: keycloak }),

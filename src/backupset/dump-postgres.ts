@@ -1,10 +1,11 @@
 import type { DumpReport } from './contract.ts';
 import { type CountedTable, RealmCounter } from './dump-counts.ts';
 import { DumpFacts, type TableReader } from './dump-facts.ts';
-import { endOfBlockComment, endOfPsqlStatement } from './dump-psql.ts';
+import { endOfPsqlStatement, foreignStatement } from './dump-psql.ts';
 import { checkNoNul, skipSpace } from './dump-statement.ts';
-import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
+import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from './dump-window.ts';
 import { shown } from './faults.ts';
+import { checkStatement } from './postgres/index.ts';
 
 /** The lines that begin and end what pg_dump writes. */
 export const POSTGRES_START = '-- PostgreSQL database dump';
@@ -13,56 +14,25 @@ const POSTGRES_END = '-- PostgreSQL database dump complete';
 /** A row of COPY, or a large object's write. */
 const LONGEST = 256 * 1024 * 1024;
 
-/** What pg_dump begins its statements with; anything else has no business in a dump. */
-const STATEMENTS =
-  /^(SELECT|SET|CREATE|ALTER|COPY|INSERT INTO|COMMENT ON|GRANT|REVOKE|DROP|SECURITY LABEL|REFRESH MATERIALIZED VIEW|BEGIN|COMMIT|ANALYZE)\b/i;
-/** Beyond the one database that a dump is loaded into. */
-const REACHES_OUT =
-  /^((CREATE|DROP|ALTER) (DATABASE|ROLE|USER|GROUP|TABLESPACE|SUBSCRIPTION|SERVER)|ALTER SYSTEM|DROP OWNED)\b/i;
-/** Rights on things in the database; without ON it is a role that is granted. */
-const GRANT =
-  /^(GRANT|REVOKE) (GRANT OPTION FOR )?(ALL|\w+ ?\([^)]*\)|\w+)(, ?(\w+ ?\([^)]*\)|\w+))*( PRIVILEGES)? ON (?!(DATABASE|TABLESPACE|PARAMETER)\b)/i;
-const OUTSIDE_FUNCTION =
-  /\b(pg_read_file|pg_read_binary_file|pg_ls_dir|lo_import|lo_export|dblink\w*|pg_execute_server_program)"?\s*\(/i;
-
-const VALUE = String.raw`(?:'(?:[^']|'')*'(?:::[\w.]+)?|-?\d+|true|false)`;
-/** What pg_dump asks for: where names are looked up, how far sequences are, and large objects. Nothing is computed. */
-const SELECT = new RegExp(
-  String.raw`^SELECT pg_catalog\.(?:set_config\('search_path', '[^'\\]*', (?:true|false)\)|(?:setval|lo_create|lo_open|lowrite|lo_close|lo_unlink|pg_extension_config_dump)\(${VALUE}(?:, ?${VALUE})*\)|lo_unlink\(oid\) FROM pg_catalog\.pg_largeobject_metadata WHERE oid = '\d+')$`,
-  'i',
-);
-/** The settings of a session that pg_dump writes, of all versions; none changes who acts. */
-const SETTING =
-  /^SET (statement_timeout|lock_timeout|idle_in_transaction_session_timeout|transaction_timeout|client_encoding|standard_conforming_strings|check_function_bodies|xmloption|client_min_messages|row_security|default_tablespace|default_table_access_method|default_with_oids|escape_string_warning|search_path) = ([^\\]*)$/i;
-const DEFINES_CODE =
-  /^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE|EXTENSION|AGGREGATE|(TRUSTED )?(PROCEDURAL )?LANGUAGE)\b/i;
-/** Statements that pg_dump writes in one form only, by their first word. */
-const STRICT: Readonly<Record<string, RegExp>> = { SELECT, SET: SETTING, GRANT, REVOKE: GRANT };
-const NAMES_STRINGS = /set_config|standard_conforming_strings/i;
-
 const LINE_END = 0x0a;
 const TAB = 0x09;
 
-const IDENTIFIER = String.raw`(?:"(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
-const COPY = new RegExp(
-  `^COPY (?:${IDENTIFIER}\\.)?(${IDENTIFIER}) (?:\\((${IDENTIFIER}(?:, ?${IDENTIFIER})*)\\) )?FROM stdin$`,
-  'i',
-);
-/** Encodings in which a backslash can be the second byte of a character. */
-const UNSAFE_ENCODING = /SJIS|SHIFT|BIG5|GBK|GB18030|UHC|JOHAB/i;
-
 /**
  * Reads a plain pg_dump as psql would: COPY blocks are closed, no command of psql's own but `\restrict` and
- * `\unrestrict`, no statement that reaches beyond the database, and the end line (contract §3, verify).
+ * `\unrestrict`, no statement but those of `checkStatement`, and the end line (contract §3, verify). Whatever is
+ * refused is named with its line.
  */
 export class PostgresDump {
   readonly #window = new DumpWindow(LONGEST);
   readonly #counter = new RealmCounter();
   #begun = false;
   #ended = false;
-  #definesCode = false;
   /** The last byte that was done with. */
   #before = LINE_END;
+  /** Of the text that comes next. */
+  #line = 1;
+  /** Where in a COPY block the reader is, if it knows better than where the block was entered. */
+  #row: number | undefined;
   readonly #facts = new DumpFacts();
   #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
 
@@ -89,29 +59,46 @@ export class PostgresDump {
   #scan(text: Buffer): number {
     let done = 0;
     for (;;) {
-      const next = this.#copy === undefined ? this.#scanTop(text, done) : this.#scanCopy(text, done);
+      const next = this.#scanOne(text, done);
       if (next === INCOMPLETE) break;
+      this.#line += countLines(text, done, next);
       done = next;
     }
     if (done > 0) this.#before = text[done - 1]!;
     return done;
   }
 
+  #scanOne(text: Buffer, from: number): number {
+    this.#row = undefined;
+    try {
+      return this.#copy === undefined ? this.#scanTop(text, from) : this.#scanCopy(text, from);
+    } catch (error) {
+      if (!(error instanceof BadDump)) throw error;
+      throw error.atLine(this.#line + countLines(text, from, this.#row ?? from));
+    }
+  }
+
   #scanTop(text: Buffer, from: number): number {
     const start = skipSpace(text, from);
-    if (start === text.length) return start === from ? INCOMPLETE : start;
+    if (text.subarray(from, start).includes(0x0d)) throw badDump('it holds a carriage return outside quotes');
+    if (start > from) return start;
+    if (start === text.length) return INCOMPLETE;
     const byte = text[start]!;
     if (byte === 0x2d || byte === 0x5c) return this.#scanLine(text, start, byte);
-    if (byte === 0x2f && text.length - start < 2) return INCOMPLETE;
-    if (byte === 0x2f && text[start + 1] === 0x2a) return endOfBlockComment(text, start + 2);
     if (this.#ended) throw badDump('a statement follows its end line');
-    const end = endOfPsqlStatement(text, start, { eitherWay: this.#definesCode });
+    const end = endOfPsqlStatement(text, start);
     if (end === INCOMPLETE) return INCOMPLETE;
     const statement = text.toString('utf8', start, end - 1);
-    this.#checkStatement(statement);
-    if (!/^COPY\b/i.test(statement)) return end;
+    const checked = checkStatement(statement);
+    if (!checked.allowed) throw foreignStatement(statement, checked.at);
+    if (checked.copy === undefined) {
+      this.#facts.statement(statement.replace(/\s+/g, ' '));
+      return end;
+    }
     if (end >= text.length) return INCOMPLETE;
-    this.#beginCopy(statement, text[end]!);
+    if (text[end] !== 0x0a) throw foreignStatement(statement, statement.length);
+    this.#facts.statement(statement);
+    this.#beginCopy(checked.copy.table.name, checked.copy.columns);
     return end + 1;
   }
 
@@ -139,26 +126,7 @@ export class PostgresDump {
     return end + 1;
   }
 
-  #checkStatement(statement: string): void {
-    const words = statement.replace(/\s+/g, ' ');
-    const outside = !STATEMENTS.test(words) || REACHES_OUT.test(words) || OUTSIDE_FUNCTION.test(words);
-    const [verb = ''] = words.split(' ', 1);
-    const strict = STRICT[verb.toUpperCase()];
-    if (outside || strict?.test(words) === false)
-      throw badDump(`a dump of one database never holds ${shown(words.slice(0, 60))}`);
-    if (strict === SETTING) checkSetting(words);
-    else if (DEFINES_CODE.test(words)) this.#definesCode = true;
-    else if (NAMES_STRINGS.test(words) && !/^(SELECT|COMMENT ON)\b/i.test(words))
-      throw badDump(`it may turn standard strings off: ${shown(words.slice(0, 60))}`);
-    this.#facts.statement(words);
-  }
-
-  #beginCopy(statement: string, next: number): void {
-    const match = COPY.exec(statement);
-    if (match === null || next !== 0x0a)
-      throw badDump(`it holds a COPY that pg_dump never writes: ${shown(statement.slice(0, 60))}`);
-    const columns = (match[2]?.match(new RegExp(IDENTIFIER, 'g')) ?? []).map(unquoted);
-    const table = unquoted(match[1]!);
+  #beginCopy(table: string, columns: readonly string[]): void {
     this.#copy = { counted: this.#counter.table(table, columns), told: this.#facts.table(table, columns) };
   }
 
@@ -169,6 +137,7 @@ export class PostgresDump {
     let line = from;
     let mark = nextMark(text, line);
     for (;;) {
+      this.#row = line;
       if (text.length - line < 3) return line === from ? INCOMPLETE : line;
       if (text[line] === 0x5c && text[line + 1] === 0x2e) {
         // psql ends the block at `\.` and a line end of either kind; pg_dump writes one of them.
@@ -215,15 +184,6 @@ export class PostgresDump {
   }
 }
 
-/** @throws IDKIT_DAMAGED for a value that would have the dump read otherwise */
-function checkSetting(words: string): void {
-  const [, name = '', value = ''] = SETTING.exec(words) ?? [];
-  if (/^standard_conforming_strings$/i.test(name) && !/^'?on'?$/i.test(value))
-    throw badDump('it turns standard strings off');
-  if (/^client_encoding$/i.test(name) && UNSAFE_ENCODING.test(value))
-    throw badDump(`its encoding ${shown(value)} is not safe to read`);
-}
-
 /** The values of a row up to the one numbered `last`, in COPY's text form. */
 function rowOf(text: Buffer, last: number, start: number, end: number): readonly string[] {
   const row = text.toString('utf8', start, end).split('\t', last + 1);
@@ -252,10 +212,6 @@ function nextMark(text: Buffer, from: number): number {
     while (first > from && text[first - 1] === 0x5c) first--;
     if ((at - first) % 2 === 0) return at;
   }
-}
-
-function unquoted(name: string): string {
-  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
 const ESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };

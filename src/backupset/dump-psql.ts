@@ -1,167 +1,78 @@
-import { after, endOfQuoted, isWord } from './dump-statement.ts';
-import { badDump, INCOMPLETE } from './dump-window.ts';
+import { endOfQuoted, isWord } from './dump-statement.ts';
+import { type BadDump, badDump, countLines, INCOMPLETE } from './dump-window.ts';
+import { shown } from './faults.ts';
 
-/** Bytes of a word that are looked at. */
-const LONGEST_WORD = 16;
-/** Before a quote they are no word of their own: B'', X'', N'', E''. */
-const LITERAL_LETTERS = Buffer.from('bBxXnNeE');
-const BLOCK_WORDS = ['BEGIN', 'CASE', 'END'];
-const ROUTINE = /^CREATE (OR REPLACE )?(FUNCTION|PROCEDURE) /;
-const INSERT = /^INSERT /;
-/** What makes of a statement with such a beginning a question to the server. */
-const COMPUTED: Readonly<Record<string, RegExp>> = {
-  AS: /^CREATE ((GLOBAL|LOCAL|TEMP|TEMPORARY|UNLOGGED|FOREIGN) ){0,2}TABLE /,
-  SELECT: INSERT,
-  WITH: INSERT,
-  TABLE: INSERT,
-};
+/** Begins what is said of a statement that nothing of the services' own makes. */
+export const FOREIGN_STATEMENT = 'pg_dump writes no such statement for idkit or Keycloak';
 
-/** How careful the reader is. */
-interface Care {
-  /** A function that the dump made may have turned standard strings off, so a literal must end the same either way. */
-  eitherWay: boolean;
-}
+const QUOTE = 0x27;
+const DOUBLE_QUOTE = 0x22;
+const DASH = 0x2d;
+const SLASH = 0x2f;
 
 /**
  * Finds the end of the Postgres statement that begins at `start`, where psql would find it: the place after a
- * semicolon outside quotes, parentheses and SQL function bodies; or INCOMPLETE. What pg_dump never writes and psql's
+ * semicolon outside quotes and parentheses; or INCOMPLETE. What pg_dump never writes for these schemas and psql's
  * versions read in different ways is refused.
  *
  * @throws IDKIT_DAMAGED, also for a backslash outside of quotes, which psql takes for a command of its own
  */
-export function endOfPsqlStatement(text: Buffer, start: number, care: Care): number {
-  // The first words, as psql counts them wherever they stand.
-  let opening = '';
-  let words = 0;
+export function endOfPsqlStatement(text: Buffer, start: number): number {
   let parentheses = 0;
-  // BEGIN and CASE of an SQL function's body, each until its END.
-  let blocks = 0;
   let at = start;
   while (at < text.length) {
     const byte = text[at]!;
-    if (byte === 0x3b && parentheses === 0 && blocks === 0) return at + 1;
+    if (byte === 0x3b && parentheses === 0) return at + 1;
     if (byte === 0x28) parentheses++;
     if (byte === 0x29 && parentheses > 0) parentheses--;
-    const end = endOfPsqlToken(text, at, care);
-    if (end === INCOMPLETE) return INCOMPLETE;
-    if (isWord(byte) && !isDigit(byte) && !(text[at + 1] === 0x27 && LITERAL_LETTERS.includes(byte))) {
-      const word = text.toString('latin1', at, Math.min(end, at + LONGEST_WORD)).toUpperCase();
-      if (words++ < 4) opening += `${word} `;
-      if (COMPUTED[word]?.test(opening) === true && (word !== 'AS' || parentheses === 0))
-        throw badDump('it holds rows that are computed, not written down');
-      if (BLOCK_WORDS.includes(word) && parentheses === 0 && ROUTINE.test(opening)) {
-        if (word === 'BEGIN' || (word === 'CASE' && blocks > 0)) blocks++;
-        if (word === 'END' && blocks > 0) blocks--;
-      }
-    }
-    at = end;
-  }
-  return INCOMPLETE;
-}
-
-function endOfPsqlToken(text: Buffer, start: number, care: Care): number {
-  const byte = text[start]!;
-  const next = text[start + 1];
-  switch (byte) {
-    case 0x27:
-      return endOfLiteral(text, start, care);
-    case 0x22:
-      return endOfQuoted(text, start, byte);
-    case 0x5c:
-      throw badDump('it holds a psql command inside a statement');
-    case 0x0d:
-      throw badDump('it holds a carriage return outside quotes');
-    case 0x2d:
-    case 0x2f:
-      if (next === undefined) return INCOMPLETE;
-      if (next === (byte === 0x2d ? byte : 0x2a)) throw badDump('it holds a comment inside a statement');
-      return start + 1;
-    case 0x24:
-      return endOfDollarQuoted(text, start);
-  }
-  if (isDigit(byte)) return endOfNumber(text, start);
-  return isWord(byte) ? endOfPsqlWord(text, start) : start + 1;
-}
-
-/** A literal in which a backslash escapes nothing. */
-function endOfLiteral(text: Buffer, start: number, { eitherWay }: Care): number {
-  const end = endOfQuoted(text, start, 0x27);
-  if (end === INCOMPLETE || !eitherWay) return end;
-  const last = end - 1;
-  for (
-    let quote = text.indexOf(0x27, start + 1);
-    quote >= 0 && quote <= last;
-    quote = text.indexOf(0x27, quote + 1)
-  ) {
-    let before = quote;
-    while (text[before - 1] === 0x5c) before--;
-    if ((quote - before) % 2 === 1) throw badDump('a backslash before a quote may end a literal elsewhere');
-  }
-  return end;
-}
-
-/** Versions of psql differ in where a number ends that runs into a word. */
-function endOfNumber(text: Buffer, start: number): number {
-  let at = start;
-  while (isDigit(text[at]) || text[at] === 0x2e) at++;
-  if (text[at] !== undefined && (text[at]! | 0x20) === 0x65) {
-    at++;
-    if (text[at] === 0x2b || text[at] === 0x2d) at++;
-    while (isDigit(text[at])) at++;
-  }
-  const next = text[at];
-  if (next === undefined) return INCOMPLETE;
-  if (isWord(next) || next === 0x27 || next === 0x22) throw badDump('a number runs into a word');
-  return at;
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
-}
-
-/** A word; with `E` before a quote the whole literal with its backslash escapes. */
-function endOfPsqlWord(text: Buffer, start: number): number {
-  let at = start;
-  while (at < text.length && isWord(text[at]!)) at++;
-  if (at + 1 >= text.length) return INCOMPLETE;
-  const letter = at - start === 1 ? text[start]! | 0x20 : undefined;
-  if (letter === 0x75 && text[at] === 0x26 && (text[at + 1] === 0x27 || text[at + 1] === 0x22))
-    throw badDump('it holds a literal or name in U& form');
-  const escapes = letter === 0x65 && text[at] === 0x27;
-  if (!escapes) return at;
-  for (let place = at + 1; place < text.length; place++) {
-    if (text[place] === 0x5c) place++;
-    else if (text[place] === 0x27) {
-      if (place + 1 === text.length) return INCOMPLETE;
-      if (text[place + 1] !== 0x27) return place + 1;
-      place++;
-    }
-  }
-  return INCOMPLETE;
-}
-
-/** `$tag$ … $tag$`, or the place after a dollar sign that begins none. */
-function endOfDollarQuoted(text: Buffer, start: number): number {
-  let at = start + 1;
-  while (at < text.length && isWord(text[at]!) && text[at] !== 0x24) at++;
-  if (at === text.length) return INCOMPLETE;
-  const digit = text[start + 1]! >= 0x30 && text[start + 1]! <= 0x39;
-  if (text[at] !== 0x24 || digit) return start + 1;
-  return after(text, text.toString('latin1', start, at + 1), at + 1);
-}
-
-/** The place after a block comment, whose inside begins at `start`: they nest in Postgres. Or INCOMPLETE. */
-export function endOfBlockComment(text: Buffer, start: number): number {
-  let depth = 1;
-  for (let at = start; at + 1 < text.length; at++) {
-    if (text[at] === 0x2f && text[at + 1] === 0x2a) {
-      depth++;
+    if (byte === QUOTE || byte === DOUBLE_QUOTE) {
+      if (at > start && (isWord(text[at - 1]!) || text[at - 1] === 0x26))
+        throw strange(text, start, at, 'a literal or name with a prefix');
+      at = endOfQuoted(text, at, byte);
+    } else {
+      if (at + 1 === text.length) return INCOMPLETE;
+      const what = findStrange(byte, text[at + 1]!);
+      if (what !== undefined) throw strange(text, start, at, what);
       at++;
-    } else if (text[at] === 0x2a && text[at + 1] === 0x2f) {
-      depth--;
-      at++;
-      if (depth === 0) return at + 1;
     }
+    if (at === INCOMPLETE) return INCOMPLETE;
   }
   return INCOMPLETE;
+}
+
+function strange(text: Buffer, start: number, at: number, what: string): BadDump {
+  const begun = beginningOf(text.toString('utf8', start, Math.min(text.length, start + 240)));
+  return badDump(`${FOREIGN_STATEMENT}: ${shown(begun)}, with ${what}`, countLines(text, start, at));
+}
+
+/** What psql or Postgres would not take for a plain sign. */
+function findStrange(byte: number, next: number): string | undefined {
+  if (byte === 0x5c) return 'a psql command';
+  if (byte === 0x0d) return 'a carriage return outside quotes';
+  if (byte === 0x24) return 'a dollar sign outside quotes';
+  const comments = (byte === DASH && next === DASH) || (byte === SLASH && next === 0x2a);
+  return comments ? 'a comment inside it' : undefined;
+}
+
+/** @param at the place in the statement from which it is not what pg_dump writes */
+export function foreignStatement(statement: string, at: number): BadDump {
+  const rest = oneLine(statement.slice(at, at + 40));
+  const where = at < 20 || holdsValues(statement) ? '' : `, at ${rest === '' ? 'its end' : shown(rest)}`;
+  return badDump(
+    `${FOREIGN_STATEMENT}: ${shown(beginningOf(statement))}${where}`,
+    statement.slice(0, at).split('\n').length - 1,
+  );
+}
+
+/** Less the values of an INSERT, which may be secrets. */
+function beginningOf(statement: string): string {
+  return oneLine(statement.slice(0, 60)).replace(/\bVALUES\b.*/i, 'VALUES');
+}
+
+function holdsValues(statement: string): boolean {
+  return /^INSERT\b/i.test(statement);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }

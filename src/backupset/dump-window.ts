@@ -1,12 +1,37 @@
+import { IdkitError } from '../core/index.ts';
 import { SET_FILES } from './contract.ts';
-import { damaged } from './faults.ts';
 
 /** What a scanner answers where the text at hand ends before the thing it reads does. */
 export const INCOMPLETE = -1;
 
 /** A fault of the dump. */
-export function badDump(why: string) {
-  return damaged(SET_FILES.dump, why);
+export class BadDump extends IdkitError {
+  readonly why: string;
+  /** Lines between the beginning of what was read and the fault. */
+  readonly linesOn: number;
+
+  constructor(why: string, linesOn = 0) {
+    super('IDKIT_DAMAGED', `${SET_FILES.dump}: ${why}`);
+    this.why = why;
+    this.linesOn = linesOn;
+  }
+
+  /** The same, with the line that it was found in; `line` is where what was read begins. */
+  atLine(line: number): BadDump {
+    return new BadDump(`line ${line + this.linesOn}: ${this.why}`);
+  }
+}
+
+/** A fault of the dump. @param linesOn lines between the beginning of what was read and the fault */
+export function badDump(why: string, linesOn?: number): BadDump {
+  return new BadDump(why, linesOn);
+}
+
+/** How many lines end between two places. */
+export function countLines(text: Uint8Array, from: number, to: number): number {
+  let lines = 0;
+  for (let at = from; at < to; at++) if (text[at] === 0x0a) lines++;
+  return lines;
 }
 
 /**

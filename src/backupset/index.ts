@@ -37,6 +37,7 @@ export {
 export { keycloakSchemaNumber, renderKeycloakVersion } from './dump-facts.ts';
 export { type DumpHead, findDumpHead } from './dump-head.ts';
 export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
+export { FOREIGN_STATEMENT } from './dump-psql.ts';
 export { decryptEnvironment, encryptEnvironment } from './environment.ts';
 export { gunzip } from './gunzip.ts';
 export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';

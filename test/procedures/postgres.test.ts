@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateMasterKey, loadSettings } from '../../src/config/index.ts';
+import { IdkitError } from '../../src/core/index.ts';
 import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
@@ -264,6 +265,28 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const { outcome, findings } = await restore(await platform.load(), options({ from: platform.set }));
     assert.deepEqual([outcome, findings], ['restored', []]);
     assert.equal(await platform.password(), 'new');
+  });
+
+  it('what somebody planted in the live database is named with its line, and no set is published (13)', async (t) => {
+    const platform = await platforms.fresh(t);
+    await runSql(
+      platforms.server,
+      `CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+       CREATE TRIGGER planted BEFORE INSERT ON account FOR EACH ROW EXECUTE FUNCTION planted();`,
+      'idkit',
+    );
+    const to = join(platform.dir, 'planted');
+    const planned = backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE, to });
+    await assert.rejects(planned, (error: unknown) => {
+      assert.ok(error instanceof IdkitError && error.exitCode === 13);
+      assert.match(error.message, /line \d+: .*CREATE FUNCTION public\.planted\(\)/);
+      assert.match(error.hints.join(), /drop what somebody else made/);
+      return true;
+    });
+    assert.deepEqual(
+      (await readdir(to)).filter((name) => !name.startsWith('.')),
+      [],
+    );
   });
 
   it('on an empty server the role’s database and its settings come from the set', async (t) => {

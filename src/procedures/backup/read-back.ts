@@ -1,4 +1,4 @@
-import type { Verdict } from '../../backupset/index.ts';
+import { FOREIGN_STATEMENT, SET_FILES, type Verdict } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { judgeEnvironment } from '../environment-content.ts';
 import type { BackupWork } from './work.ts';
@@ -19,7 +19,14 @@ export async function readBack(work: BackupWork): Promise<Verdict> {
     'IDKIT_DAMAGED',
     `what was written does not read back, so nothing is published: ${problems}`,
     {
-      hints: ['check the disk of the backup root, then run the backup again'],
+      hints: [
+        'check the disk of the backup root, then run the backup again',
+        ...(verdict.problems.some(
+          ({ file, message }) => file === SET_FILES.dump && message.includes(FOREIGN_STATEMENT),
+        )
+          ? ['drop what somebody else made in the service’s database, or keep it in a database of its own']
+          : []),
+      ],
     },
   );
 }

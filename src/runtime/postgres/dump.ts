@@ -87,7 +87,10 @@ async function runPgDump(
     [
       '--format=plain',
       '--encoding=UTF8',
+      // They say how changes leave the database, not what is in it.
       '--no-subscriptions',
+      '--no-publications',
+      '--no-security-labels',
       `--lock-wait-timeout=${lockWaitSeconds}s`,
       `--snapshot=${snapshot}`,
       ...args,

@@ -8,7 +8,7 @@ import { readServer, type ServerFacts } from './server.ts';
 
 /**
  * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
- * act for, extensions, the right to make databases and to rename the live one. Everything that is missing is told at once.
+ * act for, the right to make databases and to rename the live one. Everything that is missing is told at once.
  *
  * @returns what the server is
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
@@ -26,7 +26,7 @@ export async function checkServerFits(
       `the database server at ${psql.location} is a standby, which takes no writes`,
       { hints: ['name the primary, or every server of the cluster: postgres://USER@HOST1,HOST2/NAME'] },
     );
-  const { serverVersion, roles = [], extensions = [] } = dump.postgres ?? {};
+  const { serverVersion, roles = [] } = dump.postgres ?? {};
   const faults: string[] = [];
   const hints: string[] = [];
   const sourceMajor = Number.parseInt(serverVersion ?? '0', 10);
@@ -53,21 +53,16 @@ export async function checkServerFits(
       'or --in-place --confirm NAME, which empties the live database first',
     );
   }
-  const known = await readKnown(context, roles, extensions);
-  const missing = roles.filter((role) => !known.roles.has(role));
+  const known = await readKnown(context, roles);
+  const missing = roles.filter((role) => !known.has(role));
   if (missing.length > 0) {
     faults.push(`the dump names roles that the server does not have: ${missing.join(', ')}`);
     for (const role of missing) hints.push(`CREATE ROLE ${identifier(role)} NOLOGIN`);
   }
-  const foreign = roles.filter((role) => known.roles.get(role) === false);
+  const foreign = roles.filter((role) => known.get(role) === false);
   if (foreign.length > 0) {
     faults.push(`the role ${server.role} may not give objects to ${foreign.join(', ')}`);
     for (const role of foreign) hints.push(`GRANT ${identifier(role)} TO ${identifier(server.role)}`);
-  }
-  const absent = extensions.filter((extension) => !known.extensions.has(extension));
-  if (absent.length > 0) {
-    faults.push(`the server has no extension ${absent.join(', ')}`);
-    hints.push('install it on the server: Debian’s packages postgresql-contrib, postgresql-NN-NAME');
   }
   if (faults.length > 0)
     throw new IdkitError('IDKIT_VERSION', `the database at ${psql.location}: ${faults.join('; ')}`, {
@@ -78,26 +73,21 @@ export async function checkServerFits(
 
 /** Makes the roles that the server does not have: they can own things, and nobody can log in as them. */
 export async function makeRoles(context: PostgresContext, roles: readonly string[]): Promise<void> {
-  const known = await readKnown(context, roles, []);
+  const known = await readKnown(context, roles);
   for (const role of roles)
-    if (!known.roles.has(role)) await queryBeside(context, `CREATE ROLE ${identifier(role)} NOLOGIN;`);
+    if (!known.has(role)) await queryBeside(context, `CREATE ROLE ${identifier(role)} NOLOGIN;`);
 }
 
+/** The roles that exist, and whether this one may act for each. */
 async function readKnown(
   context: PostgresContext,
-  roles: readonly string[],
-  extensions: readonly string[],
-): Promise<{ roles: ReadonlyMap<string, boolean>; extensions: ReadonlySet<string> }> {
-  const list = (names: readonly string[]) => (names.length === 0 ? 'NULL' : names.map(literal).join(', '));
+  names: readonly string[],
+): Promise<ReadonlyMap<string, boolean>> {
+  if (names.length === 0) return new Map();
   const rows = await queryBeside(
     context,
-    `SELECT json_build_object('role', rolname, 'may', pg_has_role(oid, 'MEMBER')) FROM pg_roles WHERE rolname IN (${list(roles)});
-     SELECT json_build_object('extension', name) FROM pg_available_extensions WHERE name IN (${list(extensions)});`,
+    `SELECT json_build_object('role', rolname, 'may', pg_has_role(oid, 'MEMBER')) FROM pg_roles
+      WHERE rolname IN (${names.map(literal).join(', ')});`,
   );
-  return {
-    roles: new Map(
-      rows.flatMap((row) => ('role' in row ? [[String(row['role']), row['may'] === true]] : [])),
-    ),
-    extensions: new Set(rows.flatMap((row) => ('extension' in row ? [String(row['extension'])] : []))),
-  };
+  return new Map(rows.map((row) => [String(row['role']), row['may'] === true]));
 }

@@ -1,0 +1,46 @@
+import { SYSTEM_SCHEMA } from './reader.ts';
+import { type Token, tokenize } from './tokens.ts';
+
+/**
+ * Every definition with a call that the migrations of idkit and Keycloak make, whole and as pg_dump writes it. A
+ * migration that makes or changes one adds it here; what an older version made stays.
+ */
+const DEFINITIONS = [
+  `CREATE TABLE public.configuration_change (
+    seq bigint NOT NULL,
+    transaction bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
+    "time" timestamp with time zone DEFAULT now() NOT NULL,
+    origin text NOT NULL COLLATE pg_catalog."C",
+    touched text NOT NULL COLLATE pg_catalog."C"
+  )`,
+  `CREATE UNIQUE INDEX realm_group_name ON public.realm_group USING btree (realm_id, COALESCE(parent_id, ''::text), name)`,
+  `CREATE UNIQUE INDEX role_name ON public.role USING btree (realm_id, COALESCE(client_uuid, ''::text), name)`,
+  // Keycloak 24 and newer.
+  `CREATE INDEX idx_client_att_by_name_value ON public.client_attributes USING btree (name, substr(value, 1, 255))`,
+];
+
+const KNOWN: ReadonlySet<string> = new Set(DEFINITIONS.map((text) => keyOf(tokenize(text))));
+
+/** Whether the statement is one of them, in whatever schema its table is. */
+export function isOwnDefinition(tokens: readonly Token[]): boolean {
+  const schema = tokens[schemaPlace(tokens)];
+  return schema !== undefined && !SYSTEM_SCHEMA.test(schema.text) && KNOWN.has(keyOf(tokens));
+}
+
+/** Before the first dot. */
+function schemaPlace(tokens: readonly Token[]): number {
+  return tokens.findIndex(({ text, kind }) => kind === 'sign' && text === '.') - 1;
+}
+
+/** Its tokens, less the schema. */
+function keyOf(tokens: readonly Token[]): string {
+  const schema = schemaPlace(tokens);
+  return (
+    tokens
+      .filter((_token, index) => index !== schema)
+      .map(({ kind, text }) => (kind === 'name' ? JSON.stringify(text) : text))
+      .join(' ')
+      // Versions of pg_dump differ in which of the two comes first.
+      .replaceAll('NOT NULL COLLATE pg_catalog . "C"', 'COLLATE pg_catalog . "C" NOT NULL')
+  );
+}

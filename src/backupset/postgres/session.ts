@@ -1,0 +1,64 @@
+import { StatementReader } from './reader.ts';
+import { NotAllowed } from './tokens.ts';
+
+/** Settings of a session that pg_dump writes, each with the value that it writes. None changes who acts. */
+const SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+  transaction_timeout: '0',
+  standard_conforming_strings: 'on',
+  escape_string_warning: 'off',
+  check_function_bodies: 'false',
+  xmloption: 'content',
+  client_min_messages: 'warning',
+  row_security: 'off',
+  default_table_access_method: 'heap',
+};
+/** Encodings in which a backslash or a quote is never a part of a character. */
+const SAFE_ENCODING =
+  /^(?:UTF-?8|UNICODE|SQL_ASCII|LATIN\d+|ISO_8859_\d|WIN\d+|KOI8R|KOI8U|EUC_(?:JP|CN|KR|TW|JIS_2004))$/;
+
+export function setting(read: StatementReader): void {
+  const name = read.name();
+  read.must('=');
+  if (name === 'client_encoding') read.string((encoding) => SAFE_ENCODING.test(encoding));
+  else if (name === 'default_tablespace') {
+    if (read.takeKind('string') === undefined) read.name();
+  } else {
+    const value = SETTINGS[name];
+    if (value === undefined || read.token.text !== value) read.refuse();
+    read.next();
+  }
+}
+
+/** The two questions of pg_dump: that names are looked up nowhere, and how far a sequence is. */
+export function select(read: StatementReader): void {
+  read.must('pg_catalog .');
+  if (read.take('set_config (')) {
+    read.string((name) => name === 'search_path');
+    read.must(',');
+    read.string((path) => path === '');
+    read.must(', false )');
+    return;
+  }
+  read.must('setval (');
+  read.string(isRelation);
+  read.must(',');
+  read.integer();
+  read.must(',');
+  read.mustOne(['true', 'false']);
+  read.must(')');
+}
+
+function isRelation(text: string): boolean {
+  try {
+    const read = new StatementReader(text);
+    read.relation();
+    read.end();
+    return true;
+  } catch (error) {
+    if (!(error instanceof NotAllowed)) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+/** A piece of a statement, as Postgres' scanner would cut it. */
+export interface Token {
+  /** `word`: unquoted; `name`: in double quotes. */
+  kind: 'word' | 'name' | 'string' | 'number' | 'sign' | 'end';
+  /** As written; of a `name` what is between the quotes. */
+  text: string;
+  /** Its place in the statement. */
+  at: number;
+}
+
+/** A statement that no dump of idkit or Keycloak holds, and the place in it that says so. */
+export class NotAllowed extends Error {
+  readonly at: number;
+
+  constructor(at: number) {
+    super('not allowed in a dump');
+    this.at = at;
+  }
+}
+
+const PLAIN =
+  /(?<space>[ \t\n]+)|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
+const SPACE = /[ \t\n]/;
+/** Nothing in either schema is called so, and a line break in a name is how commands were smuggled (CVE-2025-8715). */
+const CONTROL = /\p{Cc}/u;
+
+/**
+ * Cuts one statement, without its semicolon. pg_dump writes neither comments, dollar quotes nor literals with a prefix
+ * (`E''`, `U&''`, `B''`).
+ *
+ * @throws NotAllowed
+ */
+export function tokenize(statement: string): Token[] {
+  const tokens: Token[] = [];
+  let at = 0;
+  while (at < statement.length) {
+    const sign = statement[at];
+    const quoted = sign === "'" || sign === '"' ? endOfQuoted(statement, at, sign) : undefined;
+    if (quoted !== undefined) {
+      if (at > 0 && /[A-Za-z0-9_$]/.test(statement[at - 1]!)) throw new NotAllowed(at - 1);
+      tokens.push(quotedToken(statement, at, quoted, sign!));
+      at = quoted;
+      continue;
+    }
+    PLAIN.lastIndex = at;
+    const groups = PLAIN.exec(statement)?.groups;
+    if (groups === undefined) throw new NotAllowed(at);
+    const { space, word, number, sign: single } = groups;
+    const text = space ?? word ?? number ?? single!;
+    if (word !== undefined) tokens.push({ kind: 'word', text, at });
+    else if (number !== undefined) {
+      // Versions of psql differ in where a number ends that runs into a word.
+      if (/[A-Za-z0-9_.]/.test(statement[at + text.length] ?? '')) throw new NotAllowed(at);
+      tokens.push({ kind: 'number', text, at });
+    } else if (single !== undefined) tokens.push({ kind: 'sign', text, at });
+    at += text.length;
+  }
+  tokens.push({ kind: 'end', text: '', at: trimmedLength(statement) });
+  return tokens;
+}
+
+function quotedToken(statement: string, at: number, end: number, quote: string): Token {
+  const text = statement.slice(at, end);
+  if (quote === "'") return { kind: 'string', text, at };
+  const name = text.slice(1, -1).replaceAll('""', '"');
+  if (name === '' || CONTROL.test(name)) throw new NotAllowed(at);
+  return { kind: 'name', text: name, at };
+}
+
+/** The place after the closing quote. */
+function endOfQuoted(statement: string, start: number, quote: string): number {
+  for (let at = start + 1; ; at += 2) {
+    at = statement.indexOf(quote, at);
+    if (at < 0) throw new NotAllowed(start);
+    if (statement[at + 1] !== quote) return at + 1;
+  }
+}
+
+function trimmedLength(statement: string): number {
+  let end = statement.length;
+  while (end > 0 && SPACE.test(statement[end - 1]!)) end--;
+  return end;
+}
+
+/** What a string literal without backslash escapes says. */
+export function stringValue(token: Token): string {
+  return token.text.slice(1, -1).replaceAll("''", "'");
+}
