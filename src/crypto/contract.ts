@@ -22,13 +22,13 @@ export interface Passwords {
     policy: HashPolicy,
   ): Promise<{ outcome: 'match'; outdated: boolean } | { outcome: 'mismatch' } | { outcome: 'unsupported' }>;
   /**
-   * The same work as one `verify` that compares nothing: by the policy for a user that does not exist, or as `like`
-   * is hashed where its parameters are known.
+   * The same work as one `verify` that compares nothing: as the first of `like` is hashed whose parameters are known,
+   * else by the policy.
    */
   verifyNobody(
     password: string,
     policy: HashPolicy,
-    like?: Pick<Credential, 'secretData' | 'credentialData'>,
+    like?: readonly Pick<Credential, 'secretData' | 'credentialData'>[],
   ): Promise<void>;
   /** Ends the threads. */
   close(): Promise<void>;

@@ -35,15 +35,17 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
       const outcome = await threads.compare(password, known.salt, known.parameters, known.hash);
       return outcome === 'match' ? { outcome, outdated: isOutdated(known, policy) } : { outcome };
     },
-    async verifyNobody(password, policy, like) {
-      const known = like === undefined ? undefined : readStoredHash(like);
-      const salt = random.bytes(known?.salt.length ?? 16);
-      // A hash that the library cannot make costs nothing; what is compared to nothing costs what the policy says.
-      const done =
-        known !== undefined &&
-        (await threads.compare(password, salt, known.parameters, random.bytes(known.hash.length))) !==
-          'unsupported';
-      if (!done) await threads.derive(password, random.bytes(16), parametersFor(policy));
+    async verifyNobody(password, policy, like = []) {
+      for (const stored of like) {
+        const known = readStoredHash(stored);
+        if (known === undefined) continue;
+        const { parameters, salt, hash } = known;
+        const other = random.bytes(hash.length);
+        const outcome = await threads.compare(password, random.bytes(salt.length), parameters, other);
+        // A hash that the library cannot make costs nothing.
+        if (outcome !== 'unsupported') return;
+      }
+      await threads.derive(password, random.bytes(16), parametersFor(policy));
     },
     close: () => threads.close(),
   };

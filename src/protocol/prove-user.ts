@@ -4,6 +4,8 @@ import { guessAt } from './guess.ts';
 import type { LoginAttempt } from './login-attempt.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode } from './second-factor.ts';
 
+type Like = Pick<Credential, 'secretData' | 'credentialData'>;
+
 /** A user whose password proved right. */
 export interface ProvenPassword {
   user: User;
@@ -34,11 +36,13 @@ export async function provePassword(
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
   const found = typeof who === 'string' ? await findUser(attempt, who) : who;
   const typed = typeof who === 'string' ? who : who.username;
+  const name = found?.username ?? typed.toLowerCase();
+  const some = await ctx.store.findSomePassword(configuration.realm.id, name);
   return guessAt(attempt, found, typed, async (guessed) => {
     const { user, credentials, locked } = guessed;
     const stored = credentials.find((credential) => credential.type === 'password');
     const compared = user === undefined || locked || password === '' ? undefined : stored;
-    const verdict = await compare(attempt, password, { compared, like: stored });
+    const verdict = await compare(attempt, password, { compared, like: [stored, some] });
     const factors = listSecondFactors(credentials);
     const matches = matchCode(attempt, factors, code ?? '');
     if (user === undefined || stored === undefined || verdict === undefined) return guessed.refuse();
@@ -127,24 +131,25 @@ export async function findUser(
 }
 
 /**
- * One hash, whatever the password is compared with.
+ * One hash, whatever the password is compared with. Users whose hashes are older than the policy take another time than
+ * it does: nobody's guess takes that of some user, so that it does not tell who has an account.
  *
- * @param stored `compared`: the hash of an unlocked user; `like`: the hash that the user has, whose work is done in any
- * case. Neither: the work of the realm's own policy
+ * @param hashes `compared`: that of an unlocked user; `like`: whose work is done else, the first that can be made; none:
+ * the work of the realm's policy
  * @returns undefined: no match
  */
 async function compare(
   { ctx, configuration }: LoginAttempt,
   password: string,
-  { compared, like }: { compared: Credential | undefined; like: Credential | undefined },
+  hashes: { compared: Credential | undefined; like: readonly (Like | undefined)[] },
 ): Promise<{ outdated: boolean } | undefined> {
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
-  if (compared === undefined) {
-    await ctx.passwords.verifyNobody(password, policy, like);
-    return undefined;
-  }
-  const verified = await ctx.passwords.verify(password, compared, policy);
-  if (verified.outcome === 'match') return { outdated: verified.outdated };
-  if (verified.outcome === 'unsupported') await ctx.passwords.verifyNobody(password, policy);
+  const { compared } = hashes;
+  const verified =
+    compared === undefined ? undefined : await ctx.passwords.verify(password, compared, policy);
+  if (verified?.outcome === 'match') return { outdated: verified.outdated };
+  if (verified?.outcome === 'mismatch') return undefined;
+  const like = hashes.like.filter((one) => one !== undefined);
+  await ctx.passwords.verifyNobody(password, policy, like);
   return undefined;
 }

@@ -243,6 +243,14 @@ export interface Store extends LoginStore {
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;
   /** By priority. */
   listCredentials(userId: string): Promise<readonly Credential[]>;
+  /**
+   * The password hash of some user of the realm, the same one for the same name until users come or leave; nobody who
+   * lacks the master key can tell which one. Undefined: none was found among a few.
+   */
+  findSomePassword(
+    realmId: string,
+    name: string,
+  ): Promise<Pick<Credential, 'secretData' | 'credentialData'> | undefined>;
 
   /** All writes of configuration and users. Atomic. */
   apply(changes: readonly Change[]): Promise<Applied>;

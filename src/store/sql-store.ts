@@ -26,6 +26,7 @@ import type {
   UserQuery,
 } from './contract.ts';
 import { toRowChange } from './records/changes.ts';
+import { pickPlace } from './records/pick-place.ts';
 import { readDocument, toListed, toUser } from './records/read-rows.ts';
 import {
   eventRow,
@@ -136,6 +137,19 @@ export abstract class SqlStore extends SqlLogin implements Store {
   async listCredentials(userId: string): Promise<readonly Credential[]> {
     const rows = await this.all('credential.ofUser', { user_id: userId });
     return rows.map((row) => readCredential(row as Tables['credential'], this.sealing.keyring));
+  }
+
+  async findSomePassword(
+    realmId: string,
+    name: string,
+  ): Promise<Pick<Credential, 'secretData' | 'credentialData'> | undefined> {
+    const place = pickPlace(this.sealing.keyring, realmId, name);
+    const rows = await this.all('credential.ofSome', { realm_id: realmId, place });
+    for (const { doc, secret_data: secretData } of rows) {
+      const { type, credentialData } = JSON.parse(String(doc)) as Credential;
+      if (type === 'password' && typeof secretData === 'string') return { secretData, credentialData };
+    }
+    return undefined;
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {

@@ -1,5 +1,6 @@
 import { configurationRules } from './store-configuration.ts';
 import { guaranteesRules } from './store-guarantees.ts';
+import { guessesRules } from './store-guesses.ts';
 import { loginRules } from './store-login.ts';
 import { replicasRules } from './store-replicas.ts';
 import { sessionsRules } from './store-sessions.ts';
@@ -13,4 +14,5 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   sessionsRules(rule);
   loginRules(rule);
   replicasRules(rule);
+  guessesRules(rule);
 }

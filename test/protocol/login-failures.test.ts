@@ -233,6 +233,36 @@ describe('what a guess costs', () => {
     assert.equal(told.size, 1, [...told].join('\n'));
   });
 
+  it('is for nobody the work of the hash of some user, so that hashes of an import tell of none', async () => {
+    const realm = await guardedRealm();
+    const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha512', iterations: 7 });
+    for (const username of ['one', 'two', 'three']) {
+      const user = await realm.user(username, { password: null });
+      const given = { id: `credential-${user.id}`, userId: user.id, type: 'password', createdDate: 0 };
+      await realm.put({ do: 'create', credential: { ...given, secrets: {}, priority: 10, ...old } });
+    }
+    await realm.user('without', { password: null });
+    const { passwords } = world.ctx;
+    const likes: unknown[] = [];
+    world.ctx.passwords = {
+      ...passwords,
+      verifyNobody: (password, policy, like) => {
+        likes.push(like?.[0]?.credentialData);
+        return passwords.verifyNobody(password, policy, like);
+      },
+    };
+    try {
+      for (const name of ['nobody', 'no-one', 'without', 'n@example.test'])
+        await refusalOf(realm.login(name, { password: 'wrong' }));
+    } finally {
+      world.ctx.passwords = passwords;
+    }
+    assert.deepEqual(
+      likes,
+      Array.from({ length: 4 }, () => old.credentialData),
+    );
+  });
+
   it('is the work of the hash that the user has, locked or not', async () => {
     const realm = await guardedRealm({ failureFactor: 1 });
     const user = await realm.user('old', { password: null });
@@ -258,7 +288,7 @@ describe('what a guess costs', () => {
     world.ctx.passwords = {
       ...passwords,
       verifyNobody: (password, policy, like) => {
-        likes.push(like?.credentialData);
+        likes.push(like?.[0]?.credentialData);
         return passwords.verifyNobody(password, policy, like);
       },
     };

@@ -904,6 +904,26 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "credential.ofSome": {
+  "sql": "select \"credential\".* from (select \"next\".\"id\", 0 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $1 and \"id\" >= $2 order by \"id\" limit $3) as \"next\" union all select \"first\".\"id\", 1 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $4 order by \"id\" limit $5) as \"first\") as \"some\" inner join \"credential\" on \"credential\".\"user_id\" = \"some\".\"id\" order by \"some\".\"part\", \"some\".\"id\"",
+  "bind": [
+   {
+    "slot": "realm_id"
+   },
+   {
+    "slot": "place"
+   },
+   {
+    "value": 8
+   },
+   {
+    "slot": "realm_id"
+   },
+   {
+    "value": 8
+   }
+  ]
+ },
  "credential.rehash": {
   "sql": "update \"credential\" set \"priority\" = $1, \"secret_data\" = $2, \"doc\" = $3, \"sealed\" = $4 where \"id\" = $5 and \"secret_data\" = $6",
   "bind": [

@@ -95,6 +95,7 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .where('user_id', '=', slot('user_id'))
       .orderBy('priority')
       .orderBy('id'),
+    'credential.ofSome': credentialsOfSome(db),
     'credential.rehash': db
       .updateTable('credential')
       .set({
@@ -132,6 +133,30 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
     'failures.deleteUser': db.deleteFrom('login_failures').where('user_id', '=', slot('user_id')),
     'failures.clear': db.deleteFrom('login_failures').where('realm_id', '=', slot('realm_id')),
   };
+}
+
+/** Users whose credentials are read to find one password among them: most users have one. */
+const SOME = 8;
+
+/** Of the users from a place in the order of ids on, then of the first ones: the place may be behind the last. */
+function credentialsOfSome(db: Kysely<Tables>): Compilable {
+  const first = db
+    .selectFrom('account')
+    .select('id')
+    .where('realm_id', '=', slot('realm_id'))
+    .orderBy('id')
+    .limit(SOME);
+  const next = first.where('id', '>=', slot('place'));
+  const some = db
+    .selectFrom(next.as('next'))
+    .select(['next.id', sql<number>`0`.as('part')])
+    .unionAll(db.selectFrom(first.as('first')).select(['first.id', sql<number>`1`.as('part')]));
+  return db
+    .selectFrom(some.as('some'))
+    .innerJoin('credential', 'credential.user_id', 'some.id')
+    .selectAll('credential')
+    .orderBy('some.part')
+    .orderBy('some.id');
 }
 
 /** The page of users that a query asks for, sorted by username. */

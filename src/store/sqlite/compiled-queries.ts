@@ -904,6 +904,26 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "credential.ofSome": {
+  "sql": "select \"credential\".* from (select \"next\".\"id\", 0 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = ? and \"id\" >= ? order by \"id\" limit ?) as \"next\" union all select \"first\".\"id\", 1 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = ? order by \"id\" limit ?) as \"first\") as \"some\" inner join \"credential\" on \"credential\".\"user_id\" = \"some\".\"id\" order by \"some\".\"part\", \"some\".\"id\"",
+  "bind": [
+   {
+    "slot": "realm_id"
+   },
+   {
+    "slot": "place"
+   },
+   {
+    "value": 8
+   },
+   {
+    "slot": "realm_id"
+   },
+   {
+    "value": 8
+   }
+  ]
+ },
  "credential.rehash": {
   "sql": "update \"credential\" set \"priority\" = ?, \"secret_data\" = ?, \"doc\" = ?, \"sealed\" = ? where \"id\" = ? and \"secret_data\" = ?",
   "bind": [
