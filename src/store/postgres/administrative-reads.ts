@@ -36,7 +36,7 @@ export class AdministrativeReads {
     if (signal === undefined) return statement;
     let ending: Promise<unknown> | undefined;
     const end = () => {
-      const pid = this.#connections.serverProcessOf(client);
+      const pid = this.#connections.serverOf(client)?.pid;
       ending = this.#connections
         .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]))
         // Its time limit ends it then.

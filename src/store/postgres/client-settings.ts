@@ -70,13 +70,18 @@ export function clientConfig(
     ssl: tls ? tlsOptions(address, host) : false,
     requireAuth: address.requireAuth,
     application_name: applicationName,
-    connectionTimeoutMillis: (address.connectTimeout ?? CONNECT_MS / 1000) * 1000,
+    connectionTimeoutMillis: connectMilliseconds(address),
     query_timeout: SILENCE_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     pipeline: true,
     types: TYPES,
   };
+}
+
+/** Milliseconds that connecting may take: `connect_timeout` of the address, or a few seconds. */
+export function connectMilliseconds({ connectTimeout }: PostgresAddress): number {
+  return connectTimeout === undefined ? CONNECT_MS : connectTimeout * 1000;
 }
 
 /** Whether a connection begins encrypted. A socket of this machine never is (libpq does the same). */

@@ -4,10 +4,14 @@ import { IdkitError } from '../../core/index.ts';
 import { SERVICE_LOCK } from './advisory.ts';
 import type { Connections } from './connections.ts';
 import { mapFault } from './faults.ts';
+import { streamOf } from './primary.ts';
 
 /** Milliseconds in which connections that were just closed are gone from the server too. */
 const SETTLING_MS = 1_000;
 const BETWEEN_TRIES_MS = 50;
+/** Milliseconds between two questions of whether the server is there, and after which no answer will come. */
+const BETWEEN_BEATS_MS = 1_000;
+const SILENT_MS = 5_000;
 
 /** A lock that lives as long as its connection. */
 export interface PostgresLock {
@@ -59,14 +63,32 @@ export async function holdLock(
     await connections.close();
     throw mapFault(error, connections.place);
   }
+  const beat = keepAsking(client);
   let released: Promise<void> | undefined;
   return {
     isHeld: () => held,
     release: () => {
+      clearInterval(beat);
       released ??= client.end().then(() => connections.close());
       return released;
     },
   };
+}
+
+/** A server that is frozen or cut off ends no connection; without an answer it ends here, and the lock with it. */
+function keepAsking(client: Client): NodeJS.Timeout {
+  let isAnswered = true;
+  return setInterval(() => {
+    if (!isAnswered) return;
+    isAnswered = false;
+    const order = { text: 'SELECT 1', query_timeout: SILENT_MS };
+    client.query(order).then(
+      () => {
+        isAnswered = true;
+      },
+      () => streamOf(client).destroy(),
+    );
+  }, BETWEEN_BEATS_MS).unref();
 }
 
 async function isTaken(client: Client, mode: 'shared' | 'exclusive'): Promise<boolean> {

@@ -45,9 +45,17 @@ export async function runSteps(
   options: TransactionOptions,
 ): Promise<unknown> {
   for (let attempt = 1; ; attempt++) {
-    const progress: Progress = { mayBeDone: false, transaction: undefined, value: undefined };
+    const progress: Progress = {
+      mayBeDone: false,
+      transaction: undefined,
+      timeline: undefined,
+      value: undefined,
+    };
     try {
-      return await connections.use((client) => runOnce(client, steps(), options, progress));
+      return await connections.use((client) => {
+        progress.timeline = connections.serverOf(client)?.timeline;
+        return runOnce(client, steps(), options, progress);
+      });
     } catch (error) {
       if (error instanceof Refused) return error.answer;
       if (isConnectionLost(error) && progress.mayBeDone && options.isolation !== 'repeatable')
@@ -64,6 +72,8 @@ interface Progress {
   /** The end of the transaction was sent, or its one statement. */
   mayBeDone: boolean;
   transaction: string | undefined;
+  /** Of the server that ran it: the number of the transaction may be another's on a server that was promoted since. */
+  timeline: string | undefined;
   /** What the verb answers where it is done. */
   value: unknown;
 }
@@ -71,17 +81,19 @@ interface Progress {
 /**
  * Asks the server, once it is there again, what became of a transaction whose end was not answered.
  *
- * @throws the catalogue's error for `fault` where nobody can know: a statement that was a transaction of its own
+ * @throws the catalogue's error for `fault` where nobody can know: a statement that was a transaction of its own, or
+ *   another server that was promoted since
  */
 async function wasCommitted(connections: Connections, progress: Progress, fault: unknown): Promise<boolean> {
-  const { transaction } = progress;
+  const { transaction, timeline } = progress;
   if (transaction === undefined) throw mapFault(fault, connections.place);
   for (let look = 0; look < LOOKS; look++) {
-    const { rows } = await readAgain(connections, (client) =>
-      client.query<{ status: string | null }>('SELECT pg_xact_status($1::text::xid8) AS status', [
+    const { rows } = await readAgain(connections, (client) => {
+      if (connections.serverOf(client)?.timeline !== timeline) throw mapFault(fault, connections.place);
+      return client.query<{ status: string | null }>('SELECT pg_xact_status($1::text::xid8) AS status', [
         transaction,
-      ]),
-    );
+      ]);
+    });
     const status = rows[0]!.status;
     if (status === 'committed') return true;
     if (status === 'aborted') return false;

@@ -1,0 +1,43 @@
+import type { Client } from 'pg';
+import { type PostgresHost, showPostgresHost } from '../../config/index.ts';
+import { SESSION_SETTINGS } from './client-settings.ts';
+import type { ServerIdentity } from './primary.ts';
+import { refuse, takeSql } from './service-lock.ts';
+
+/** What every new connection is asked; a commit that does not wait for the disk is no commit. */
+const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
+  pg_postmaster_start_time()::text AS started,
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline,
+  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
+  ${Object.entries(SESSION_SETTINGS)
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join(', ')}`;
+
+/** What a server says of itself and of its end of the connection. */
+export interface Greeted extends ServerIdentity {
+  /** Of the server's process; a pooler in between knows it by another number. */
+  pid: number;
+}
+
+/**
+ * Whether the server takes writes, and this service is let in.
+ *
+ * @param options `within`: milliseconds for the answer
+ * @throws IDKIT_LOCKED; 25006 as the server says it where it takes no writes
+ */
+export async function greet(
+  client: { query: Client['query'] },
+  host: PostgresHost,
+  options: { holdsLock: boolean; place: string; within: number },
+): Promise<Greeted> {
+  const lock = options.holdsLock ? takeSql('shared') : 'true';
+  const order = { text: `${GREETING}, ${lock} AS admitted`, query_timeout: options.within };
+  const { rows } = await client.query<Greeted & { standby: boolean; admitted: boolean }>(order);
+  const { standby, admitted, pid, started, timeline } = rows[0]!;
+  if (standby)
+    throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
+      code: '25006',
+    });
+  if (!admitted) await refuse(client, options.place);
+  return { pid, started, timeline };
+}
