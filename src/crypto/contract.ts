@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Credential } from '../model/index.ts';
+import type { HashCaller } from './fair-queue.ts';
 
 /** The parameters of new password hashes (facts §9). */
 export interface HashPolicy {
@@ -8,8 +9,29 @@ export interface HashPolicy {
   iterations?: number;
 }
 
+/** Too many passwords wait for their hash already; the same request may succeed in a moment. */
+export class HashingBusy extends Error {
+  override readonly name = 'HashingBusy';
+
+  constructor() {
+    super('too many passwords wait for their hash');
+  }
+}
+
+/** What waits now, and how many were refused since the start because too many waited. */
+export interface HashingFigures {
+  waiting: number;
+  refused: number;
+}
+
 /** Password hashing off the main thread, so that signing is not slowed (performance.md §6). */
 export interface Passwords {
+  /**
+   * The same for one who asks from outside: takes turns with all others and throws `HashingBusy` where too many wait.
+   * Without a caller, as in an import, a hash waits for as long as it takes.
+   */
+  forCaller(caller: HashCaller): Passwords;
+  figures(): HashingFigures;
   /** secretData and credentialData as Keycloak writes them. */
   hash(password: string, policy: HashPolicy): Promise<{ secretData: string; credentialData: string }>;
   /**

@@ -2,8 +2,16 @@
 // Owns: the algorithms and their threads; what key components of a realm hold.
 // Must not know: storage, HTTP, tokens' rules.
 // Start at contract.ts, then realm-keys.ts.
-export type { HashPolicy, JwsKey, Passwords, SignatureAlgorithm } from './contract.ts';
+export {
+  HashingBusy,
+  type HashingFigures,
+  type HashPolicy,
+  type JwsKey,
+  type Passwords,
+  type SignatureAlgorithm,
+} from './contract.ts';
 export { constantTimeEqual, sha256 } from './digest.ts';
+export type { HashCaller } from './fair-queue.ts';
 export { hashPolicy } from './hash-policy.ts';
 export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS, signJws } from './jws-sign.ts';
 export { type JwsHeader, type JwsVerification, verifyJws } from './jws-verify.ts';

@@ -1,38 +1,67 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../core/index.ts';
+import { HashingBusy, type HashingFigures } from './contract.ts';
+import { FairQueue, type HashCaller, type QueuedJob } from './fair-queue.ts';
+import { hashCost } from './hash-cost.ts';
 import type { HashParameters } from './hash-parameters.ts';
 import type { HashAnswer, HashJob } from './password-hashes.ts';
 
-/** A pool of hash threads: first come, first served, each thread one job after the other. */
+/** A pool of hash threads, each one job after the other. */
 export interface PasswordThreads {
-  derive(password: string, salt: Uint8Array, parameters: HashParameters): Promise<Buffer>;
-  /** `unsupported`: the hash library does not take these parameters. */
+  /** @throws HashingBusy where a caller's job finds no room or waits too long; one without a caller waits. */
+  derive(
+    password: string,
+    salt: Uint8Array,
+    parameters: HashParameters,
+    caller?: HashCaller,
+  ): Promise<Buffer>;
+  /** As `derive`. `unsupported`: the hash library does not take these parameters. */
   compare(
     password: string,
     salt: Uint8Array,
     parameters: HashParameters,
     expected: Uint8Array,
+    caller?: HashCaller,
   ): Promise<'match' | 'mismatch' | 'unsupported'>;
+  figures(): HashingFigures;
   close(): Promise<void>;
 }
 
 interface Waiting {
   job: HashJob;
+  cost: number;
   settle: (answer: HashAnswer) => void;
-  fail: (error: IdkitError) => void;
+  fail: (error: Error) => void;
 }
+
+type Queued = Waiting & QueuedJob;
 
 /**
  * Jobs that a thread takes at once where that many wait. A hash pushes everything else out of the processor's cache;
  * what follows several hashes is cheaper done in one go.
  */
 const TOGETHER = 8;
+/** Milliseconds of hashes that a thread takes at once: who comes then waits for all of them. */
+const TOGETHER_MILLISECONDS = 80;
+
+/** Jobs and bytes that wait at most, and milliseconds of work for each thread. */
+const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
+/** Milliseconds after which an answer comes too late: who waits for longer tries again. */
+const MOST_PATIENCE = 1500;
+/** Milliseconds between two looks at who waits for too long: a thread may be slow to take the next. */
+const PATIENCE_CHECK = 200;
 
 /** @param most threads; each starts when a job finds all others busy */
 export function openPasswordThreads(most: number): PasswordThreads {
   const busy = new Map<Worker, Waiting[]>();
   const idle: Worker[] = [];
-  const queue: Waiting[] = [];
+  const threads = Math.max(1, most);
+  const queue = new FairQueue<Queued>({ ...MOST_WAITING, cost: MOST_WAITING.cost * threads });
+  /** Jobs of the service itself, an import's for example, and those that a lost thread left over. */
+  const own: Waiting[] = [];
+  let ownFirst = true;
+  let refused = 0;
+  let watch: NodeJS.Timeout | undefined;
   let closed = false;
 
   function start(): Worker {
@@ -65,13 +94,15 @@ export function openPasswordThreads(most: number): PasswordThreads {
       for (const waiting of untouched) waiting.fail(error);
       return;
     }
-    queue.unshift(...untouched);
-    if (queue.length > 0) hand(start(), takeJobs());
+    own.unshift(...untouched);
+    const next = takeJobs();
+    if (next.length > 0) hand(start(), next);
   }
 
   function rest(worker: Worker): void {
-    if (queue.length > 0) {
-      hand(worker, takeJobs());
+    const next = takeJobs();
+    if (next.length > 0) {
+      hand(worker, next);
       return;
     }
     // A thread that waits must not keep a command line alive.
@@ -79,9 +110,30 @@ export function openPasswordThreads(most: number): PasswordThreads {
     idle.push(worker);
   }
 
-  /** As many as there are for each thread. */
+  /** As many as there are for each thread; from both kinds by turns. */
   function takeJobs(): Waiting[] {
-    return queue.splice(0, Math.min(TOGETHER, Math.ceil(queue.length / Math.max(1, most))));
+    refuseImpatient();
+    const count = Math.min(TOGETHER, Math.ceil((queue.length + own.length) / threads));
+    const jobs: Waiting[] = [];
+    for (let cost = 0; jobs.length < count && cost < TOGETHER_MILLISECONDS; cost += jobs.at(-1)!.cost) {
+      const next = ownFirst ? (own.shift() ?? queue.take()) : (queue.take() ?? own.shift());
+      if (next === undefined) break;
+      ownFirst = !ownFirst;
+      jobs.push(next);
+    }
+    return jobs;
+  }
+
+  function refuseImpatient(): void {
+    refuse(queue.takeOlderThan(performance.now() - MOST_PATIENCE));
+    if (queue.length > 0) return;
+    clearInterval(watch);
+    watch = undefined;
+  }
+
+  function refuse(waiting: readonly Waiting[]): void {
+    refused += waiting.length;
+    for (const { fail } of waiting) fail(new HashingBusy());
   }
 
   function hand(worker: Worker, waiting: Waiting[]): void {
@@ -90,31 +142,38 @@ export function openPasswordThreads(most: number): PasswordThreads {
     worker.postMessage(waiting.map(({ job }) => job));
   }
 
-  function ask(job: HashJob): Promise<HashAnswer> {
+  function ask(job: HashJob, caller: HashCaller | undefined): Promise<HashAnswer> {
     if (closed) return Promise.reject(new IdkitError('IDKIT_BUG', 'password hashing was closed'));
     return new Promise((settle, fail) => {
-      const waiting: Waiting = { job, settle, fail };
-      const free = idle.pop() ?? (busy.size < Math.max(1, most) ? start() : undefined);
-      if (free === undefined) queue.push(waiting);
-      else hand(free, [waiting]);
+      const waiting: Waiting = { job, cost: hashCost(job.parameters), settle, fail };
+      const free = idle.pop() ?? (busy.size < threads ? start() : undefined);
+      if (free !== undefined) hand(free, [waiting]);
+      else if (caller === undefined) own.push(waiting);
+      else {
+        const bytes = Buffer.byteLength(job.password);
+        refuse(queue.add({ ...waiting, caller, bytes, since: performance.now() }));
+        watch ??= setInterval(refuseImpatient, PATIENCE_CHECK);
+      }
     });
   }
 
   return {
-    async derive(password, salt, parameters) {
-      const answer = await ask({ password, salt, parameters });
+    async derive(password, salt, parameters, caller) {
+      const answer = await ask({ password, salt, parameters }, caller);
       if (answer.outcome === 'derived') return Buffer.from(answer.hash);
       const why = answer.outcome === 'failed' ? answer.message : answer.outcome;
       throw new IdkitError('IDKIT_FAILED', `a password could not be hashed: ${why}`);
     },
-    async compare(password, salt, parameters, expected) {
-      const { outcome } = await ask({ password, salt, parameters, expected });
+    async compare(password, salt, parameters, expected, caller) {
+      const { outcome } = await ask({ password, salt, parameters, expected }, caller);
       return outcome === 'match' || outcome === 'mismatch' ? outcome : 'unsupported';
     },
+    figures: () => ({ waiting: queue.length + own.length, refused }),
     async close() {
       closed = true;
+      clearInterval(watch);
       const error = new IdkitError('IDKIT_FAILED', 'password hashing was closed');
-      for (const waiting of queue.splice(0)) waiting.fail(error);
+      for (const waiting of [...queue.clear(), ...own.splice(0)]) waiting.fail(error);
       await Promise.all([...idle, ...busy.keys()].map((worker) => worker.terminate()));
     },
   };

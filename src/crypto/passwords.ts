@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Random, systemRandom } from '../core/index.ts';
-import type { HashPolicy, Passwords } from './contract.ts';
+import type { Passwords } from './contract.ts';
+import type { HashCaller } from './fair-queue.ts';
 import { parametersFor } from './hash-parameters.ts';
 import { openPasswordThreads } from './password-threads.ts';
 import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
@@ -18,35 +19,41 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
   const random = options.random ?? systemRandom;
   const threads = openPasswordThreads(options.threads ?? Math.min(MOST_THREADS, availableParallelism()));
 
-  async function hash(
-    password: string,
-    policy: HashPolicy,
-  ): Promise<{ secretData: string; credentialData: string }> {
-    const salt = random.bytes(16);
-    const derived = await threads.derive(password, salt, parametersFor(policy));
-    return renderStoredHash(policy, salt, derived);
-  }
-
-  return {
-    hash,
-    async verify(password, stored, policy) {
-      const known = readStoredHash(stored);
-      if (known === undefined) return { outcome: 'unsupported' };
-      const outcome = await threads.compare(password, known.salt, known.parameters, known.hash);
-      return outcome === 'match' ? { outcome, outdated: isOutdated(known, policy) } : { outcome };
-    },
-    async verifyNobody(password, policy, like = []) {
-      for (const stored of like) {
+  function forCaller(caller: HashCaller | undefined): Passwords {
+    return {
+      forCaller,
+      figures: () => threads.figures(),
+      async hash(password, policy) {
+        const salt = random.bytes(16);
+        const derived = await threads.derive(password, salt, parametersFor(policy), caller);
+        return renderStoredHash(policy, salt, derived);
+      },
+      async verify(password, stored, policy) {
         const known = readStoredHash(stored);
-        if (known === undefined) continue;
-        const { parameters, salt, hash } = known;
-        const other = random.bytes(hash.length);
-        const outcome = await threads.compare(password, random.bytes(salt.length), parameters, other);
-        // A hash that the library cannot make costs nothing.
-        if (outcome !== 'unsupported') return;
-      }
-      await threads.derive(password, random.bytes(16), parametersFor(policy));
-    },
-    close: () => threads.close(),
-  };
+        if (known === undefined) return { outcome: 'unsupported' };
+        const outcome = await threads.compare(password, known.salt, known.parameters, known.hash, caller);
+        return outcome === 'match' ? { outcome, outdated: isOutdated(known, policy) } : { outcome };
+      },
+      async verifyNobody(password, policy, like = []) {
+        for (const stored of like) {
+          const known = readStoredHash(stored);
+          if (known === undefined) continue;
+          const { parameters, salt, hash } = known;
+          const other = random.bytes(hash.length);
+          const outcome = await threads.compare(
+            password,
+            random.bytes(salt.length),
+            parameters,
+            other,
+            caller,
+          );
+          // A hash that the library cannot make costs nothing.
+          if (outcome !== 'unsupported') return;
+        }
+        await threads.derive(password, random.bytes(16), parametersFor(policy), caller);
+      },
+      close: () => threads.close(),
+    };
+  }
+  return forCaller(undefined);
 }

@@ -14,6 +14,7 @@ import {
   checkBodyBeforeReading,
   declaredLength,
   discardRest,
+  LargeBodies,
   replaceMalformedType,
 } from './request-body.ts';
 import { findPathFault } from './request-path.ts';
@@ -63,6 +64,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
 }
 
 function addHooks(app: FastifyInstance, table: UrlTable, services: Services, notFound: RouteTimes): void {
+  const bodies = new LargeBodies();
   app.addHook('onRequest', async (request, reply) => {
     const served = findServed(table, request);
     const { realm } = request.params as { realm?: string };
@@ -75,8 +77,10 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
       reply.code(400).send(fault);
       return reply;
     }
-    if (served !== null && declaredLength(request) !== 0)
+    if (served !== null && declaredLength(request) !== 0) {
       await checkBodyBeforeReading(served, services, request);
+      bodies.admit(served, request, reply);
+    }
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // JSON has no such parameter (RFC 8259 §11); the framework adds it.
@@ -105,10 +109,18 @@ function addErrorHandler(app: FastifyInstance, log: ServiceLog): void {
     const refusal = renderRefusal(error);
     if (refusal !== undefined) {
       discardRest(request);
-      // What does not exist is a page for a browser (facts §1).
-      const { error: text } = Object(refusal.body) as { error?: unknown };
+      // What does not exist, or not now, is a page for a browser (facts §1).
+      const { error: text, error_description: description } = Object(refusal.body) as {
+        error?: unknown;
+        error_description?: unknown;
+      };
       if (refusal.status === 404 && typeof text === 'string' && wantsPage(request))
         return sendErrorPage(reply, 404, text);
+      if (refusal.status === 503 && typeof description === 'string') {
+        reply.headers(refusal.headers);
+        if (wantsPage(request)) return sendErrorPage(reply, 503, description);
+        if (request.url.startsWith('/admin/')) return reply.code(503).send({ errorMessage: description });
+      }
       return reply.code(refusal.status).headers(refusal.headers).send(refusal.body);
     }
     if (answerTransportFault(error, request, reply)) return;

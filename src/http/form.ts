@@ -1,3 +1,4 @@
+import { isPasswordTooLong, MOST_PASSWORD_BYTES } from '../model/index.ts';
 import { Refusal } from '../protocol/index.ts';
 
 /** A form, parsed. */
@@ -50,15 +51,35 @@ export function isForm(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
 }
 
+/** Bytes of one field and fields of one form at most, as Keycloak takes them (its `http.limits`). */
+const MOST_OF_A_FIELD = 128 * 1024;
+const MOST_FIELDS = 1000;
+
 /** A pair without `=` is a name with an empty value. */
 function* listPairs(text: string): Generator<readonly [name: string, value: string]> {
+  let count = 0;
   for (const pair of text.split('&')) {
     if (pair === '') continue;
+    if (++count > MOST_FIELDS) throw tooLarge(`more than ${MOST_FIELDS} fields`);
+    if (pair.length > MOST_OF_A_FIELD) throw tooLarge(`a field of more than ${MOST_OF_A_FIELD} bytes`);
     const equals = pair.indexOf('=');
-    yield equals < 0
-      ? [decodeFormText(pair), '']
-      : [decodeFormText(pair.slice(0, equals)), decodeFormText(pair.slice(equals + 1))];
+    if (equals < 0) {
+      yield [decodeFormText(pair), ''];
+      continue;
+    }
+    const name = decodeFormText(pair.slice(0, equals));
+    const value = decodeFormText(pair.slice(equals + 1));
+    yield [name, PASSWORDS.has(name) ? shortPassword(value) : value];
   }
+}
+
+const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'password-confirm']);
+
+/** Of a password that is too long as much as shows that it is: it may wait a while for its answer. */
+function shortPassword(value: string): string {
+  if (!isPasswordTooLong(value)) return value;
+  // A copy, because a slice keeps the whole text in memory.
+  return Buffer.from(value.slice(0, MOST_PASSWORD_BYTES + 1)).toString();
 }
 
 /** One name or value of a form (WHATWG URL §5.1, strict): `text` holds one byte per character. */
@@ -83,6 +104,10 @@ function decodeFormText(text: string): string {
   } catch {
     throw malformed('text that is not UTF-8');
   }
+}
+
+function tooLarge(what: string): Refusal {
+  return new Refusal('form-too-large', { description: `The form has ${what}` });
 }
 
 function malformed(what: string): Refusal {

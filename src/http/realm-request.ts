@@ -24,6 +24,11 @@ export function protocolRequest(request: FastifyRequest): ProtocolRequest {
   };
 }
 
+/** What was read of it is enough; a request that waits for a hash is not to keep the bytes too. */
+export function releaseBody(request: FastifyRequest): void {
+  request.body = undefined;
+}
+
 /** The `{realm}` of the path. */
 export function realmOf(request: FastifyRequest): string {
   return (request.params as { realm: string }).realm;

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../protocol/index.ts';
 import type { Route, Services } from './route.ts';
 
 /** How much of a refused body is thrown away so that the caller can read its answer, bytes and milliseconds. */
@@ -38,6 +39,29 @@ export function replaceMalformedType(request: FastifyRequest): void {
 /** What may prove its caller before it reads a large body; see `Route`. */
 interface Guarded {
   authorize?: Route['authorize'] | undefined;
+}
+
+/** Bytes of a body that anybody may send at any time; no login of a person comes near. */
+const ORDINARY_BYTES = 64 * 1024;
+/** Larger ones of strangers at a time: each may be in memory as a whole until it is answered. */
+const MOST_LARGE = 32;
+
+/** Counts the large bodies of those who have not proved who they are. */
+export class LargeBodies {
+  #open = 0;
+
+  /**
+   * Counts the request's body, if it is or may be large, until it is answered.
+   *
+   * @throws Refusal `service-busy` if there are too many of them
+   */
+  admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): void {
+    const declared = declaredLength(request);
+    if (route.authorize || (declared !== undefined && declared <= ORDINARY_BYTES)) return;
+    if (this.#open >= MOST_LARGE) throw new Refusal('service-busy');
+    this.#open++;
+    reply.raw.once('close', () => this.#open--);
+  }
 }
 
 /** How many bytes a row takes at most. */

@@ -1,3 +1,4 @@
+import { HashingBusy } from '../crypto/index.ts';
 import { Refusal, type RefusalCase } from '../protocol/index.ts';
 import { renderAdminError } from './admin-errors.ts';
 
@@ -78,6 +79,15 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
     source: 'RFC 6749 §4.1.2.1',
   },
   'not-built-yet': { status: 501, error: 'not_implemented', source: 'RFC 9110 §15.6.2' },
+  'service-busy': {
+    status: 503,
+    error: 'temporarily_unavailable',
+    description: 'The service has too much to do at the moment. Try again in a few seconds.',
+    headers: { 'retry-after': '2' },
+    source: 'RFC 6749 §4.1.2.1, RFC 9110 §15.6.4',
+  },
+  'form-too-large': { status: 413, error: 'invalid_request', source: 'RFC 9110 §15.5.14' },
+  'parameter-too-long': { status: 400, error: 'invalid_request', source: 'Keycloak, TokenEndpoint' },
 
   'client-unknown': { status: 401, error: 'invalid_client', description: credentials, source: 'facts §2' },
   'client-credentials-wrong': {
@@ -283,6 +293,7 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
 export function renderRefusal(
   error: unknown,
 ): { status: number; headers: Record<string, string>; body: unknown } | undefined {
+  if (error instanceof HashingBusy) return renderRefusal(new Refusal('service-busy'));
   if (!(error instanceof Refusal)) return renderAdminError(error);
   const row = WIRE_ERRORS[error.case];
   const description = error.description ?? row.description;

@@ -22,6 +22,8 @@ export {
 export type { AdminEvent, UserEvent } from './event.ts';
 export {
   checkPassword,
+  isPasswordTooLong,
+  MOST_PASSWORD_BYTES,
   type PasswordCandidate,
   type PasswordFault,
   type PasswordPolicy,

@@ -68,6 +68,16 @@ export interface PasswordFault {
   message: string;
 }
 
+/** Bytes of a password at most: more protects nobody, and everything is kept until its hash is due. */
+export const MOST_PASSWORD_BYTES = 1024;
+
+/** Whether no password can be as long as this, in UTF-8. */
+export function isPasswordTooLong(password: string): boolean {
+  return (
+    password.length > MOST_PASSWORD_BYTES || new TextEncoder().encode(password).length > MOST_PASSWORD_BYTES
+  );
+}
+
 /** Whose password it is to be. */
 export interface PasswordCandidate {
   password: string;
@@ -89,6 +99,7 @@ export function checkPassword(
   const refuse = (name: keyof typeof MESSAGES, ...params: (number | string)[]): void => {
     faults.push(passwordFault(name, ...params));
   };
+  if (isPasswordTooLong(password)) return [passwordFault('MaxLength', MOST_PASSWORD_BYTES)];
   const { length, maxLength, digits, lowerCase, upperCase, specialChars } = policy;
   if (length !== undefined && password.length < length) refuse('MinLength', length);
   if (maxLength !== undefined && password.length > maxLength) refuse('MaxLength', maxLength);

@@ -1,3 +1,4 @@
+import { HashingBusy } from '../crypto/index.ts';
 import type { Client } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { authenticateClient } from './client-authentication.ts';
@@ -38,6 +39,8 @@ export async function withClient<T>(
     allowOrigin = checkOrigin(ctx, client, request.origin);
     return { result: await work(client), allowOrigin };
   } catch (error) {
+    // No event: nobody looked at the credentials, and a flood is not to be stored.
+    if (error instanceof HashingBusy) throw new Refusal('service-busy', { allowOrigin, cause: error });
     if (error instanceof Refusal) {
       error.allowOrigin ??= allowOrigin;
       event.refused(error);

@@ -64,6 +64,7 @@ export { changePassword, type PasswordChange } from './change-password.ts';
 export type { EventSink, ProtocolContext, ProtocolRequest } from './context.ts';
 export { isAllowedOrigin } from './cors.ts';
 export { discoveryDocument } from './discovery.ts';
+export { onBehalfOf, senderOf } from './hash-caller.ts';
 export { type Introspection, introspectToken } from './introspection.ts';
 export type { TokenResponse } from './issue.ts';
 export { type KeyRing, openKeyRing, type RealmKey } from './keys/index.ts';

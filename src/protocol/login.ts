@@ -1,9 +1,11 @@
 import type { User } from '../model/index.ts';
 import type { GrantRequest } from './grants/grant.ts';
+import { onBehalfOf } from './hash-caller.ts';
 import type { LoginAttempt } from './login-attempt.ts';
 import { provePassword, stillHolds } from './prove-user.ts';
 import { Refusal } from './refusal.ts';
 import { listLoginActions } from './required-actions.ts';
+import { typedPassword } from './typed-password.ts';
 
 /** A user who logged in. */
 export interface Login {
@@ -25,10 +27,12 @@ export async function checkLogin(request: GrantRequest): Promise<Login> {
   const { form, remoteAddress } = request.request;
   const username = form.get('username');
   if (username === undefined) throw new Refusal('missing-username');
-  const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress };
+  const caller = { realmId: configuration.realm.id, address: remoteAddress, user: username };
+  const attempt: LoginAttempt = { ctx: onBehalfOf(ctx, caller), configuration, event, remoteAddress };
 
   const code = form.get('otp') ?? form.get('totp') ?? '';
-  const { user, password, rehash } = await provePassword(attempt, username, form.get('password') ?? '', code);
+  const typed = typedPassword(form.get('password'));
+  const { user, password, rehash } = await provePassword(attempt, username, typed, code);
   const pending = listLoginActions(configuration, user, password, ctx.clock.now());
   if (pending.length > 0)
     throw new Refusal('account-not-set-up', { detail: `required actions: ${pending.join(', ')}` });

@@ -18,6 +18,9 @@ export type RefusalCase =
   | 'dpop-refused'
   | 'no-signing-key'
   | 'not-built-yet'
+  | 'service-busy'
+  | 'form-too-large'
+  | 'parameter-too-long'
   // Client authentication (facts §2)
   | 'client-unknown'
   | 'client-credentials-wrong'

@@ -27,7 +27,8 @@ export async function requestTokens(
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
 
-  // 2. The grant. A disabled realm is told before anything else of the request (contract §5).
+  // 2. The grant. No field is longer than Keycloak takes it. A disabled realm is told before anything else of the request (contract §5).
+  checkLengths(request.form);
   const grantType = request.form.get('grant_type');
   const grant = grantType === undefined ? undefined : GRANTS.get(grantType);
   if (!configuration.realm.settings.enabled) throw new Refusal('realm-disabled');
@@ -51,6 +52,18 @@ export async function requestTokens(
     },
   );
   return { body: result, allowOrigin };
+}
+
+/** Characters of a field at most (Keycloak's `req-token-params-default-max-size`). */
+const MOST_OF_A_FIELD = 20_000;
+
+/** @throws Refusal `parameter-too-long` */
+function checkLengths(form: ReadonlyMap<string, string>): void {
+  for (const [name, value] of form) {
+    if (value.length <= MOST_OF_A_FIELD) continue;
+    const description = `The size of OIDC parameter '${name.slice(0, 100)}' is longer than allowed.`;
+    throw new Refusal('parameter-too-long', { description });
+  }
 }
 
 async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenResponse> {

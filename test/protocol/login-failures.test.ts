@@ -44,10 +44,11 @@ async function countCalls<T extends Passwords | Store>(
 ): Promise<Record<string, number>> {
   const original = world.ctx[part] as T;
   const counts: Record<string, number> = {};
-  const counting = new Proxy(original, {
+  const counting: T = new Proxy(original, {
     get(target, name) {
       const own: unknown = Reflect.get(target, name);
       if (typeof own !== 'function') return own;
+      if (name === 'forCaller') return () => counting;
       return (...values: unknown[]) => {
         counts[String(name)] = (counts[String(name)] ?? 0) + 1;
         return own.apply(target, values);
@@ -142,6 +143,7 @@ describe('guesses at one user, one at a time', () => {
     let compared = 0;
     world.ctx.passwords = {
       ...passwords,
+      forCaller: () => world.ctx.passwords,
       verify: async (...values) => {
         compared++;
         begun();
@@ -175,7 +177,11 @@ describe('guesses at one user, one at a time', () => {
     const realm = await guardedRealm();
     await realm.user('alice');
     const { passwords } = world.ctx;
-    world.ctx.passwords = { ...passwords, verify: () => Promise.reject(new Error('no memory')) };
+    world.ctx.passwords = {
+      ...passwords,
+      forCaller: () => world.ctx.passwords,
+      verify: () => Promise.reject(new Error('no memory')),
+    };
     try {
       await assert.rejects(realm.login('alice'), /no memory/);
     } finally {
@@ -246,6 +252,7 @@ describe('what a guess costs', () => {
     const likes: unknown[] = [];
     world.ctx.passwords = {
       ...passwords,
+      forCaller: () => world.ctx.passwords,
       verifyNobody: (password, policy, like) => {
         likes.push(like?.[0]?.credentialData);
         return passwords.verifyNobody(password, policy, like);
@@ -287,6 +294,7 @@ describe('what a guess costs', () => {
     const likes: unknown[] = [];
     world.ctx.passwords = {
       ...passwords,
+      forCaller: () => world.ctx.passwords,
       verifyNobody: (password, policy, like) => {
         likes.push(like?.[0]?.credentialData);
         return passwords.verifyNobody(password, policy, like);

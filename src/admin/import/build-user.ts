@@ -1,6 +1,6 @@
 import { Secret, uuid } from '../../core/index.ts';
 import { hashPolicy } from '../../crypto/index.ts';
-import type { Credential, User } from '../../model/index.ts';
+import { type Credential, isPasswordTooLong, MOST_PASSWORD_BYTES, type User } from '../../model/index.ts';
 import type { AdminContext } from '../context.ts';
 import { RepresentationFault } from '../representations/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representations/json.ts';
@@ -117,6 +117,8 @@ async function credentialValue(
     if (secretData !== undefined) secrets['/secretData'] = new Secret(secretData);
     return { ...stored, secrets };
   }
+  if (type === 'password' && value !== undefined && isPasswordTooLong(value))
+    throw new RepresentationFault(`${path}.value`, `a password has at most ${MOST_PASSWORD_BYTES} bytes`);
   if (type === 'password' && value !== undefined && value !== '')
     return { ...(await context.passwords.hash(value, hashPolicy(passwordPolicy))), secrets: {} };
   throw new RepresentationFault(

@@ -7,6 +7,7 @@ import {
   notFound,
   type RealmCall,
 } from '../../admin/index.ts';
+import { onBehalfOf } from '../../protocol/index.ts';
 import type { Services } from '../route.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type Query, readQuery } from './query.ts';
@@ -58,8 +59,10 @@ export async function openCall(
   reply.headers(originHeaders(request));
   const opened = await openRealm(services, request, caller);
   if (caller.realmName !== 'master' && caller.realmId !== opened.configuration.realm.id) throw forbidden();
+  const { realm } = opened.configuration;
   return {
     ...opened,
+    context: onBehalfOf(opened.context, { realmId: realm.id, address: request.ip, user: caller.userId }),
     services,
     request,
     reply,

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { BrowserRequest } from '../../protocol/index.ts';
 import { isForm, parseFields } from '../form.ts';
-import { realmOf } from '../realm-request.ts';
+import { realmOf, releaseBody } from '../realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
 /** Characters of `User-Agent` that anything looks at. */
@@ -44,9 +44,12 @@ function queryOf(request: FastifyRequest): string {
   return start < 0 ? '' : url.slice(start + 1);
 }
 
-function formOf({ body, headers }: FastifyRequest): Values {
+function formOf(request: FastifyRequest): Values {
+  const { body, headers } = request;
   if (!isForm(headers['content-type']) || !Buffer.isBuffer(body)) return NONE;
-  return parseFields(body.toString('latin1'));
+  const fields = parseFields(body.toString('latin1'));
+  releaseBody(request);
+  return fields;
 }
 
 function firstOf(fields: Values): ReadonlyMap<string, string> {

@@ -3,6 +3,7 @@ import {
   authorize,
   type BrowserEndpoint,
   Refusal,
+  type RefusalCase,
   restartLogin,
   showLogin,
   showRequiredAction,
@@ -30,6 +31,12 @@ export const loginRoutes: readonly Route[] = [
   browserRoute('GET', `${actions}/restart`, restartLogin),
 ];
 
+/** Statuses of a form that cannot be read. */
+const UNREADABLE: ReadonlyMap<RefusalCase, number> = new Map([
+  ['malformed-form', 400],
+  ['form-too-large', 413],
+]);
+
 /** A row that hands a browser's request to the rules and sends what they answer. */
 export function browserRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoint): Route {
   return { method, url, handle: (services, request, reply) => answer(endpoint, services, request, reply) };
@@ -45,9 +52,9 @@ async function answer(
     const answered = await endpoint(services.protocol, browserRequest(request));
     return await sendBrowserAnswer(services, request, reply, answered);
   } catch (error) {
-    const unreadable = error instanceof Refusal && error.case === 'malformed-form';
-    if (unreadable && wantsPage(request))
-      return sendErrorPage(reply, 400, error.description ?? 'Invalid Request');
+    const status = error instanceof Refusal ? UNREADABLE.get(error.case) : undefined;
+    if (status !== undefined && wantsPage(request))
+      return sendErrorPage(reply, status, (error as Refusal).description ?? 'Invalid Request');
     throw error;
   }
 }

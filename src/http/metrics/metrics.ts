@@ -1,3 +1,4 @@
+import type { HashingFigures } from '../../crypto/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
 import { EventCounter } from './event-counter.ts';
 import { RecentRenewals } from './recent-renewals.ts';
@@ -9,7 +10,13 @@ export class Metrics {
   readonly events = new EventCounter();
   readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
+  /** Password hashes that wait, and that were refused because too many waited. */
+  readonly hashing: () => HashingFigures;
   #droppedEvents = 0;
+
+  constructor(hashing: () => HashingFigures = () => ({ waiting: 0, refused: 0 })) {
+    this.hashing = hashing;
+  }
 
   /** A refresh token was presented again and its user session ended. */
   countReuse(realm: string): void {

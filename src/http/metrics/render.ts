@@ -51,6 +51,18 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     type: 'counter',
     values: [{ labels: {}, value: metrics.droppedEvents }],
   }));
+  register(registry, () => ({
+    name: 'idkit_password_hashes_waiting',
+    help: 'Passwords that wait for their hash',
+    type: 'gauge',
+    values: [{ labels: {}, value: metrics.hashing().waiting }],
+  }));
+  register(registry, () => ({
+    name: 'idkit_password_hashes_refused_total',
+    help: 'Passwords answered with 503 because too many waited',
+    type: 'counter',
+    values: [{ labels: {}, value: metrics.hashing().refused }],
+  }));
   const updateFigures = figureGauges(registry, source);
   return {
     scrape: async () => {

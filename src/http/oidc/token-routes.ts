@@ -1,6 +1,7 @@
+import type { FastifyRequest } from 'fastify';
 import { introspectToken, requestTokens, revokeToken } from '../../protocol/index.ts';
 import { plainOptions, preflight } from '../preflight.ts';
-import { protocolRequest, sendAnswer, sendEmpty } from '../realm-request.ts';
+import { protocolRequest, releaseBody, sendAnswer, sendEmpty } from '../realm-request.ts';
 import type { Route } from '../route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
@@ -12,7 +13,7 @@ export const tokenRoutes: readonly Route[] = [
     url: `${base}/token`,
     handle: async (services, request, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
-      return sendAnswer(reply, await requestTokens(services.protocol, protocolRequest(request)));
+      return sendAnswer(reply, await requestTokens(services.protocol, readWhole(request)));
     },
   },
   preflight(`${base}/token`, 'OPTIONS, POST'),
@@ -20,7 +21,7 @@ export const tokenRoutes: readonly Route[] = [
     method: 'POST',
     url: `${base}/revoke`,
     handle: async (services, request, reply) => {
-      return sendEmpty(reply, 200, await revokeToken(services.protocol, protocolRequest(request)));
+      return sendEmpty(reply, 200, await revokeToken(services.protocol, readWhole(request)));
     },
   },
   preflight(`${base}/revoke`, 'OPTIONS, POST'),
@@ -29,9 +30,15 @@ export const tokenRoutes: readonly Route[] = [
     url: `${base}/token/introspect`,
     handle: async (services, request, reply) => {
       reply.header('cache-control', 'no-cache');
-      return sendAnswer(reply, await introspectToken(services.protocol, protocolRequest(request)));
+      return sendAnswer(reply, await introspectToken(services.protocol, readWhole(request)));
     },
   },
   plainOptions(`${base}/token/introspect`, 'HEAD, POST, OPTIONS'),
   preflight(`${base}/logout`, 'GET, HEAD, OPTIONS'),
 ];
+
+function readWhole(request: FastifyRequest) {
+  const parsed = protocolRequest(request);
+  releaseBody(request);
+  return parsed;
+}

@@ -9,10 +9,12 @@ import {
 } from '../browser/index.ts';
 import { changePassword } from '../change-password.ts';
 import type { EventDraft } from '../events.ts';
+import { onBehalfOf } from '../hash-caller.ts';
 import type { LoginAttempt } from '../login-attempt.ts';
 import { newUserSession } from '../new-session.ts';
 import { provePassword, stillHolds } from '../prove-user.ts';
 import { Refusal } from '../refusal.ts';
+import { typedPassword } from '../typed-password.ts';
 import type { AccountCall, AccountRules } from './account-call.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import {
@@ -30,7 +32,7 @@ const rules: AccountRules = {
     showAccountPage(account, { page: 'account-password', account: accountFrame(account) }, options),
 
   async submit(account) {
-    const { ctx, configuration, request, sso, rights } = account;
+    const { configuration, request, sso, rights } = account;
     if (!rights.change) return answerDenied(account);
     const event = startAccountEvent(account, 'UPDATE_PASSWORD');
     const password = request.form.get('password-new') ?? '';
@@ -40,7 +42,7 @@ const rules: AccountRules = {
     const proved = await proveCurrent(account, event);
     if (proved === undefined)
       return rules.show(account, { message: { kind: 'error', key: 'accountPasswordWrongMessage' } });
-    const changed = await changePassword(ctx, configuration, sso.user.id, password, {
+    const changed = await changePassword(onBehalfOfUser(account), configuration, sso.user.id, password, {
       provedBy: proved.id,
     });
     if (changed.outcome === 'gone')
@@ -79,10 +81,12 @@ function again(
 
 /** The password that the user has now, by the very rules of the login: guesses count and lock (facts §11). */
 async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Credential | undefined> {
-  const { ctx, configuration, request, sso } = account;
+  const { configuration, request, sso } = account;
+  const ctx = onBehalfOfUser(account);
   const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress: request.remoteAddress };
   try {
-    const { user, password } = await provePassword(attempt, sso.user, request.form.get('password') ?? '');
+    const typed = typedPassword(request.form.get('password'));
+    const { user, password } = await provePassword(attempt, sso.user, typed);
     if (!user.enabled) throw new Refusal('account-disabled');
     return password;
   } catch (error) {
@@ -90,6 +94,12 @@ async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Cr
     event.refused(error);
     return undefined;
   }
+}
+
+/** The user's own hashes wait their turn among those of everybody. */
+function onBehalfOfUser({ ctx, configuration, request, sso }: AccountCall) {
+  const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user: sso.user.id };
+  return onBehalfOf(ctx, caller);
 }
 
 /** A login of this browser in place of the one that ended with the old password, under a new name. */

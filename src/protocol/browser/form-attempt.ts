@@ -1,4 +1,5 @@
 import type { Credential, User } from '../../model/index.ts';
+import { onBehalfOf } from '../hash-caller.ts';
 import type { LoginAttempt } from '../login-attempt.ts';
 import { Refusal } from '../refusal.ts';
 import { type BrowserCall, startLoginEvent } from './call.ts';
@@ -13,7 +14,10 @@ export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): Lo
   const event = startLoginEvent(call, client);
   describeRequest(event, row.request);
   event.details['auth_type'] = 'code';
-  const { ctx, configuration, request } = call;
+  const { configuration, request } = call;
+  const user = row.notes['username'] ?? row.notes['passwordUser'] ?? row.notes['again'] ?? '';
+  const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user };
+  const ctx = onBehalfOf(call.ctx, caller);
   return { ctx, configuration, event, remoteAddress: request.remoteAddress };
 }
 

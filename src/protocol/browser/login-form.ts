@@ -1,5 +1,6 @@
 import type { AuthenticationSession, Client, User } from '../../model/index.ts';
 import { provePassword } from '../prove-user.ts';
+import { typedPassword } from '../typed-password.ts';
 import { type BrowserCall, withBrowserCall } from './call.ts';
 import { askForCode, showCodeForm, submitCode } from './code-form.ts';
 import { continueLogin } from './continue-login.ts';
@@ -78,7 +79,7 @@ async function submitPassword(
   const attempt = startAttempt(call, login);
   attempt.event.details['username'] = again?.username ?? typed;
   try {
-    const proven = await provePassword(attempt, again ?? name, form.get('password') ?? '');
+    const proven = await provePassword(attempt, again ?? name, typedPassword(form.get('password')));
     await proven.rehash();
     const { user, password, due } = proven;
     if (due.length > 0) return await askForCode(call, login, user, password, due);

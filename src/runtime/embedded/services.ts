@@ -5,7 +5,7 @@ import type { AdminContext } from '../../admin/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
 import type { AppOptions, ServiceLog, Services, Siblings } from '../../http/index.ts';
-import type { SessionEndings } from '../../model/index.ts';
+import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
 import { openStore, type StoreOptions } from '../../store/open.ts';
 
@@ -40,7 +40,7 @@ export async function openServices(
   ]);
   const passwords = crypto.openPasswords();
   closers.push(() => passwords.close());
-  const metrics = new http.Metrics();
+  const metrics = new http.Metrics(() => passwords.figures());
   const events = http.openEventSink({ store, log, metrics });
   // Requests that end during the grace still tell their events.
   closers.push(() => events.flush());
@@ -115,6 +115,12 @@ export async function makeMaster(settings: Settings, admin: AdminContext): Promi
       hints: ['idkit init writes one into .env of a new platform directory'],
     });
   }
+  if (isPasswordTooLong(password.reveal()))
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `IDKIT_ADMIN_PASSWORD has more than ${MOST_PASSWORD_BYTES} bytes, which no login takes`,
+      { hints: ['set a shorter one in .env and start again'] },
+    );
   const { bootstrapMaster } = await import('../../admin/index.ts');
   const made = await bootstrapMaster(admin, {
     username,

@@ -146,6 +146,7 @@ describe('the page of the password (contract §5)', () => {
     const { passwords } = world.ctx;
     world.ctx.passwords = {
       ...passwords,
+      forCaller: () => world.ctx.passwords,
       verify: async (...asked) => {
         const verdict = await passwords.verify(...asked);
         await realm.put(

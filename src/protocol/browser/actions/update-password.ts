@@ -1,4 +1,5 @@
 import { changePassword } from '../../change-password.ts';
+import { onBehalfOf } from '../../hash-caller.ts';
 import { startEvent } from '../call.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import type { PageMessage } from '../page-frame.ts';
@@ -35,7 +36,16 @@ export const updatePassword: RequiredAction = {
     if (password === '') return again('missingPasswordMessage', 'password_missing');
     if (password !== request.form.get('password-confirm'))
       return again('notMatchPasswordMessage', 'password_confirm_error');
-    const changed = await changePassword(ctx, configuration, user.id, password);
+    const changed = await changePassword(
+      onBehalfOf(ctx, {
+        realmId: configuration.realm.id,
+        address: request.remoteAddress,
+        user: user.id,
+      }),
+      configuration,
+      user.id,
+      password,
+    );
     if (changed.outcome === 'gone') return again('accountChangedMessage', 'user_not_found');
     if (changed.outcome === 'refused') {
       const { key, params } = changed.fault;

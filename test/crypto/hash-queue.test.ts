@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FairQueue, type HashCaller, type QueuedJob } from '../../src/crypto/fair-queue.ts';
+import { HashingBusy, hashPolicy, openPasswords } from '../../src/crypto/index.ts';
+
+interface Job extends QueuedJob {
+  name: string;
+}
+
+let count = 0;
+function job(caller: Partial<HashCaller>, more: Partial<Job> = {}): Job {
+  const whole = { realm: 'acme', address: '192.0.2.1', user: 'alice', ...caller };
+  return {
+    caller: whole,
+    cost: 1,
+    bytes: 10,
+    since: count++,
+    name: Object.values(caller).join(' '),
+    ...more,
+  };
+}
+
+function takeAll(queue: FairQueue<Job>): string[] {
+  const names: string[] = [];
+  for (let next = queue.take(); next !== undefined; next = queue.take()) names.push(next.name);
+  return names;
+}
+
+const wide = { jobs: 100, bytes: 10_000, cost: 1000 };
+
+describe('the queue of hashes', () => {
+  it('takes realms by turns, whatever one of them has waiting', () => {
+    const queue = new FairQueue<Job>(wide);
+    for (let i = 0; i < 50; i++) queue.add(job({ realm: 'flooded', address: `192.0.2.${i}` }));
+    queue.add(job({ realm: 'quiet' }));
+    assert.ok(takeAll(queue).indexOf('quiet') <= 1);
+  });
+
+  it('takes addresses of a realm by turns, and users of an address', () => {
+    const queue = new FairQueue<Job>(wide);
+    for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: `user-${i}` }));
+    for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: 'guessed-at' }));
+    queue.add(job({ address: '198.51.100.7' }));
+    queue.add(job({ address: '192.0.2.66', user: 'neighbour' }));
+    const order = takeAll(queue);
+    assert.ok(order.indexOf('198.51.100.7') <= 1);
+    assert.ok(order.indexOf('192.0.2.66 neighbour') <= 34, `${order.indexOf('192.0.2.66 neighbour')}`);
+    assert.equal(order.length, 62);
+  });
+
+  it('gives whoever asks for dear hashes fewer of them', () => {
+    const queue = new FairQueue<Job>(wide);
+    for (let i = 0; i < 5; i++) queue.add(job({ user: 'dear' }, { cost: 100 }));
+    for (let i = 0; i < 20; i++) queue.add(job({ user: 'cheap' }));
+    assert.deepEqual(takeAll(queue).slice(2, 21), new Array(19).fill('cheap'));
+  });
+
+  it('sends the newest of who has most away where it is full, by jobs, bytes and work', () => {
+    for (const bounds of [
+      { ...wide, jobs: 20 },
+      { ...wide, bytes: 200 },
+      { ...wide, cost: 20 },
+    ]) {
+      const queue = new FairQueue<Job>(bounds);
+      for (let i = 0; i < 20; i++) assert.deepEqual(queue.add(job({ user: 'flood' })), []);
+      const own = queue.add(job({ user: 'flood' }));
+      assert.equal(own.length, 1);
+      const [gone, ...others] = queue.add(job({ user: 'honest' }));
+      assert.equal(gone?.name, 'flood');
+      assert.deepEqual(others, []);
+      assert.equal(queue.length, 20);
+      assert.ok(takeAll(queue).indexOf('honest') <= 1);
+    }
+  });
+
+  it('refuses the newcomer where everybody has as much', () => {
+    const queue = new FairQueue<Job>({ ...wide, jobs: 10 });
+    for (let i = 0; i < 10; i++) queue.add(job({ address: `192.0.2.${i}` }));
+    assert.deepEqual(
+      queue.add(job({ address: '198.51.100.1' })).map(({ name }) => name),
+      ['198.51.100.1'],
+    );
+  });
+
+  it('gives up what came before a time, and is empty then', () => {
+    const queue = new FairQueue<Job>(wide);
+    for (let since = 1; since <= 5; since++) queue.add(job({ user: `${since}` }, { since }));
+    assert.deepEqual(
+      queue.takeOlderThan(3).map(({ name }) => name),
+      ['1', '2'],
+    );
+    assert.deepEqual(takeAll(queue), ['3', '4', '5']);
+    assert.equal(queue.length, 0);
+    assert.equal(queue.bytes, 0);
+  });
+});
+
+describe('password hashing', () => {
+  it('refuses at once what finds no room, and answers the rest; the realm next door is served', async () => {
+    const passwords = openPasswords({ threads: 1 });
+    try {
+      const policy = hashPolicy(undefined);
+      const flood = passwords.forCaller({ realm: 'a', address: '192.0.2.1', user: 'x' });
+      const quiet = passwords.forCaller({ realm: 'b', address: '192.0.2.1', user: 'x' });
+      await passwords.verifyNobody('warm', policy);
+      const flooding = Array.from({ length: 500 }, () => flood.verifyNobody('secret', policy));
+      const outcomes = Promise.allSettled(flooding);
+      const began = performance.now();
+      await quiet.verifyNobody('secret', policy);
+      assert.ok(performance.now() - began < 2000);
+      const refused = (await outcomes).filter((one) => one.status === 'rejected');
+      assert.ok(refused.length >= 340 && refused.length < 500, `${refused.length} were refused`);
+      for (const one of refused) assert.ok(one.reason instanceof HashingBusy);
+      assert.deepEqual(passwords.figures(), { waiting: 0, refused: refused.length });
+    } finally {
+      await passwords.close();
+    }
+  });
+
+  it('lets the hashes of an import wait for as long as it takes', async () => {
+    const passwords = openPasswords({ threads: 2 });
+    try {
+      const policy = hashPolicy('hashAlgorithm(pbkdf2) and hashIterations(1)');
+      await Promise.all(Array.from({ length: 600 }, () => passwords.hash('secret', policy)));
+      assert.equal(passwords.figures().refused, 0);
+    } finally {
+      await passwords.close();
+    }
+  });
+});
