@@ -38,7 +38,7 @@ export async function openRelay(options: {
   address: PostgresAddress;
   password: Secret | undefined;
 }): Promise<Relay> {
-  const directory = await mkdtemp(DIRECTORY);
+  const directory = await mkdtemp(`${DIRECTORY}${process.pid}-`);
   let near: Socket | undefined;
   let far: Wire | undefined;
   let fault: IdkitError | undefined;
@@ -46,7 +46,9 @@ export async function openRelay(options: {
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     if (near !== undefined) return void socket.destroy();
     near = socket;
+    // Nobody else gets in, and a process that is killed from here on leaves nothing behind.
     server.close();
+    rm(directory, { recursive: true, force: true }).catch(() => undefined);
     socket.on('error', () => undefined);
     admit(socket).catch((error: unknown) => {
       if (error instanceof IdkitError) fault = error;

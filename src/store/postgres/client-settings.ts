@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { type ConnectionOptions, checkServerIdentity, getCACertificates } from 'node:tls';
 import type { CustomTypesConfig } from 'pg';
 import { findPostgresPassword, type PostgresAddress, type PostgresHost } from '../../config/index.ts';
-import { IdkitError, type Secret } from '../../core/index.ts';
+import type { Secret } from '../../core/index.ts';
 import type { GuardedConfig } from './guarded-client.ts';
+import { tlsOptions } from './tls-options.ts';
 
 /** Milliseconds that a statement may run. */
 const STATEMENT_MS = 30_000;
@@ -98,33 +97,4 @@ export function tlsChoices(address: PostgresAddress, host: PostgresHost): readon
 /** `prefer` goes on without TLS where the server has none. */
 export function isWithoutTls(error: unknown): boolean {
   return error instanceof Error && /server does not support SSL/.test(error.message);
-}
-
-/** As libpq: `require` checks the certificate only where an authority is given; `verify-ca` not the name. */
-function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
-  const { sslMode, sslRootCert, sslCert, sslKey } = address;
-  const checks = sslMode.startsWith('verify-') || (sslMode === 'require' && sslRootCert !== undefined);
-  const checksName = sslMode === 'verify-full';
-  const options: ConnectionOptions = {
-    rejectUnauthorized: checks,
-    checkServerIdentity: checksName
-      ? (_, certificate) => checkServerIdentity(host, certificate)
-      : () => undefined,
-  };
-  if (sslRootCert === 'system')
-    options.ca = [...getCACertificates('default'), ...getCACertificates('system')];
-  else if (sslRootCert !== undefined) options.ca = readCertificate('sslrootcert', sslRootCert);
-  if (sslCert !== undefined) options.cert = readCertificate('sslcert', sslCert);
-  if (sslKey !== undefined) options.key = readCertificate('sslkey', sslKey);
-  return options;
-}
-
-function readCertificate(parameter: string, file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new IdkitError('IDKIT_SETTING', `the database's ${parameter} is ${file}, and it cannot be read`, {
-      cause,
-    });
-  }
 }
