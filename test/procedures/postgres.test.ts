@@ -5,11 +5,20 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { generateMasterKey, loadSettings } from '../../src/config/index.ts';
+import { generateMasterKey, loadSettings, readEnvFile } from '../../src/config/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
-import { backup, type RestoreOptions, restore, rotateMasterKey, verify } from '../../src/procedures/index.ts';
+import {
+  backup,
+  type RestoreOptions,
+  recoverAdmin,
+  restore,
+  rotateMasterKey,
+  status,
+  verify,
+} from '../../src/procedures/index.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
+import { CLEARTEXT, startHostile } from '../store/hostile-postgres.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
@@ -225,6 +234,33 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
     await (await startService(await platform.load())).close();
     await (await openRuntime(await platform.load())).checkMasterKey();
+  });
+
+  it('no command gives the password to a server that asks for it in the clear (12)', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { dir, set } = platform;
+    const server = await startHostile(t, ({ say }) => say('R', CLEARTEXT));
+    const url = `postgres://idkit@127.0.0.1:${server.port}/idkit`;
+    await writeFile(join(dir, 'idkit.yaml'), `database: ${url}\n`);
+    const settings = await platform.load();
+    const own = { ...procedureOptions(), passphrase: PASSPHRASE, env: {} };
+    const commands: Record<string, () => Promise<unknown>> = {
+      serve: () => startService(settings),
+      backup: () => backup(settings, own),
+      restore: () => restore(settings, { ...own, from: set }),
+      'restore --in-place': () => restore(settings, { ...own, from: set, inPlace: 'idkit' }),
+      'master-key rotate': () => rotateMasterKey(settings, own),
+      'recover-admin': () => recoverAdmin(settings, { ...own, username: 'third' }),
+    };
+    for (const [name, run] of Object.entries(commands)) {
+      const before = server.connections();
+      await assert.rejects(run(), { code: 'IDKIT_PASSWORD_METHOD', exitCode: 12 }, name);
+      assert.ok(server.connections() > before, name);
+    }
+    const { findings } = await status(settings, own);
+    assert.ok(!JSON.stringify(findings).includes('Role-Before-1'));
+    const { IDKIT_DATABASE_PASSWORD: password } = Object.fromEntries(readEnvFile(join(dir, '.env')));
+    assert.ok(password !== undefined && !server.heard().includes(password));
   });
 
   it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {

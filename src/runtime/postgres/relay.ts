@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresAddress } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import { openWire, type Wire } from '../../store/open.ts';
+import { makeRelayDirectory } from './relay-directory.ts';
 import { readFirstMessage, renderRefusal, renderWelcome } from './relay-messages.ts';
 
-/** Short, since the path of a socket may be no longer than 107 bytes. */
-const DIRECTORY = '/tmp/idkit-relay-';
 /** Milliseconds in which a server closes a connection that its client has left. */
 const FAREWELL_MS = 1_000;
 
@@ -38,7 +37,7 @@ export async function openRelay(options: {
   address: PostgresAddress;
   password: Secret | undefined;
 }): Promise<Relay> {
-  const directory = await mkdtemp(`${DIRECTORY}${process.pid}-`);
+  const directory = await makeRelayDirectory();
   let near: Socket | undefined;
   let far: Wire | undefined;
   let fault: IdkitError | undefined;
