@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
  * Milliseconds for which a guess waits for those before it. A right login that arrives among hundreds of wrong ones is
  * answered within two seconds, by whatever answer.
  */
-const PATIENCE_MS = 1_000;
+const PATIENCE_MS = 1_500;
 
 /**
  * One guess at a user's secret, alone among all of every replica: the lock is read, the secret compared and the failure

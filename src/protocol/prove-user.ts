@@ -4,8 +4,6 @@ import { guessAt } from './guess.ts';
 import type { LoginAttempt } from './login-attempt.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode } from './second-factor.ts';
 
-type Like = Pick<Credential, 'secretData' | 'credentialData'>;
-
 /** A user whose password proved right. */
 export interface ProvenPassword {
   user: User;
@@ -37,18 +35,19 @@ export async function provePassword(
   const found = typeof who === 'string' ? await findUser(attempt, who) : who;
   const typed = typeof who === 'string' ? who : who.username;
   const name = found?.username ?? typed.toLowerCase();
-  const some = await ctx.store.findSomePassword(configuration.realm.id, name);
   return guessAt(attempt, found, typed, async (guessed) => {
     const { user, credentials, locked } = guessed;
     const stored = credentials.find((credential) => credential.type === 'password');
     const compared = user === undefined || locked || password === '' ? undefined : stored;
-    const verdict = await compare(attempt, password, { compared, like: [stored, some] });
+    const verdict = await compare(attempt, password, { compared, stored, name });
     const factors = listSecondFactors(credentials);
     const matches = matchCode(attempt, factors, code ?? '');
     if (user === undefined || stored === undefined || verdict === undefined) return guessed.refuse();
     const due = code === undefined ? factors : [];
-    if (code !== undefined && factors.length > 0 && !(await spendCode(attempt, matches)))
+    if (code !== undefined && factors.length > 0 && !(await spendCode(attempt, matches))) {
+      await findSome(attempt, name);
       return guessed.refuse(describeRefusedCode(factors));
+    }
     if (due.length === 0) await guessed.admit(user);
     return {
       user,
@@ -135,22 +134,28 @@ export async function findUser(
  * One hash, whatever the password is compared with. Users whose hashes are older than the policy take another time than
  * it does: nobody's guess takes that of some user, so that it does not tell who has an account.
  *
- * @param hashes `compared`: that of an unlocked user; `like`: whose work is done else, the first that can be made; none:
- * the work of the realm's policy
+ * @param hashes `compared`: that of an unlocked user; `stored`: whose work is done else; neither: that of a user whom
+ * `name` picks
  * @returns undefined: no match
  */
 async function compare(
   { ctx, configuration }: LoginAttempt,
   password: string,
-  hashes: { compared: Credential | undefined; like: readonly (Like | undefined)[] },
+  hashes: { compared: Credential | undefined; stored: Credential | undefined; name: string },
 ): Promise<{ outdated: boolean } | undefined> {
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
-  const { compared } = hashes;
+  const { compared, stored, name } = hashes;
   const verified =
     compared === undefined ? undefined : await ctx.passwords.verify(password, compared, policy);
   if (verified?.outcome === 'match') return { outdated: verified.outdated };
+  const some = await findSome({ ctx, configuration }, name);
   if (verified?.outcome === 'mismatch') return undefined;
-  const like = hashes.like.filter((one) => one !== undefined);
+  const like = [stored, some].filter((one) => one !== undefined);
   await ctx.passwords.verifyNobody(password, policy, like);
   return undefined;
+}
+
+/** The hash of some user; read for every guess that is refused, needed or not: one read less would tell. */
+function findSome({ ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>, name: string) {
+  return ctx.store.findSomePassword(configuration.realm.id, name);
 }

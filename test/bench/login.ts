@@ -23,25 +23,33 @@ export async function measureLogins(entry: Entry, effort: Effort): Promise<Measu
   try {
     await makeRealms(service.port);
     const logins: number[] = [];
+    const turns: number[] = [];
     const flows: number[] = [];
-    let rates = { logins: 0, flows: 0 };
+    let rates = { logins: 0, turns: 0, flows: 0 };
     for (let round = 0; round <= effort.rounds; round += 1) {
       const seconds = round === 0 ? effort.warmUp : effort.seconds;
       const order = { port: service.port, realm: 'rs', connections: 16, seconds };
       const argon2 = await baseline('argon2', String(effort.seconds / 2));
       const login = await browse({ ...order, does: 'login' });
+      const turn = await browse({ ...order, realm: 'guarded', does: 'login' });
       const sign = await baseline('sign', 'RS256', String(effort.seconds / 2));
       const flow = await browse({ ...order, does: 'sso' });
       if (round === 0) continue;
       logins.push(login.perSecond / argon2);
       flows.push(flow.perSecond / (sign / SIGNATURES));
-      rates = { logins: login.perSecond, flows: flow.perSecond };
+      turns.push(turn.perSecond / argon2);
+      rates = { logins: login.perSecond, turns: turn.perSecond, flows: flow.perSecond };
     }
     return [
       {
         row: 'complete login / bare Argon2',
         ratio: median(logins),
         detail: `${Math.round(rates.logins)}/s, ${logins.length} rounds`,
+      },
+      {
+        row: 'complete login of one user by turns / bare Argon2',
+        ratio: median(turns),
+        detail: `${Math.round(rates.turns)}/s, ${turns.length} rounds`,
       },
       {
         row: 'code flow with a login there / bare signing by its signatures',

@@ -10,7 +10,7 @@ import { SERVER_CORE, startPinned, stop } from './measure.ts';
 const BASE_URL = 'http://bench.example.test';
 const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
 
-/** An `idkit serve` pinned to one core, with realms `rs` (RS256) and `es` (ES256). */
+/** An `idkit serve` pinned to one core, with realms `rs` (RS256), `es` (ES256), and `guarded`: protected from guesses. */
 export interface BenchService {
   dir: string;
   port: number;
@@ -70,11 +70,13 @@ export async function makeRealms(port: number): Promise<void> {
   for (const [realm, algorithm] of [
     ['rs', 'RS256'],
     ['es', 'ES256'],
+    ['guarded', 'RS256'],
   ] as const) {
     await post(port, token, '/admin/realms', {
       realm,
       enabled: true,
       defaultSignatureAlgorithm: algorithm,
+      bruteForceProtected: realm === 'guarded',
       users: [
         {
           username: 'ada',

@@ -13,6 +13,8 @@ before(async () => {
     enabled: true,
     bruteForceProtected: true,
     failureFactor: 1000,
+    // Guesses are compared one after the other, and wait for a bounded time.
+    passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
     quickLoginCheckMilliSeconds: 0,
     users: [helper('alice'), helper('bob'), helper('guessed'), helper('twofold'), helper('gone')],
     clients: [{ clientId: 'app', publicClient: true, directAccessGrantsEnabled: true }],
