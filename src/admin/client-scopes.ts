@@ -1,4 +1,4 @@
-import type { Client, ClientScope, ProtocolMapper } from '../model/index.ts';
+import { type Client, type ClientScope, type ProtocolMapper, REVISION } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
 import { getClient, type ScopeList } from './clients.ts';
 import { clientScopeRepresentation, mapperRepresentation } from './export/client-representation.ts';
@@ -50,7 +50,8 @@ export async function updateScope(call: RealmCall, scope: ClientScope, given: Js
   const merged = { ...clientScopeRepresentation(scope), ...given, id: scope.id };
   const built = buildScope(merged, { realmId: scope.realmId, context, path: '$' });
   checkScopeName(built.name);
-  const next = { ...built, scopeRoleIds: scope.scopeRoleIds, realmDefault: scope.realmDefault };
+  const { scopeRoleIds, realmDefault } = scope;
+  const next = { ...built, [REVISION]: scope[REVISION]!, scopeRoleIds, realmDefault };
   await applyChanges(
     call,
     [{ do: 'put', clientScope: next }],

@@ -1,5 +1,4 @@
-import type { Client, ClientScope } from '../model/index.ts';
-import { groupPath } from '../model/index.ts';
+import { type Client, type ClientScope, groupPath, REVISION } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
 import { holdsAdminRoles } from './admin-roles.ts';
 import { clientRepresentation } from './export/client-representation.ts';
@@ -103,6 +102,7 @@ export async function updateClient(call: RealmCall, uuid: string, given: Json): 
   });
   const client: Client = {
     ...built,
+    [REVISION]: before[REVISION]!,
     scopeRoleIds: before.scopeRoleIds,
     secrets: { ...before.secrets, ...built.secrets },
   };

@@ -1,5 +1,5 @@
 import { KEY_PROVIDER_TYPE, newKeyComponent } from '../crypto/index.ts';
-import type { Component } from '../model/index.ts';
+import { type Component, REVISION } from '../model/index.ts';
 import { componentRepresentation } from './export/client-representation.ts';
 import { buildComponent } from './import/build-components.ts';
 import { MASK } from './import/secrets.ts';
@@ -83,7 +83,8 @@ export async function updateComponent(call: RealmCall, id: string, given: Json):
   const changed = Object.entries(built.secrets).filter(([, secret]) => secret.reveal() !== MASK);
   const secrets = { ...before.secrets, ...Object.fromEntries(changed) };
   const name = text(given['name']) ?? before.name;
-  const component = await completed(call, { ...built, name, secrets });
+  const made = await completed(call, { ...built, name, secrets });
+  const component = { ...made, [REVISION]: before[REVISION]! };
   await applyChanges(call, [{ do: 'put', component }], {
     operation: 'UPDATE',
     resource: 'COMPONENT',

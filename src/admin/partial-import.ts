@@ -1,4 +1,4 @@
-import { type Client, type Group, groupPath, type Role, type User } from '../model/index.ts';
+import { type Client, type Group, groupPath, REVISION, type Role, type User } from '../model/index.ts';
 import type { Change, Conflict } from '../store/index.ts';
 import { checkNoAdminRole } from './admin-roles.ts';
 import { clientRepresentation } from './export/client-representation.ts';
@@ -101,7 +101,8 @@ function addClients(work: Work, given: readonly Json[], there: readonly Client[]
     const how = decide(work, 'CLIENT', client.clientId, { newId: client.id, thereId: before?.id, refusal });
     names.clients.set(client.clientId, client.id);
     if (how === 'skip') continue;
-    const kept = before === undefined ? {} : { scopeRoleIds: before.scopeRoleIds };
+    const kept =
+      before === undefined ? {} : { scopeRoleIds: before.scopeRoleIds, [REVISION]: before[REVISION]! };
     const secrets = { ...before?.secrets, ...client.secrets };
     work.changes.push({ do: how, client: { ...client, ...kept, secrets } });
   }
@@ -147,7 +148,8 @@ function addRoles(work: Work, given: Json): Role[] {
           ? `Realm role '${role.name}' already exists.`
           : `Client role '${role.name}' for client '${clientId}' already exists.`,
     });
-    if (how !== 'skip') work.changes.push({ do: how, role });
+    const revision = how === 'put' ? { [REVISION]: there![REVISION]! } : {};
+    if (how !== 'skip') work.changes.push({ do: how, role: { ...role, ...revision } });
   }
   return roles;
 }

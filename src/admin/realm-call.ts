@@ -3,7 +3,7 @@ import type { AdminEvent } from '../model/index.ts';
 import type { Change, Conflict, RealmConfiguration } from '../store/index.ts';
 import type { AdminContext, Caller } from './context.ts';
 import { COMPONENT_SECRETS } from './import/build-components.ts';
-import { type AdminRefusal, duplicateResource, notFound } from './refusal.ts';
+import { type AdminRefusal, duplicateResource, notFound, StaleRecord } from './refusal.ts';
 import type { Json } from './representations/json.ts';
 import type { Rights } from './rights.ts';
 
@@ -63,7 +63,7 @@ function withoutSecrets(key: string, value: unknown): unknown {
  * Stores the changes with their admin event, all or nothing.
  *
  * @param refuse the answer to a name or id that is taken; absent: Keycloak's "Duplicate resource error"
- * @throws AdminRefusal
+ * @throws AdminRefusal, StaleRecord
  */
 export async function applyChanges(
   call: RealmCall,
@@ -75,6 +75,7 @@ export async function applyChanges(
   const tell = await prepareEndings(call, changes);
   const applied = await call.context.store.apply([...changes, ...events]);
   if (applied.outcome === 'conflict') throw refuse(applied);
+  if (applied.outcome === 'stale') throw new StaleRecord(applied);
   // Someone else removed it since it was read.
   if (applied.outcome === 'missing') throw notFound();
   for (const told of tell) await told();

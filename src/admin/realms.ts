@@ -223,6 +223,7 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
     // With its roles, wherever they are named: in master's role `admin` above all.
     ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
   ]);
+  // Missing: somebody else removed it meanwhile.
   if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
 }
 

@@ -1,7 +1,7 @@
-import { IdkitError, randomId, Secret, uuid } from '../core/index.ts';
+import { IdkitError, randomId, Secret, untilApplied, uuid } from '../core/index.ts';
 import { hashPolicy } from '../crypto/index.ts';
-import type { User } from '../model/index.ts';
-import type { Change, RealmConfiguration } from '../store/index.ts';
+import type { Credential, User } from '../model/index.ts';
+import type { Change, RealmConfiguration, Stale } from '../store/index.ts';
 import type { AdminContext } from './context.ts';
 import { MASTER } from './fresh/built-in-clients.ts';
 
@@ -15,7 +15,7 @@ export async function recoverAdministrator(
   context: AdminContext,
   username: string,
 ): Promise<{ outcome: 'made' | 'reset'; password: Secret }> {
-  const { store, random, clock, passwords } = context;
+  const { store, random, passwords } = context;
   const master = await store.findRealm(MASTER);
   const adminRole = master === undefined ? undefined : realmRole(master, 'admin');
   if (master === undefined || adminRole === undefined)
@@ -25,6 +25,23 @@ export async function recoverAdministrator(
   const name = username.toLowerCase();
   const password = randomId(random);
   const hash = await passwords.hash(password, hashPolicy(master.realm.settings.passwordPolicy));
+  const made = await untilApplied(() => storeAdministrator(context, { master, adminRole, name, hash }));
+  await store.removeLoginFailures(master.realm.id, made.userId);
+  return { outcome: made.outcome, password: new Secret(password) };
+}
+
+interface NewAdministrator {
+  master: RealmConfiguration;
+  adminRole: string;
+  name: string;
+  hash: Pick<Credential, 'credentialData' | 'secretData'>;
+}
+
+async function storeAdministrator(
+  context: AdminContext,
+  { master, adminRole, name, hash }: NewAdministrator,
+): Promise<{ outcome: 'made' | 'reset'; userId: string } | Stale> {
+  const { store, random, clock } = context;
   const found = await store.findUserByUsername(master.realm.id, name);
   const user: User = found ?? freshUser(context, master, name);
   const old = found === undefined ? [] : await store.listCredentials(found.id);
@@ -49,10 +66,10 @@ export async function recoverAdministrator(
     { do: 'endSessions', userId: user.id, offlineToo: true },
   ];
   const applied = await store.apply(changes);
+  if (applied.outcome === 'stale') return applied;
   if (applied.outcome !== 'applied')
     throw new Error(`the administrator could not be stored: ${applied.outcome}`);
-  await store.removeLoginFailures(master.realm.id, user.id);
-  return { outcome: found === undefined ? 'made' : 'reset', password: new Secret(password) };
+  return { outcome: found === undefined ? 'made' : 'reset', userId: user.id };
 }
 
 function realmRole(configuration: RealmConfiguration, name: string): string | undefined {

@@ -1,3 +1,4 @@
+import type { Stale } from '../store/index.ts';
 import type { Json } from './representations/json.ts';
 
 /** Why administration was refused, in words that the HTTP layer turns into a status. */
@@ -20,6 +21,17 @@ export class AdminRefusal extends Error {
     super(String(body['errorMessage'] ?? body['error_description'] ?? body['error'] ?? kind));
     this.kind = kind;
     this.body = body;
+  }
+}
+
+/** A record was changed by somebody else since it was read; nothing was done. Who meets it reads again. */
+export class StaleRecord extends Error {
+  override readonly name = 'StaleRecord';
+  readonly stale: Stale;
+
+  constructor(stale: Stale) {
+    super(`${stale.what} ${stale.id} was changed since it was read`);
+    this.stale = stale;
   }
 }
 

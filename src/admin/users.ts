@@ -196,7 +196,7 @@ export async function updateUser(call: RealmCall, id: string, given: Json): Prom
 }
 
 /** The named fields of `built` that the representation carries. */
-function givenFields<K extends keyof User>(
+function givenFields<K extends keyof User & string>(
   given: Json,
   built: User,
   names: readonly K[],

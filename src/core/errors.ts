@@ -40,6 +40,7 @@ export const ERROR_CATALOGUE = {
   IDKIT_RESTORE_UNDONE: { exit: 16, meaning: 'the restore failed and the old state is intact' },
   IDKIT_RESTORE_BROKEN: { exit: 17, meaning: 'the restore failed and the operator must act' },
   IDKIT_NO_SPACE: { exit: 19, meaning: 'no room on the disk' },
+  IDKIT_CHANGED: { exit: 1, meaning: 'others changed a record each time before a change of it was stored' },
   IDKIT_INTERRUPTED: { exit: 130, meaning: 'interrupted by Ctrl-C' },
   IDKIT_TERMINATED: { exit: 143, meaning: 'ended by SIGTERM' },
   IDKIT_BUG: { exit: 70, meaning: 'a bug in idkit' },

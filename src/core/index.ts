@@ -10,3 +10,4 @@ export { Secret } from './secret.ts';
 export { inTurns } from './several-turns.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurnWithin } from './turns.ts';
+export { untilApplied } from './until-applied.ts';

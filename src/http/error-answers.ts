@@ -9,13 +9,17 @@ export const SERVER_FAULT = {
   error_description: 'For more on this error consult the server log.',
 } as const;
 
-/** How a database fails that may be there again later, or for another replica: away, full, held by a restore, closed to this role. */
+/**
+ * How a database fails that may be there again later, or for another replica: away, full, held by a restore, closed to
+ * this role; or others changed what was to be changed, again and again.
+ */
 const AWAY_CODES: readonly ErrorCode[] = [
   'IDKIT_UNREACHABLE',
   'IDKIT_NO_SPACE',
   'IDKIT_LOCKED',
   'IDKIT_CREDENTIALS',
   'IDKIT_NOT_FOUND',
+  'IDKIT_CHANGED',
 ];
 
 /** Whether it is the database that kept something from being done. */

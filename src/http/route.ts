@@ -1,12 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../admin/index.ts';
 import type { ProtocolContext } from '../protocol/index.ts';
+import type { ServiceLog } from './service-log.ts';
 
 /** What the handlers work with; made once by the runtime. */
 export interface Services {
   protocol: ProtocolContext;
   admin: AdminContext;
   limits: { bodyBytes: number; adminBodyBytes: number };
+  /** Absent: nobody reads what is worth a line. */
+  log?: ServiceLog;
   /** Holds `{realm}.svg` or `{realm}.png`; absent: no realm has a logo. */
   logoDirectory?: string;
 }

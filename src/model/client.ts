@@ -1,3 +1,4 @@
+import type { Revised } from './revised.ts';
 import type { Secrets } from './secrets.ts';
 
 /** A claim source of a client or client scope (ProtocolMapperRepresentation, facts §8.4). */
@@ -12,7 +13,7 @@ export interface ProtocolMapper {
 }
 
 /** A client (spec, "Client (configuration)"), under the names of ClientRepresentation (facts §8.3). */
-export interface Client {
+export interface Client extends Revised {
   /** The UUID that the administrative API uses in paths. */
   id: string;
   realmId: string;
@@ -59,7 +60,7 @@ export interface Client {
 }
 
 /** A client scope (ClientScopeRepresentation, facts §8.4). */
-export interface ClientScope {
+export interface ClientScope extends Revised {
   id: string;
   realmId: string;
   name: string;

@@ -1,7 +1,8 @@
+import type { Revised } from './revised.ts';
 import type { Secrets } from './secrets.ts';
 
 /** A component of a realm (ComponentRepresentation); key providers are components (facts §7.2, §10). */
-export interface Component {
+export interface Component extends Revised {
   id: string;
   realmId: string;
   name: string;

@@ -33,6 +33,7 @@ export {
 export { listProfileFaults, type ProfileFault } from './profile-rules.ts';
 export type { Realm, RealmSettings, Unenforced } from './realm.ts';
 export { type RecordKind, recordKey, userTurn } from './record-keys.ts';
+export { REVISION, type Revised } from './revised.ts';
 export type { Group, Role } from './role.ts';
 export type { Secrets } from './secrets.ts';
 export type { TokenFamily, UserSession } from './session.ts';

@@ -1,3 +1,4 @@
+import type { Revised } from './revised.ts';
 import type { Secrets } from './secrets.ts';
 
 /**
@@ -67,7 +68,7 @@ export interface RealmSettings {
 }
 
 /** A realm: a separate namespace of users, clients and sessions (spec, "What the service does" 1). */
-export interface Realm {
+export interface Realm extends Revised {
   /** UUID or what the representation said. */
   id: string;
   /** The `{realm}` of every path. */

@@ -1,5 +1,7 @@
+import type { Revised } from './revised.ts';
+
 /** A realm role, or a client role where `clientUuid` is set (RoleRepresentation, facts §8.4). */
-export interface Role {
+export interface Role extends Revised {
   id: string;
   realmId: string;
   name: string;
@@ -12,7 +14,7 @@ export interface Role {
 }
 
 /** A group of users (GroupRepresentation). */
-export interface Group {
+export interface Group extends Revised {
   id: string;
   realmId: string;
   name: string;

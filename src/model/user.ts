@@ -1,7 +1,8 @@
+import type { Revised } from './revised.ts';
 import type { Secrets } from './secrets.ts';
 
 /** A user, under the names of UserRepresentation (facts §8.2). */
-export interface User {
+export interface User extends Revised {
   id: string;
   realmId: string;
   /** Lower case. */
@@ -28,7 +29,7 @@ export interface User {
 }
 
 /** A stored credential (CredentialRepresentation, facts §9). */
-export interface Credential {
+export interface Credential extends Revised {
   id: string;
   userId: string;
   type: string;

@@ -1,4 +1,4 @@
-import { inTurn } from '../core/index.ts';
+import { inTurn, untilApplied } from '../core/index.ts';
 import { sha256 } from '../crypto/index.ts';
 import { type LoginFailures, type User, userTurn } from '../model/index.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
@@ -85,12 +85,13 @@ async function count(
 
 async function disable({ ctx, configuration }: LoginAttempt, user: User): Promise<void> {
   const { id: realmId } = configuration.realm;
-  await inTurn(ctx.store, userTurn(user.id), async () => {
+  const store = async () => {
     const current = await ctx.store.findUser(realmId, user.id);
-    if (current === undefined) return;
+    if (current === undefined) return undefined;
     const attributes = { ...current.attributes, disabledReason: [PERMANENT_LOCKOUT] };
-    await ctx.store.apply([{ do: 'put', user: { ...current, enabled: false, attributes } }]);
-  });
+    return ctx.store.apply([{ do: 'put', user: { ...current, enabled: false, attributes } }]);
+  };
+  await inTurn(ctx.store, userTurn(user.id), () => untilApplied(store));
 }
 
 function tellLockout(login: LoginAttempt, user: User, { next, lockout }: FailureOutcome): void {

@@ -1,6 +1,6 @@
-import { inTurn } from '../core/index.ts';
+import { inTurn, untilApplied } from '../core/index.ts';
 import { listProfileFaults, type ProfileFault, type User, userTurn } from '../model/index.ts';
-import type { RealmConfiguration } from '../store/index.ts';
+import type { RealmConfiguration, Stale } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 import { findAttributeFault } from './profile-validators.ts';
 import { listProfileAttributes, type ProfileAttribute, valuesOf } from './user-profile.ts';
@@ -55,7 +55,7 @@ export async function saveProfile(
   clear: readonly string[],
 ): Promise<ProfileChange> {
   const { id: realmId } = configuration.realm;
-  return inTurn(ctx.store, userTurn(userId), async () => {
+  const save = async (): Promise<ProfileChange | Stale> => {
     const before = await ctx.store.findUser(realmId, userId);
     if (before === undefined) return { outcome: 'gone' };
     const user = withFields(configuration, before, form);
@@ -63,13 +63,15 @@ export async function saveProfile(
     const faults = listFaults(configuration, user, before);
     if (faults.length > 0) return { outcome: 'refused', faults };
     const applied = await ctx.store.apply([{ do: 'put', user: { ...user, requiredActions } }]);
+    if (applied.outcome === 'stale') return applied;
     if (applied.outcome === 'missing') return { outcome: 'gone' };
     if (applied.outcome === 'conflict') {
       const field = applied.on === 'user.email' ? 'email' : 'username';
       return { outcome: 'refused', faults: [{ field, key: `${field}ExistsMessage` }] };
     }
     return { outcome: 'saved', user: { ...user, requiredActions }, before };
-  });
+  };
+  return inTurn(ctx.store, userTurn(userId), () => untilApplied(save));
 }
 
 function withFields(

@@ -30,7 +30,7 @@ export interface RealmConfiguration {
 
 /**
  * One change of configuration or users. `create` fails on any identity or name that is taken, `put` replaces
- * a record that must exist, `remove` takes what belongs to the record with it (a realm everything of the realm,
+ * a record that must exist and be as it was read, `remove` takes what belongs to the record with it (a realm everything of the realm,
  * a client its roles, service account, families; a user credentials, sessions, failures; a role its
  * assignments; a group its subgroups and memberships).
  */
@@ -90,7 +90,17 @@ export interface Missing {
   id: string;
 }
 
-export type Applied = { outcome: 'applied' } | Conflict | Missing;
+/**
+ * A record that a `put` names is no longer what it was read as: somebody else changed it meanwhile, or it was never
+ * read (model, `Revised`). Nothing of the list was done.
+ */
+export interface Stale {
+  outcome: 'stale';
+  what: Missing['what'];
+  id: string;
+}
+
+export type Applied = { outcome: 'applied' } | Conflict | Missing | Stale;
 
 /** Filters of `listUsers` and `countUsers`; all given ones must match (facts §7.2). Service accounts never do. */
 export interface UserQuery {
@@ -203,6 +213,7 @@ export interface AdminEventQuery {
  *
  * - A promise that resolves for a write means that the write is durable: it survives the loss of power.
  * - `apply` is atomic: all of the list is done, or nothing.
+ * - Of any number of changes that read a record and put it, none is undone by another: the later one is `stale`.
  * - Of any number of parallel `rotateRefreshToken` calls that present the same token with `maxReuse` 0,
  *   exactly one is answered `rotated`.
  * - A refused rotation that finds reuse has ended the user session before it is answered.

@@ -159,6 +159,8 @@ export abstract class SqlStore extends SqlLogin implements Store {
       this.cache.forgetAll();
       throw error;
     });
+    // What this store remembers may be older than the database.
+    if (applied.outcome === 'stale') this.cache.forgetAll();
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);
     return { outcome: 'applied' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Secret } from '../../src/core/index.ts';
 import type { Change } from '../../src/store/index.ts';
+import { applyAsRead, unread } from '../store/as-read.ts';
 import {
   aClient,
   aClientScope,
@@ -13,7 +14,6 @@ import {
   aSession,
   aUser,
 } from './records.ts';
-
 import { begin, type Rule } from './suite.ts';
 
 export function configurationRules(rule: Rule): void {
@@ -39,19 +39,19 @@ export function configurationRules(rule: Rule): void {
       { do: 'create', credential: { ...withoutHash, priority: 5 } },
       { do: 'create', credential: aCredential({}) },
     ]);
-    assert.deepEqual(await store.findClient('realm-1', 'two'), client);
+    assert.deepEqual(unread(await store.findClient('realm-1', 'two')), client);
     assert.equal((await store.findClient('realm-1', 'two'))!.secrets['/secret']!.reveal(), 's3cret-of-app');
-    assert.deepEqual(await store.findUserByEmail('realm-1', 'bob@example.org'), user);
-    assert.deepEqual(await store.findUserByUsername('realm-1', 'bob'), user);
+    assert.deepEqual(unread(await store.findUserByEmail('realm-1', 'bob@example.org')), user);
+    assert.deepEqual(unread(await store.findUserByUsername('realm-1', 'bob')), user);
     const credentials = await store.listCredentials('user-1');
-    assert.deepEqual(credentials, [{ ...withoutHash, priority: 5 }, aCredential({})]);
+    assert.deepEqual(credentials.map(unread), [{ ...withoutHash, priority: 5 }, aCredential({})]);
     assert.equal(credentials[0]!.secrets['/secretData']!.reveal(), 'seed');
     const found = (await store.findRealm('acme'))!;
-    assert.deepEqual(found.realm, aRealm({}));
-    assert.deepEqual(found.roles.get('role-1'), aRole({}));
-    assert.deepEqual(found.groups.get('group-1'), aGroup({}));
-    assert.deepEqual(found.clientScopes.get('scope-1'), aClientScope({}));
-    assert.deepEqual(found.components, [aComponent({})]);
+    assert.deepEqual(unread(found.realm), aRealm({}));
+    assert.deepEqual(unread(found.roles.get('role-1')), aRole({}));
+    assert.deepEqual(unread(found.groups.get('group-1')), aGroup({}));
+    assert.deepEqual(unread(found.clientScopes.get('scope-1')), aClientScope({}));
+    assert.deepEqual(found.components.map(unread), [aComponent({})]);
     assert.deepEqual(await store.findFamily('family-1'), { family: aFamily({}), session: aSession({}) });
     assert.deepEqual(await store.findSession('session-1', false), aSession({}));
   });
@@ -60,22 +60,22 @@ export function configurationRules(rule: Rule): void {
     await begin(store);
     const before = (await store.findRealm('acme'))!;
     const client = (await store.findClient('realm-1', 'app'))!;
-    await store.apply([{ do: 'put', user: aUser({ firstName: 'A' }) }]);
+    await applyAsRead(store, [{ do: 'put', user: aUser({ firstName: 'A' }) }]);
     assert.equal(await store.findRealm('acme'), before);
     assert.equal(await store.findRealmById('realm-1'), before);
     assert.equal(await store.findClientByUuid('realm-1', 'client-1'), client);
     assert.throws(() => {
       before.realm.settings.enabled = false;
     }, TypeError);
-    await store.apply([{ do: 'put', role: aRole({ description: 'x' }) }]);
+    await applyAsRead(store, [{ do: 'put', role: aRole({ description: 'x' }) }]);
     assert.equal((await store.findRealm('acme'))!.roles.get('role-1')!.description, 'x');
     assert.equal(await store.findClient('realm-1', 'app'), client);
-    await store.apply([{ do: 'put', client: aClient({ name: 'x' }) }]);
+    await applyAsRead(store, [{ do: 'put', client: aClient({ name: 'x' }) }]);
     assert.equal((await store.findClient('realm-1', 'app'))!.name, 'x');
-    await store.apply([{ do: 'put', realm: aRealm({ name: 'renamed' }) }]);
+    await applyAsRead(store, [{ do: 'put', realm: aRealm({ name: 'renamed' }) }]);
     assert.equal(await store.findRealm('acme'), undefined);
     assert.equal((await store.findRealm('renamed'))!.realm.id, 'realm-1');
-    await store.apply([{ do: 'put', client: aClient({ clientId: 'other' }) }]);
+    await applyAsRead(store, [{ do: 'put', client: aClient({ clientId: 'other' }) }]);
     assert.equal(await store.findClient('realm-1', 'app'), undefined);
     assert.equal((await store.findClient('realm-1', 'other'))!.id, 'client-1');
   });
@@ -112,9 +112,9 @@ export function configurationRules(rule: Rule): void {
       assert.deepEqual(await store.apply([change]), { outcome: 'conflict', on, value }, on);
     const credential = await store.apply([{ do: 'create', credential: aCredential({}) }]);
     assert.deepEqual(credential, { outcome: 'conflict', on: 'credential.id', value: 'credential-1' });
-    assert.equal((await store.apply([{ do: 'put', user: carol }])).outcome, 'applied');
+    assert.equal((await applyAsRead(store, [{ do: 'put', user: carol }])).outcome, 'applied');
     const { settings } = aRealm({});
-    await store.apply([
+    await applyAsRead(store, [
       { do: 'put', realm: aRealm({ settings: { ...settings, duplicateEmailsAllowed: true } }) },
     ]);
     const twin = aUser({ id: 'user-4', username: 'twin', email: 'carol@example.org' });
@@ -284,6 +284,6 @@ export function configurationRules(rule: Rule): void {
     const next = aCredential({ secretData: '{"value":"new"}', credentialData: '{"hashIterations":6}' });
     assert.equal(await store.rehashPassword(old, next), 'replaced');
     assert.equal(await store.rehashPassword(old, next), 'changed');
-    assert.deepEqual(await store.listCredentials('user-1'), [next]);
+    assert.deepEqual((await store.listCredentials('user-1')).map(unread), [next]);
   });
 }

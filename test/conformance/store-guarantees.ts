@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { applyAsRead } from '../store/as-read.ts';
 import { aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
-
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function guaranteesRules(rule: Rule): void {
@@ -103,7 +103,7 @@ export function guaranteesRules(rule: Rule): void {
   rule('"A read that starts after a write was answered sees that write"', async (store) => {
     await begin(store);
     for (let i = 0; i < 50; i++) {
-      await store.apply([{ do: 'put', user: aUser({ firstName: `Name${i}` }) }]);
+      await applyAsRead(store, [{ do: 'put', user: aUser({ firstName: `Name${i}` }) }]);
       assert.equal((await store.findUser('realm-1', 'user-1'))?.firstName, `Name${i}`);
       assert.equal(
         (await store.listUsers({ realmId: 'realm-1', username: 'alice' }))[0]?.firstName,

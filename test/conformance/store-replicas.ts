@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { applyAsRead } from '../store/as-read.ts';
 import { aClient, aCode, aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
 import { begin, counted, many, type Rule, rotation } from './suite.ts';
 
@@ -43,7 +44,7 @@ export function replicasRules(rule: Rule): void {
       await other.findClient('realm-1', 'app');
       await other.findUser('realm-1', 'user-1');
       await other.findServiceAccount('client-1');
-      await store.apply([
+      await applyAsRead(store, [
         { do: 'create', role: aRole({ id: 'role-new', name: 'new' }) },
         { do: 'put', user: aUser({ enabled: false }) },
         { do: 'put', client: aClient({ enabled: false }) },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { AdminEvent, UserEvent } from '../../src/model/index.ts';
+import { applyAsRead } from '../store/as-read.ts';
 import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
-
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function sessionsRules(rule: Rule): void {
@@ -42,7 +42,7 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
     assert.ok(await store.findSession('session-1', true));
     await start('four', false);
-    await store.apply([
+    await applyAsRead(store, [
       { do: 'put', user: aUser({ firstName: 'x' }) },
       { do: 'endSessions', userId: 'user-1', offlineToo: true },
     ]);
@@ -251,7 +251,7 @@ export function sessionsRules(rule: Rule): void {
   rule('never sweeps a session that a client with longer lifetimes may still use', async (store) => {
     await begin(store);
     const attributes = { 'client.session.idle.timeout': '90000', 'client.session.max.lifespan': '90000' };
-    await store.apply([{ do: 'put', client: aClient({ attributes }) }]);
+    await applyAsRead(store, [{ do: 'put', client: aClient({ attributes }) }]);
     await store.sweep(START + 86_400, 100);
     assert.ok(await store.findFamily('family-1'));
     await store.sweep(START + 95_000, 100);
@@ -261,7 +261,9 @@ export function sessionsRules(rule: Rule): void {
   rule('sweeps events by the age that their realm sets', async (store) => {
     await begin(store);
     const { settings } = aRealm({});
-    await store.apply([{ do: 'put', realm: aRealm({ settings: { ...settings, eventsExpiration: 60 } }) }]);
+    await applyAsRead(store, [
+      { do: 'put', realm: aRealm({ settings: { ...settings, eventsExpiration: 60 } }) },
+    ]);
     await store.appendEvents(
       ['1', '2'].map((id, i) => ({
         id,

@@ -3,6 +3,7 @@ import { guaranteesRules } from './store-guarantees.ts';
 import { guessesRules } from './store-guesses.ts';
 import { loginRules } from './store-login.ts';
 import { replicasRules } from './store-replicas.ts';
+import { revisionRules } from './store-revisions.ts';
 import { sessionsRules } from './store-sessions.ts';
 import { type ConformanceBackend, ruleOf } from './suite.ts';
 
@@ -11,6 +12,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   const rule = ruleOf(name, backend);
   guaranteesRules(rule);
   configurationRules(rule);
+  revisionRules(rule);
   sessionsRules(rule);
   loginRules(rule);
   replicasRules(rule);

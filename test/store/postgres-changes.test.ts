@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Store } from '../../src/store/index.ts';
 import { aClient, aRealm, aRole } from '../conformance/records.ts';
+import { applyAsRead } from './as-read.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { wayTo } from './way-to.ts';
@@ -89,9 +90,15 @@ between(
     const clients = Array.from({ length: 400 }, (_, i) =>
       aClient({ id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`, clientId: `c${i}` }),
     );
-    await store.apply(clients.map((client) => ({ do: 'create', client })));
+    await applyAsRead(
+      store,
+      clients.map((client) => ({ do: 'create', client })),
+    );
     assert.equal((await other.findClient('realm-1', 'c399'))!.enabled, true);
-    await store.apply(clients.map((client) => ({ do: 'put', client: { ...client, enabled: false } })));
+    await applyAsRead(
+      store,
+      clients.map((client) => ({ do: 'put', client: { ...client, enabled: false } })),
+    );
     while ((await other.findClient('realm-1', 'c399'))!.enabled) await sleep(5);
   },
 );

@@ -1,4 +1,4 @@
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, untilApplied } from '../../core/index.ts';
 import { listUnenforced, type Unenforced } from '../../model/index.ts';
 import type { Change, Conflict } from '../../store/index.ts';
 import type { AdminContext } from '../context.ts';
@@ -72,13 +72,14 @@ export async function createRealm(
 ): Promise<ImportedRealm> {
   const name = checkRealmName(given['realm']);
   const built = await buildRealm(checkSettings(given), name, context);
-  const applied = await inMasterAdminTurn(context, async () => {
+  const store = async () => {
     const master = name === MASTER ? undefined : await context.store.findRealm(MASTER);
     return await context.store.apply([
       ...realmChanges(built),
       ...(master === undefined ? [] : grantMasterAccess(master, built.realm, context, creatorId)),
     ]);
-  });
+  };
+  const applied = await inMasterAdminTurn(context, () => untilApplied(store));
   if (applied.outcome === 'conflict') throw new RealmConflict(applied);
   if (applied.outcome === 'missing') throw new Error(`a new realm lacks its ${applied.what} ${applied.id}`);
   return {

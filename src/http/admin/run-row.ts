@@ -1,12 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { inTurns } from '../../core/index.ts';
+import { StaleRecord } from '../../admin/index.ts';
+import { inTurns, untilApplied } from '../../core/index.ts';
 import { recordKey } from '../../model/index.ts';
 import type { Route } from '../route.ts';
 import { type AdminCall, answer, authorizeInRealm, openCall } from './call.ts';
 import type { AdminRow, WritingRow } from './row.ts';
-
-/** How often a row takes its turns again because meanwhile its path names other records. */
-const TRIES = 5;
 
 /** The row of the URL table that answers a row of the administrative API. */
 export function adminRoute(row: AdminRow): Route {
@@ -35,21 +33,50 @@ async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
 }
 
 /**
- * Runs a row in the turns of the records that it writes. Who may not, waits for none. A path names some records by what
- * another change may move (a role by its name), so everything is read again once the turns are there.
+ * Runs a row in the turns of the records that it writes, from the first read to the last write. Who may not, waits for
+ * none. A path names some records by what another change may move (a role by its name), so everything is read again
+ * once the turns are there. What another change reached without its turn is refused by the store, and the row runs
+ * again with what is there now.
+ *
+ * @throws AdminRefusal, IDKIT_CHANGED
  */
 async function change(row: WritingRow, open: () => Promise<AdminCall>): Promise<FastifyReply> {
-  for (let tries = 1; ; tries++) {
-    const call = await open();
-    const keys = await keysOf(row, call);
-    if (keys.size === 0) return answer(call, await row.handle(call));
-    const done = await inTurns(call.context.store, keys, async () => {
-      const now = await open();
-      if (tries < TRIES && !(await keysOf(row, now)).isSubsetOf(keys)) return undefined;
-      return { reply: answer(now, await row.handle(now)) };
-    });
-    if (done !== undefined) return done.reply;
-  }
+  const { call, value } = await untilApplied(
+    () => attempt(row, open),
+    ({ what, id, call }) =>
+      call?.services.log?.warn(
+        { method: row.method, path: row.path, what, id },
+        `a change of ${what} ${id} begins again: another one came between its reading and its writing`,
+      ),
+  );
+  return answer(call, value);
+}
+
+/** `stale` where a record was changed, or the path names another one, since it was read. */
+interface StaleAttempt {
+  outcome: 'stale';
+  what: string;
+  id: string;
+  call?: AdminCall;
+}
+
+async function attempt(
+  row: WritingRow,
+  open: () => Promise<AdminCall>,
+): Promise<{ call: AdminCall; value: unknown } | StaleAttempt> {
+  const first = await open();
+  const keys = await keysOf(row, first);
+  return await inTurns(first.context.store, keys, async () => {
+    const call = keys.size === 0 ? first : await open();
+    const [other] = (await keysOf(row, call)).difference(keys);
+    if (other !== undefined) return { outcome: 'stale', what: 'path', id: row.path };
+    try {
+      return { call, value: await row.handle(call) };
+    } catch (error) {
+      if (error instanceof StaleRecord) return { ...error.stale, call };
+      throw error;
+    }
+  });
 }
 
 async function keysOf(row: WritingRow, call: AdminCall): Promise<ReadonlySet<string>> {

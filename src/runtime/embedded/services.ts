@@ -53,6 +53,7 @@ export async function openServices(
     protocol: context,
     admin: { ...common, sessionEndings: announcer },
     limits: settings.limits,
+    log,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),
   };
   const figures = {

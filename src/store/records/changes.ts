@@ -1,7 +1,8 @@
+import { REVISION, type Revised } from '../../model/index.ts';
 import type { Change } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { Arguments } from '../rows.ts';
-import type { RowChange } from '../verbs/verbs.ts';
+import type { RowChange, WriteChange } from '../verbs/verbs.ts';
 import {
   clientRow,
   clientScopeRow,
@@ -44,24 +45,23 @@ export function toRowChange(change: Change, sealing: Sealing): RowChange {
 }
 
 function writeOf(change: Extract<Change, { do: 'create' | 'put' }>, sealing: Sealing): RowChange {
-  const write = (table: RecordTable, row: object): RowChange => ({
+  const write = (table: RecordTable, row: object, record: Revised): WriteChange => ({
     do: change.do,
     table,
     row: { ...row } as Arguments & { id: string },
+    revision: record[REVISION],
   });
-  if ('realm' in change) return write('realm', realmRow(change.realm, sealing));
-  if ('client' in change) return write('client', clientRow(change.client, sealing));
-  if ('clientScope' in change) return write('client_scope', clientScopeRow(change.clientScope));
-  if ('role' in change) return write('role', roleRow(change.role));
-  if ('group' in change) return write('realm_group', groupRow(change.group));
-  if ('component' in change) return write('component', componentRow(change.component, sealing));
-  if ('credential' in change) return write('credential', credentialRow(change.credential, sealing));
+  if ('realm' in change) return write('realm', realmRow(change.realm, sealing), change.realm);
+  if ('client' in change) return write('client', clientRow(change.client, sealing), change.client);
+  if ('clientScope' in change)
+    return write('client_scope', clientScopeRow(change.clientScope), change.clientScope);
+  if ('role' in change) return write('role', roleRow(change.role), change.role);
+  if ('group' in change) return write('realm_group', groupRow(change.group), change.group);
+  if ('component' in change)
+    return write('component', componentRow(change.component, sealing), change.component);
+  if ('credential' in change)
+    return write('credential', credentialRow(change.credential, sealing), change.credential);
   const { roleIds, groupIds } = change.user;
-  return {
-    do: change.do,
-    table: 'account',
-    row: { ...accountRow(change.user) },
-    roleIds: [...roleIds],
-    groupIds: [...groupIds],
-  };
+  const account = write('account', accountRow(change.user), change.user);
+  return { ...account, roleIds: [...roleIds], groupIds: [...groupIds] };
 }

@@ -1,8 +1,19 @@
 import type { Random } from '../../core/index.ts';
-import type { Client, ClientScope, Component, Group, Realm, Role } from '../../model/index.ts';
+import {
+  type Client,
+  type ClientScope,
+  type Component,
+  type Group,
+  REVISION,
+  type Realm,
+  type Revised,
+  type Role,
+} from '../../model/index.ts';
+import type { Row } from '../rows.ts';
 import type { Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
+import { revisionOf } from './revision.ts';
 
 /** Between records and rows: columns for what queries need, `doc` for the rest, one sealed blob for secrets. */
 export interface Sealing {
@@ -18,7 +29,13 @@ export function realmRow(realm: Realm, { keyring, random }: Sealing): Tables['re
 
 export function readRealm(row: Tables['realm'], keyring: Keyring): Realm {
   const { id, name } = row;
-  return { id, name, ...JSON.parse(row.doc), secrets: unsealSecrets(row.sealed, `realm:${id}`, keyring) };
+  return {
+    id,
+    name,
+    ...JSON.parse(row.doc),
+    secrets: unsealSecrets(row.sealed, `realm:${id}`, keyring),
+    ...readAs(row),
+  };
 }
 
 export function clientRow(client: Client, { keyring, random }: Sealing): Tables['client'] {
@@ -34,6 +51,7 @@ export function readClient(row: Tables['client'], keyring: Keyring): Client {
     clientId: row.client_id,
     ...JSON.parse(row.doc),
     secrets: unsealSecrets(row.sealed, `client:${row.id}`, keyring),
+    ...readAs(row),
   };
 }
 
@@ -49,6 +67,7 @@ export function readComponent(row: Tables['component'], keyring: Keyring): Compo
     realmId: row.realm_id,
     ...JSON.parse(row.doc),
     secrets: unsealSecrets(row.sealed, `component:${row.id}`, keyring),
+    ...readAs(row),
   };
 }
 
@@ -58,7 +77,7 @@ export function clientScopeRow(scope: ClientScope): Tables['client_scope'] {
 }
 
 export function readClientScope(row: Tables['client_scope']): ClientScope {
-  return { id: row.id, realmId: row.realm_id, name: row.name, ...JSON.parse(row.doc) };
+  return { id: row.id, realmId: row.realm_id, name: row.name, ...JSON.parse(row.doc), ...readAs(row) };
 }
 
 export function roleRow(role: Role): Tables['role'] {
@@ -67,7 +86,13 @@ export function roleRow(role: Role): Tables['role'] {
 }
 
 export function readRole(row: Tables['role']): Role {
-  const role: Role = { id: row.id, realmId: row.realm_id, name: row.name, ...JSON.parse(row.doc) };
+  const role: Role = {
+    id: row.id,
+    realmId: row.realm_id,
+    name: row.name,
+    ...JSON.parse(row.doc),
+    ...readAs(row),
+  };
   if (row.client_uuid !== null) role.clientUuid = row.client_uuid;
   return role;
 }
@@ -78,7 +103,18 @@ export function groupRow(group: Group): Tables['realm_group'] {
 }
 
 export function readGroup(row: Tables['realm_group']): Group {
-  const group: Group = { id: row.id, realmId: row.realm_id, name: row.name, ...JSON.parse(row.doc) };
+  const group: Group = {
+    id: row.id,
+    realmId: row.realm_id,
+    name: row.name,
+    ...JSON.parse(row.doc),
+    ...readAs(row),
+  };
   if (row.parent_id !== null) group.parentId = row.parent_id;
   return group;
+}
+
+/** The revision of a record that is read from `row`. */
+export function readAs(row: object): Revised {
+  return { [REVISION]: revisionOf(row as Row) };
 }

@@ -2,7 +2,7 @@ import type { Credential, LoginFailures, User } from '../../model/index.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
-import type { Sealing } from './configuration.ts';
+import { readAs, type Sealing } from './configuration.ts';
 
 /** A user as `selectUsers` gives it: assignments are JSON arrays of ids. */
 export type UserRow = AccountRow & { role_ids: string; group_ids: string };
@@ -34,6 +34,7 @@ export function readUser(row: UserRow): User {
     ...JSON.parse(row.doc),
     roleIds: JSON.parse(row.role_ids),
     groupIds: JSON.parse(row.group_ids),
+    ...readAs(row),
   };
   if (row.email !== null) user.email = row.email;
   if (row.service_account_client !== null) user.serviceAccountClientUuid = row.service_account_client;
@@ -53,6 +54,7 @@ export function readCredential(row: Tables['credential'], keyring: Keyring): Cre
     priority: row.priority,
     ...JSON.parse(row.doc),
     secrets: unsealSecrets(row.sealed, `credential:${row.id}`, keyring),
+    ...readAs(row),
   };
   if (row.secret_data !== null) credential.secretData = row.secret_data;
   return credential;

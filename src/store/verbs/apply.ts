@@ -1,12 +1,12 @@
-import type { Conflict, Missing } from '../contract.ts';
+import type { Conflict, Missing, Stale } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
+import { revisionOf } from '../records/revision.ts';
 import type { Arguments, Row } from '../rows.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';
-import type { AppliedRows, RowChange, Touched } from './verbs.ts';
+import type { AppliedRows, RowChange, Touched, WriteChange } from './verbs.ts';
 
-type WriteChange = Extract<RowChange, { table: RecordTable; row: unknown }>;
 type Kind = Missing['what'];
 
 /** The model's names of the tables. */
@@ -23,8 +23,8 @@ export const KINDS: Record<RecordTable, Kind> = {
 
 /** Thrown to roll the list back with its answer. */
 export class Refused extends Error {
-  readonly answer: Conflict | Missing;
-  constructor(answer: Conflict | Missing) {
+  readonly answer: Conflict | Missing | Stale;
+  constructor(answer: Conflict | Missing | Stale) {
     super(answer.outcome);
     this.answer = answer;
   }
@@ -93,7 +93,8 @@ function missing(table: RecordTable, id: string): Refused {
 function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const { table, row } = change;
   const [previous, realm, user, ...names] = yield* getEach([
-    [`${table}.byId`, { id: row.id }],
+    // A user with the assignments, which a `put` replaces too.
+    [change.do === 'put' && table === 'account' ? 'user.find' : `${table}.byId`, row],
     typeof row['realm_id'] === 'string' ? ['realm.byId', { id: row['realm_id'] }] : undefined,
     table === 'credential' ? ['account.byId', { id: String(row['user_id']) }] : undefined,
     ...namesOf(table, row).map(({ query, values }) => [query, values] as const),
@@ -102,6 +103,8 @@ function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
     throw new Refused({ outcome: 'conflict', on: `${KINDS[table]}.id` as Conflict['on'], value: row.id });
   if (change.do === 'put' && previous === undefined)
     throw new Refused({ outcome: 'missing', what: KINDS[table], id: row.id });
+  if (change.do === 'put' && revisionOf(previous!) !== change.revision)
+    throw new Refused({ outcome: 'stale', what: KINDS[table], id: row.id });
   if (typeof row['realm_id'] === 'string' && realm === undefined) throw missing('realm', row['realm_id']);
   if (table === 'credential' && user === undefined) throw missing('account', String(row['user_id']));
   for (const [index, { on, value }] of namesOf(table, row).entries()) {

@@ -1,4 +1,4 @@
-import type { Conflict, Missing, RotationResult, Swept } from '../contract.ts';
+import type { Conflict, Missing, RotationResult, Stale, Swept } from '../contract.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
 import type { Arguments } from '../rows.ts';
@@ -6,20 +6,25 @@ import type { CodeRow, ConsentRow } from '../schema.ts';
 
 /** A change as it is written: rows ready to be written, secrets sealed. */
 export type RowChange =
-  | {
-      do: 'create' | 'put';
-      table: RecordTable;
-      row: Arguments & { id: string };
-      /** Of a user; replaces what was there. */
-      roleIds?: readonly string[];
-      groupIds?: readonly string[];
-    }
+  | WriteChange
   | { do: 'remove'; table: RecordTable; id: string }
   | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   | { do: 'putConsent'; row: ConsentRow }
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
   | { do: 'record'; row: Arguments };
+
+/** A record that is made, or replaces one. */
+export interface WriteChange {
+  do: 'create' | 'put';
+  table: RecordTable;
+  row: Arguments & { id: string };
+  /** What the record that a `put` replaces was read as. */
+  revision: string | undefined;
+  /** Of a user; replaces what was there. */
+  roleIds?: readonly string[];
+  groupIds?: readonly string[];
+}
 
 /** What of the caches an applied list has made stale. */
 export interface Touched {
@@ -29,7 +34,7 @@ export interface Touched {
   clientsOf: string[];
 }
 
-export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing;
+export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale;
 
 /** Everything that is written: what goes in and what comes back. */
 export interface Verbs {

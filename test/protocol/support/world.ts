@@ -13,6 +13,7 @@ import {
   type TokenResponse,
 } from '../../../src/protocol/index.ts';
 import type { Change, Store } from '../../../src/store/index.ts';
+import { applyAsRead } from '../../store/as-read.ts';
 import { type FixtureRealm, fixtureClient, fixtureRealm, fixtureUser } from './fixture-realm.ts';
 import { openTestStore } from './store.ts';
 
@@ -116,7 +117,7 @@ export async function refusalOf(work: Promise<unknown>): Promise<Refusal> {
 }
 
 async function applied(store: Store, changes: readonly Change[]): Promise<void> {
-  const result = await store.apply(changes);
+  const result = await applyAsRead(store, changes);
   if (result.outcome !== 'applied') throw new Error(`fixture: ${JSON.stringify(result)}`);
 }
 

@@ -1,4 +1,4 @@
-import { inTurn } from '../../../core/index.ts';
+import { inTurn, untilApplied } from '../../../core/index.ts';
 import { userTurn } from '../../../model/index.ts';
 import { startEvent } from '../call.ts';
 import type { RequiredAction } from './required-action.ts';
@@ -21,7 +21,7 @@ export const terms: RequiredAction = {
       event.failed('rejected_by_user');
       return { outcome: 'refused' };
     }
-    const accepted = await inTurn(ctx.store, userTurn(user.id), async () => {
+    const accept = async () => {
       const current = await ctx.store.findUser(realmId, user.id);
       if (current === undefined) return undefined;
       const next = {
@@ -30,8 +30,10 @@ export const terms: RequiredAction = {
         attributes: { ...current.attributes, terms_and_conditions: [String(now)] },
       };
       const applied = await ctx.store.apply([{ do: 'put', user: next }]);
+      if (applied.outcome === 'stale') return applied;
       return applied.outcome === 'applied' ? next : undefined;
-    });
+    };
+    const accepted = await inTurn(ctx.store, userTurn(user.id), () => untilApplied(accept));
     if (accepted === undefined) {
       event.failed('user_not_found');
       return { outcome: 'again', message: { kind: 'error', key: 'accountChangedMessage' } };
