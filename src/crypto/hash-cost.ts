@@ -13,7 +13,12 @@ const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
  * Milliseconds: what takes longer is a way to stop the service, not a password. An import may bring anything, and
  * every guess at its user would keep a thread for as long.
  */
-export const MOST_HASH_MILLISECONDS = 1024;
+const MOST_HASH_MILLISECONDS = 1024;
+
+/** The most passes or rounds that a hash of these parameters may have; 0 where one is too many. */
+export function mostIterations(parameters: HashParameters): number {
+  return Math.floor(MOST_HASH_MILLISECONDS / hashCost({ ...parameters, iterations: 1 }));
+}
 
 /** Roughly how many milliseconds of one thread a hash takes. */
 export function hashCost(parameters: HashParameters): number {

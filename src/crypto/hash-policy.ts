@@ -1,5 +1,7 @@
 import { parsePasswordPolicy } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
+import { mostIterations } from './hash-cost.ts';
+import { parametersFor } from './hash-parameters.ts';
 
 const ALGORITHMS: ReadonlySet<string> = new Set<HashPolicy['algorithm']>([
   'argon2',
@@ -10,8 +12,6 @@ const ALGORITHMS: ReadonlySet<string> = new Set<HashPolicy['algorithm']>([
 
 /** Argon2 ignores iterations above this one (facts §9): they were meant for PBKDF2. */
 const MOST_ARGON2_ITERATIONS = 100;
-/** Beyond this one hash keeps a thread of everybody for seconds, and is not read back either (stored-hash.ts). */
-const MOST_PBKDF2_ITERATIONS = 10_000_000;
 
 /**
  * How new passwords of a realm are hashed: `hashAlgorithm` and `hashIterations` of its password policy, else
@@ -22,9 +22,11 @@ export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   const named = policy.hashAlgorithm ?? 'argon2';
   const algorithm = ALGORITHMS.has(named) ? (named as HashPolicy['algorithm']) : 'argon2';
   const iterations = policy.hashIterations;
-  const usable =
-    iterations !== undefined &&
-    iterations > 0 &&
-    iterations <= (algorithm === 'argon2' ? MOST_ARGON2_ITERATIONS : MOST_PBKDF2_ITERATIONS);
+  const usable = iterations !== undefined && iterations > 0 && iterations <= mostOf(algorithm);
   return usable ? { algorithm, iterations } : { algorithm };
+}
+
+/** What takes longer keeps a thread of everybody for seconds, and is not read back either (stored-hash.ts). */
+function mostOf(algorithm: HashPolicy['algorithm']): number {
+  return algorithm === 'argon2' ? MOST_ARGON2_ITERATIONS : mostIterations(parametersFor({ algorithm }));
 }

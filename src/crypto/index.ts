@@ -39,3 +39,4 @@ export {
   type KeyMaterial,
   readKeyComponent,
 } from './realm-keys.ts';
+export { findHashExcess } from './stored-hash.ts';

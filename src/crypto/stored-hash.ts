@@ -1,5 +1,6 @@
 import type { Credential } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
+import { mostIterations } from './hash-cost.ts';
 import { type HashParameters, parametersFor } from './hash-parameters.ts';
 
 /** A stored password hash, read from Keycloak's two JSON texts. */
@@ -11,23 +12,57 @@ export interface StoredHash {
 
 /** Beyond these a stored hash is a way to stop the service, not a password (an import may bring anything). */
 const MOST = {
-  argon2Memory: 1024 * 1024,
-  argon2Iterations: 1000,
+  /** Kibibytes; each thread may need as much. */
+  argon2Memory: 256 * 1024,
   argon2Parallelism: 16,
-  pbkdf2Iterations: 10_000_000,
   bytes: 1024,
 } as const;
 
-/** Reads a stored hash, or undefined where its algorithm or parameters are unknown or absurd: it never matches. */
+/**
+ * Reads a stored hash, or undefined if its algorithm or parameters are unknown, or if it takes more than a login may
+ * take: it never matches.
+ */
 export function readStoredHash(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
 ): StoredHash | undefined {
+  const known = parseStoredHash(stored);
+  return known === undefined || findExcess(known) !== undefined ? undefined : known;
+}
+
+/** Which parameter of a stored hash asks for more than a login may take; undefined for every other hash. */
+export function findHashExcess(
+  stored: Pick<Credential, 'secretData' | 'credentialData'>,
+): string | undefined {
+  const known = parseStoredHash(stored);
+  return known === undefined ? undefined : findExcess(known);
+}
+
+function findExcess({ parameters, salt, hash }: StoredHash): string | undefined {
+  if (salt.length > MOST.bytes)
+    return `the salt has ${salt.length} bytes, and at most ${MOST.bytes} are taken`;
+  if (hash.length > MOST.bytes)
+    return `the value has ${hash.length} bytes, and at most ${MOST.bytes} are taken`;
+  const { iterations } = parameters;
+  if (parameters.kind === 'argon2') {
+    const { memory, parallelism } = parameters;
+    if (memory > MOST.argon2Memory)
+      return `memory is ${memory} KiB, and at most ${MOST.argon2Memory} are taken`;
+    if (parallelism > MOST.argon2Parallelism)
+      return `parallelism is ${parallelism}, and at most ${MOST.argon2Parallelism} is taken`;
+  }
+  const most = mostIterations(parameters);
+  if (iterations <= most) return undefined;
+  const besides = parameters.kind === 'argon2' ? `${parameters.memory} KiB` : `${parameters.length} bytes`;
+  return `hashIterations is ${iterations}, and at most ${most} are taken with ${besides}: a guess would take too long`;
+}
+
+function parseStoredHash(stored: Pick<Credential, 'secretData' | 'credentialData'>): StoredHash | undefined {
   const secret = parseObject(stored.secretData);
   const data = parseObject(stored.credentialData);
   const hash = base64(secret.value);
   const salt = base64(secret.salt);
   if (hash === undefined || salt === undefined) return undefined;
-  if (hash.length < 4 || hash.length > MOST.bytes || salt.length > MOST.bytes) return undefined;
+  if (hash.length < 4) return undefined;
   const parameters = readParameters(data, hash.length);
   return parameters === undefined ? undefined : { parameters, salt, hash };
 }
@@ -75,9 +110,9 @@ function readParameters(data: Record<string, unknown>, length: number): HashPara
   if (typeof iterations !== 'number' || !Number.isInteger(iterations) || iterations < 1) return undefined;
   const digest = DIGESTS.get(String(data.algorithm));
   if (digest !== undefined) {
-    return iterations > MOST.pbkdf2Iterations ? undefined : { kind: 'pbkdf2', digest, iterations, length };
+    return { kind: 'pbkdf2', digest, iterations, length };
   }
-  if (data.algorithm !== 'argon2' || iterations > MOST.argon2Iterations) return undefined;
+  if (data.algorithm !== 'argon2') return undefined;
   return readArgon2(parseFields(data.additionalParameters), iterations, length);
 }
 
@@ -91,9 +126,9 @@ function readArgon2(
   const memory = Number(fields.memory ?? 7168);
   const parallelism = Number(fields.parallelism ?? 1);
   if (variant === undefined || version === undefined) return undefined;
-  if (!Number.isInteger(memory) || memory < 8 || memory > MOST.argon2Memory) return undefined;
+  if (!Number.isInteger(memory) || memory < 8) return undefined;
   if (!Number.isInteger(parallelism) || parallelism < 1) return undefined;
-  if (parallelism > MOST.argon2Parallelism || memory < 8 * parallelism) return undefined;
+  if (memory < 8 * parallelism) return undefined;
   return { kind: 'argon2', variant, version, iterations, memory, parallelism, length };
 }
 

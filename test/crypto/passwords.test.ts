@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { pbkdf2Sync } from 'node:crypto';
 import { after, test } from 'node:test';
-import { hashPolicy, openPasswords } from '../../src/crypto/index.ts';
+import { findHashExcess, hashPolicy, openPasswords } from '../../src/crypto/index.ts';
 import { exportedRealm } from '../protocol/claims/exported-realm.ts';
 
 const passwords = openPasswords({ threads: 2 });
@@ -114,6 +114,46 @@ test('an unknown algorithm, broken data or absurd parameters never match and sto
   const outcome = await passwords.verify('secret', { ...good, secretData: shortSalt }, argon2);
   assert.notEqual(outcome.outcome, 'match');
   assert.equal((await passwords.verify('secret', good, argon2)).outcome, 'match');
+});
+
+test('a hash that takes more than about a second of Argon2 is refused by name, and never compared', async () => {
+  const salt = Buffer.alloc(16).toString('base64');
+  const stored = (data: object, bytes = 32) => ({
+    secretData: JSON.stringify({ value: Buffer.alloc(bytes).toString('base64'), salt }),
+    credentialData: JSON.stringify(data),
+  });
+  const argon = (memory: number, hashIterations: number, parallelism = 1) =>
+    stored({
+      algorithm: 'argon2',
+      hashIterations,
+      additionalParameters: { memory: [`${memory}`], parallelism: [`${parallelism}`] },
+    });
+  const pbkdf2 = (algorithm: string, hashIterations: number, bytes: number) =>
+    stored({ algorithm, hashIterations, additionalParameters: {} }, bytes);
+  for (const [excess, credential] of [
+    [/^memory is 262145 KiB, and at most 262144/, argon(262_145, 1)],
+    [/^hashIterations is 17, and at most 16 .* 262144 KiB/, argon(262_144, 17)],
+    [/^hashIterations is 586, and at most 585 .* 7168 KiB/, argon(7168, 586)],
+    [/^parallelism is 17/, argon(7168, 5, 17)],
+    [/^hashIterations is 8192001, /, pbkdf2('pbkdf2-sha256', 8_192_001, 32)],
+    [/^hashIterations is 4096001, /, pbkdf2('pbkdf2-sha512', 4_096_001, 64)],
+    [/^hashIterations is 2048001, .* 64 bytes/, pbkdf2('pbkdf2', 2_048_001, 64)],
+    [/^the value has 1025 bytes/, pbkdf2('pbkdf2-sha256', 1000, 1025)],
+  ] as const) {
+    assert.match(findHashExcess(credential) ?? '', excess);
+    const began = process.cpuUsage();
+    assert.deepEqual(await passwords.verify('secret', credential, argon2), { outcome: 'unsupported' });
+    assert.ok(process.cpuUsage(began).user < 500_000);
+  }
+  for (const credential of [
+    argon(262_144, 16),
+    argon(7168, 100),
+    pbkdf2('pbkdf2', 1_300_000, 64),
+    pbkdf2('pbkdf2-sha512', 210_000, 64),
+    pbkdf2('scrypt', 1e9, 64),
+  ])
+    assert.equal(findHashExcess(credential), undefined);
+  assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2) and hashIterations(2048001)'), { algorithm: 'pbkdf2' });
 });
 
 test('hashing leaves the event loop free', async () => {

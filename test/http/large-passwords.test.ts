@@ -13,7 +13,17 @@ test('300 MB of 1 MB passwords against a heap of 400 MB: no crash, and a right l
   t.after(platform.remove);
   const service = spawn(
     process.execPath,
-    [`--max-old-space-size=${HEAP_MEGABYTES}`, BIN, '--dir', platform.dir, 'serve', '--port', '0'],
+    [
+      `--max-old-space-size=${HEAP_MEGABYTES}`,
+      BIN,
+      '--dir',
+      platform.dir,
+      'serve',
+      '--port',
+      '0',
+      '--management-port',
+      '0',
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
   t.after(() => service.kill('SIGKILL'));

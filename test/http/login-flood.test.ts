@@ -4,7 +4,7 @@ import { type AdminApi, administrator, loginAs } from './administrator.ts';
 import { html, logInAt, openPage, passwordOf, person } from './browser/acme.ts';
 import { CookieJar } from './browser/cookie-jar.ts';
 import { find, readElements } from './pages/read-page.ts';
-import { form, startTestService, type TestService, tokenUrl } from './service.ts';
+import { form, readMetrics, startTestService, type TestService, tokenUrl } from './service.ts';
 
 // What many logins at once do to one that is right, and to those who do something else.
 
@@ -60,6 +60,27 @@ test('a password of more than 1,024 bytes is a wrong guess, and cannot be set', 
   assert.equal(set.status, 204);
   const login = await loginAs(service, 'globex', { username: 'alice', password: longest });
   assert.equal(login.status, 200);
+});
+
+test('a stored hash that would keep a thread for seconds is refused by name, at import and by the administrative API', async () => {
+  const credential = {
+    type: 'password',
+    secretData: '{"value":"AAAAAAAAAAA=","salt":"AAAAAAAAAAA="}',
+    credentialData:
+      '{"algorithm":"argon2","hashIterations":100,"additionalParameters":{"memory":["262144"]}}',
+  };
+  const user = { username: 'eve', credentials: [credential] };
+  const wanted = /hashIterations is 100, and at most 16 are taken with 262144 KiB/;
+  const imported = await admin('POST', '', { realm: 'x', users: [user] });
+  assert.equal(imported.status, 400);
+  assert.match(imported.json.errorMessage, /users\[0\]\.credentials\[0\].* user "eve"/);
+  assert.match(imported.json.errorMessage, wanted);
+  const partly = await admin('POST', '/globex/partialImport', { ifResourceExists: 'FAIL', users: [user] });
+  assert.equal(partly.status, 400);
+  assert.match(JSON.stringify(partly.json), wanted);
+  const made = await admin('POST', '/globex/users', user);
+  assert.equal(made.status, 400);
+  assert.match(made.json.errorMessage, wanted);
 });
 
 test('a field is at most as long as Keycloak takes it', async () => {
@@ -155,7 +176,7 @@ test('what finds no room is answered 503 with Retry-After at once, in the shape 
   assert.match(await change.text(), /too much to do/);
   assert.match(reset.json.errorMessage, /too much to do/);
   await Promise.all(flood);
-  const metrics = await (await fetch(`${service.address}/metrics`)).text();
+  const metrics = await readMetrics(service);
   assert.match(metrics, /^idkit_password_hashes_refused_total [1-9]/m);
   assert.match(metrics, /^idkit_password_hashes_waiting 0$/m);
 });

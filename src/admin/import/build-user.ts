@@ -1,5 +1,5 @@
 import { Secret, uuid } from '../../core/index.ts';
-import { hashPolicy } from '../../crypto/index.ts';
+import { findHashExcess, hashPolicy, PASSWORD_HISTORY } from '../../crypto/index.ts';
 import { type Credential, isPasswordTooLong, MOST_PASSWORD_BYTES, type User } from '../../model/index.ts';
 import type { AdminContext } from '../context.ts';
 import { RepresentationFault } from '../representations/fault.ts';
@@ -69,6 +69,15 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
   };
 }
 
+/** What credentials are made for. */
+export interface CredentialPlace {
+  context: AdminContext;
+  passwordPolicy: string | undefined;
+  path: string;
+  /** Whose they are, for messages. */
+  username?: string;
+}
+
 /**
  * The credentials of a user: stored hashes stay as they are, a password in the clear is hashed by the realm's policy
  * (facts §9).
@@ -78,7 +87,7 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
 export async function buildCredentials(
   given: unknown,
   userId: string,
-  options: { context: AdminContext; passwordPolicy: string | undefined; path: string },
+  options: CredentialPlace,
 ): Promise<Credential[]> {
   const { context, path } = options;
   const credentials: Credential[] = [];
@@ -103,7 +112,7 @@ async function credentialValue(
   one: Json,
   type: string,
   path: string,
-  { context, passwordPolicy }: { context: AdminContext; passwordPolicy: string | undefined },
+  { context, passwordPolicy, username }: CredentialPlace,
 ): Promise<Pick<Credential, 'credentialData' | 'secretData' | 'secrets'>> {
   const credentialData = text(one['credentialData']);
   const secretData = text(one['secretData']);
@@ -112,6 +121,14 @@ async function credentialValue(
     checkJson(credentialData, `${path}.credentialData`);
     checkJson(secretData, `${path}.secretData`);
     const stored = { credentialData: credentialData ?? '{}' };
+    if (type === 'password' || type === PASSWORD_HISTORY) {
+      const excess = findHashExcess({ ...stored, secretData: secretData ?? '{}' });
+      if (excess !== undefined)
+        throw new RepresentationFault(
+          `${path}.credentialData`,
+          `the password hash of ${username === undefined ? 'the user' : `user "${username}"`} cannot be taken over: ${excess}`,
+        );
+    }
     if (type === 'password') return { ...stored, secretData: secretData ?? '{}', secrets: {} };
     const secrets: Record<string, Secret> = {};
     if (secretData !== undefined) secrets['/secretData'] = new Secret(secretData);

@@ -72,6 +72,7 @@ export async function buildUsers(
       context,
       passwordPolicy: realm.settings.passwordPolicy,
       path: `${path}.credentials`,
+      username: user.username,
     });
     for (const [at, credential] of own.entries())
       taken.credential.add(credential.id, `${path}.credentials[${at}].id`);
