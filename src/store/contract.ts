@@ -321,7 +321,8 @@ export interface Store extends LoginStore {
    * then. The answer ends the turn, as does the loss of the connection. Calls of one store are not held up by each
    * other: see core, `inTurn`.
    *
-   * @param within milliseconds to wait; undefined is answered where others had the turn for all of them
+   * @param within milliseconds to wait; undefined is answered where others had the turn for all of them. What is cached
+   * (see `findRealm`, `findUser`) may then be older than the turn
    */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;

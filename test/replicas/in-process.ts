@@ -34,6 +34,8 @@ export async function startReplicated(
     outgoing.on('error', () => answer.writeHead(502).end());
     incoming.pipe(outgoing);
   });
+  // The answers' headers are the replicas' own; what they promise of an idle connection holds here too.
+  proxy.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   const platforms = Array.from({ length: count }, () => {

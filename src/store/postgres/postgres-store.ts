@@ -99,7 +99,7 @@ export class PostgresStore extends SqlStore {
   override async takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined> {
     this.checkOpen();
     if (this.#turns === undefined) return super.takeTurn(name, within);
-    return this.#track(this.#turns.take(name, within));
+    return this.#track(within === undefined ? this.#turns.take(name) : this.#turns.takeWithin(name, within));
   }
 
   override async sweep(now: number, limit: number): Promise<Swept> {

@@ -10,13 +10,20 @@ const TURNS = 0x69646b75;
 /** Milliseconds between two tries: the first, and at most. */
 const FIRST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 48;
-/** The same at most for a turn with a bound of its own: guesses are short, and the next one is due soon. */
-const LONGEST_BOUNDED_PAUSE_MS = 12;
-/** Milliseconds for which a store that had a bounded turn leaves it to others: a queue in one process is no monopoly. */
-const YIELD_MS = 6;
 /** Milliseconds for which a turn waits for those before it, and for a connection that was lost. */
 const PATIENCE_MS = 30_000;
 const LOST_PATIENCE_MS = 2_000;
+
+/** Turns that wait for a bounded time are short and many: guesses of a storm at thousands of names. */
+const BOUNDED = {
+  longestPauseMs: 12,
+  /** Every one that waits makes the pauses of all longer by so much, so that they ask a thousand times a second. */
+  pauseForEachMs: 1,
+  /** A store that had one leaves it to others for so long: a queue in one process is no monopoly. */
+  yieldMs: 6,
+  /** Held at once: the server's table of locks has room for some 6,400 in all (`max_locks_per_transaction`). */
+  most: 512,
+} as const;
 
 /** The turns of one store: locks of one connection, the feed's, so that no pool can run dry of them. */
 export class Turns {
@@ -24,6 +31,8 @@ export class Turns {
   readonly #place: string;
   /** Names of bounded turns that this store had just now. */
   readonly #yielding = new Map<string, Promise<void>>();
+  #boundedHeld = 0;
+  #boundedWaiting = 0;
 
   constructor(feed: ChangeFeed, place: string) {
     this.#feed = feed;
@@ -34,27 +43,61 @@ export class Turns {
    * Waits until no other store of the database has the turn of that name, and has seen by then what those before it
    * changed.
    *
-   * @param within milliseconds to wait; absent: as long as an administrator's write may take
-   * @returns what ends the turn; it also ends with the connection. Undefined: others had it for all of `within`
+   * @returns what ends the turn; it also ends with the connection
    * @throws IDKIT_UNREACHABLE
    */
-  async take(name: string, within?: number): Promise<(() => Promise<void>) | undefined> {
-    const lock = [TURNS, createHash('sha256').update(name).digest().readInt32BE()];
-    const until = performance.now() + (within ?? PATIENCE_MS);
-    const longest = within === undefined ? LONGEST_PAUSE_MS : LONGEST_BOUNDED_PAUSE_MS;
+  async take(name: string): Promise<() => Promise<void>> {
+    const lock = lockOf(name);
+    const taken = await this.#wait(PATIENCE_MS, {
+      attempt: (client) => this.#try(client, lock, true),
+      longestPause: () => LONGEST_PAUSE_MS,
+    });
+    if (taken === undefined) throw this.#refusal('gives no turn: another service is at work for too long');
+    return () => this.#end(taken, lock);
+  }
+
+  /**
+   * The same for at most `within` milliseconds; undefined: others had the turn for all of them. What is cached may be
+   * older than the turn.
+   *
+   * @throws IDKIT_UNREACHABLE
+   */
+  async takeWithin(name: string, within: number): Promise<(() => Promise<void>) | undefined> {
+    const lock = lockOf(name);
+    const began = performance.now();
     await this.#yielding.get(name);
+    this.#boundedWaiting++;
+    const taken = await this.#wait(within - (performance.now() - began), {
+      attempt: (client) => this.#tryBounded(client, lock),
+      longestPause: () => Math.max(BOUNDED.longestPauseMs, this.#boundedWaiting * BOUNDED.pauseForEachMs),
+    }).finally(() => this.#boundedWaiting--);
+    if (taken === undefined) return undefined;
+    return async () => {
+      this.#boundedHeld--;
+      const yielded = sleep(BOUNDED.yieldMs).then(() => void this.#yielding.delete(name));
+      this.#yielding.set(name, yielded);
+      await this.#end(taken, lock);
+    };
+  }
+
+  /** @returns the connection whose turn it is; undefined: not within `patience` milliseconds */
+  async #wait(
+    patience: number,
+    {
+      attempt,
+      longestPause,
+    }: { attempt: (client: Client) => Promise<boolean | undefined>; longestPause(): number },
+  ): Promise<Client | undefined> {
+    const until = performance.now() + patience;
     let answeredAt = performance.now();
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, longest)) {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, longestPause())) {
       const { client } = this.#feed;
-      const taken = client === undefined ? undefined : await this.#try(client, lock);
-      if (taken === true) return () => this.#end(client!, lock, within === undefined ? undefined : name);
+      const taken = client === undefined ? undefined : await attempt(client);
+      if (taken === true) return client;
       const now = performance.now();
       if (taken === false) answeredAt = now;
+      if (now > until && taken === false) return undefined;
       if (now > answeredAt + LOST_PATIENCE_MS) throw this.#refusal('does not answer');
-      if (now > until && taken === false) {
-        if (within !== undefined) return undefined;
-        throw this.#refusal('gives no turn: another service is at work for too long');
-      }
       await sleep(pause * (0.5 + Math.random()));
     }
   }
@@ -63,8 +106,24 @@ export class Turns {
     return new IdkitError('IDKIT_UNREACHABLE', `the database at ${this.#place} ${what}`);
   }
 
-  /** @returns undefined where the connection is lost; the feed makes a new one */
-  async #try(client: Client, lock: number[]): Promise<boolean | undefined> {
+  /** A place among those held is kept while the server is asked. */
+  async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
+    if (this.#boundedHeld >= BOUNDED.most) return false;
+    this.#boundedHeld++;
+    let taken: boolean | undefined;
+    try {
+      taken = await this.#try(client, lock, false);
+    } finally {
+      if (taken !== true) this.#boundedHeld--;
+    }
+    return taken;
+  }
+
+  /**
+   * @param look also for changes of others
+   * @returns undefined where the connection is lost; the feed makes a new one
+   */
+  async #try(client: Client, lock: number[], look: boolean): Promise<boolean | undefined> {
     try {
       // Both travel together; what the second one sees was committed before the first one had its lock.
       const [taken] = await Promise.all([
@@ -73,7 +132,7 @@ export class Turns {
           text: 'SELECT pg_try_advisory_lock($1, $2) AS taken',
           values: lock,
         }),
-        this.#feed.look(client),
+        look ? this.#feed.look(client) : undefined,
       ]);
       return taken.rows[0]!.taken;
     } catch (error) {
@@ -82,15 +141,15 @@ export class Turns {
     }
   }
 
-  async #end(client: Client, lock: number[], bounded: string | undefined): Promise<void> {
-    if (bounded !== undefined) {
-      const yielded = sleep(YIELD_MS).then(() => void this.#yielding.delete(bounded));
-      this.#yielding.set(bounded, yielded);
-    }
+  async #end(client: Client, lock: number[]): Promise<void> {
     try {
       await client.query({ name: 'turn.end', text: 'SELECT pg_advisory_unlock($1, $2)', values: lock });
     } catch (error) {
       if (!isConnectionLost(error)) throw mapFault(error, this.#place);
     }
   }
+}
+
+function lockOf(name: string): number[] {
+  return [TURNS, createHash('sha256').update(name).digest().readInt32BE()];
 }
