@@ -1,3 +1,4 @@
+import type { Clock } from '../core/index.ts';
 import type {
   AdminEvent,
   Client,
@@ -224,6 +225,12 @@ export interface AdminEventQuery {
  * - `find…` answers undefined for what is absent, `list…` an empty array; neither throws for it.
  */
 export interface Store extends LoginStore {
+  /**
+   * What tells whether something has expired. The machine's clock; where several services share the database, its
+   * server's, so that all of them agree.
+   */
+  readonly clock: Clock;
+
   // Configuration: cached, frozen objects.
   listRealmNames(): Promise<readonly string[]>;
   findRealm(name: string): Promise<RealmConfiguration | undefined>;

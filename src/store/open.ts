@@ -39,7 +39,10 @@ export interface StoreOptions {
   masterKey: Secret;
   /** The key before an unfinished `master-key rotate`: both are accepted, and opening for writing finishes it. */
   masterKeyOld?: Secret | undefined;
+  /** Instead of the machine's clock and of the one that a Postgres server has. */
   clock?: Clock;
+  /** Default: the machine's. On Postgres it is corrected to the server's. */
+  machineClock?: Clock;
   random?: Random;
   /** `read` never creates, migrates or writes. Default: `write`. */
   mode?: 'write' | 'read';
@@ -59,16 +62,17 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const common = {
     masterKey,
     masterKeyOld,
-    clock: options.clock ?? systemClock,
     random: options.random ?? systemRandom,
     mode: options.mode ?? 'write',
   };
   if (postgres !== undefined) {
     const { openPostgres } = await import('./postgres/open-postgres.ts');
-    return openPostgres({ ...common, location: postgres });
+    const { clock, machineClock = systemClock } = options;
+    return openPostgres({ ...common, clock, machineClock, location: postgres });
   }
   if (file === undefined) throw new IdkitError('IDKIT_BUG', 'a store needs a file or a Postgres location');
-  return openSqlite({ ...common, file, create: options.create ?? true });
+  const clock = options.clock ?? options.machineClock ?? systemClock;
+  return openSqlite({ ...common, clock, file, create: options.create ?? true });
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Verb, Verbs } from './verbs/verbs.ts';
 export abstract class SqlBase {
   protected abstract readonly dialect: 'sqlite' | 'postgres';
   protected abstract readonly sealing: Sealing;
-  protected abstract readonly clock: Clock;
+  abstract readonly clock: Clock;
 
   /** @throws IDKIT_FAILED once the store is closed */
   protected abstract checkOpen(): void;

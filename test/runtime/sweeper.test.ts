@@ -39,7 +39,8 @@ for (const [name, open] of Object.entries(openers))
       }),
     );
     let sweeps = 0;
-    const counted: Pick<Store, 'sweep'> = {
+    const counted: Pick<Store, 'sweep' | 'clock'> = {
+      clock: store.clock,
       sweep: (...given) => {
         sweeps++;
         return store.sweep(...given);
@@ -54,7 +55,7 @@ for (const [name, open] of Object.entries(openers))
         return sweeps > 0 ? 600_000 : 1;
       },
     };
-    const sweeper = startSweeper(counted, clock, log as never, pauses);
+    const sweeper = startSweeper(counted, log as never, pauses);
     const until = performance.now() + 60_000;
     while ((await store.findSession(`s${SESSIONS - 1}`, false)) !== undefined || sweeps < 4) {
       assert.ok(performance.now() < until, `the last session is still there after ${sweeps} batches`);

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module';
 import type { FastifyInstance } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError, systemClock } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
 import type { AppOptions, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import { drain } from './drain.ts';
@@ -100,7 +100,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     ...(tls === undefined ? {} : { certificate: leafOf(tls.cert) }),
   };
   await lock?.note(listening);
-  const sweeper = startSweeper(services.protocol.store, systemClock, log);
+  const sweeper = startSweeper(services.protocol.store, log);
   closers.push(() => sweeper.stop());
   figures.health.markStarted();
   closers.push(() => figures.health.markStopping());

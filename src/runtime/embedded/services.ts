@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError, type Secret, systemClock, systemRandom } from '../../core/index.ts';
+import { IdkitError, type Secret, systemRandom } from '../../core/index.ts';
 import type { AppOptions, ServiceLog, Services, Siblings } from '../../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
@@ -44,7 +44,7 @@ export async function openServices(
   const events = http.openEventSink({ store, log, metrics });
   // Requests that end during the grace still tell their events.
   closers.push(() => events.flush());
-  const common = { store, clock: systemClock, random: systemRandom, passwords, baseUrl: '' };
+  const common = { store, clock: store.clock, random: systemRandom, passwords, baseUrl: '' };
   const context: ProtocolContext = { ...common, keys: protocol.openKeyRing(), events };
   const { announcer, stop } = openAnnouncer(context, protocol, settings, log);
   closers.push(stop);

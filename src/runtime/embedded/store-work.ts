@@ -1,6 +1,6 @@
 import { realmRepresentation, recoverAdministrator } from '../../admin/index.ts';
 import { checkMasterKey, type Settings } from '../../config/index.ts';
-import { systemClock, systemRandom } from '../../core/index.ts';
+import { systemRandom } from '../../core/index.ts';
 import { openPasswords } from '../../crypto/index.ts';
 import { listUnenforced } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
@@ -69,7 +69,7 @@ export function openStoreWork(settings: Settings, place: StorePlace): StoreWork 
         const store = await open('write');
         const passwords = openPasswords({ threads: 1 });
         try {
-          const context = { store, clock: systemClock, random: systemRandom, passwords, baseUrl: '' };
+          const context = { store, clock: store.clock, random: systemRandom, passwords, baseUrl: '' };
           const { password } = await recoverAdministrator(context, username);
           return { password };
         } finally {

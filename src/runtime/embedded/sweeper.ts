@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/index.ts';
+import { seconds } from '../../core/index.ts';
 import type { ServiceLog } from '../../http/index.ts';
 import type { Store } from '../../store/index.ts';
 
@@ -18,8 +18,7 @@ export interface Sweeper {
  * a batch lives on. One that fails is logged and tried again.
  */
 export function startSweeper(
-  store: Pick<Store, 'sweep'>,
-  clock: Clock,
+  store: Pick<Store, 'sweep' | 'clock'>,
   log: Pick<ServiceLog, 'error'>,
   pauses = PAUSES,
 ): Sweeper {
@@ -30,7 +29,7 @@ export function startSweeper(
   const sweepBatch = async (): Promise<void> => {
     let pause = pauses.sweeps;
     try {
-      const { handled } = await store.sweep(Math.floor(clock.now() / 1000), BATCH);
+      const { handled } = await store.sweep(seconds(store.clock), BATCH);
       if (handled >= BATCH) pause = pauses.batches;
     } catch (error) {
       log.error({ err: error }, 'expired records could not be removed');

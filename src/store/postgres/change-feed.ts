@@ -5,6 +5,7 @@ import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import { ADVISORY } from './advisory.ts';
 import type { Connections } from './connections.ts';
 import { POOLER_HINT } from './faults.ts';
+import type { SharedClock } from './shared-clock.ts';
 
 /** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
 const LOOK_MS = 750;
@@ -19,6 +20,24 @@ const LARGEST_PAYLOAD = 7_000;
 /** How long rows of changes are kept; who was away for longer forgets everything anyway. */
 const KEPT = '15 minutes';
 const CHANNEL = 'idkit_configuration';
+
+/** The server's clock, in milliseconds; the one of the beginning of a statement would be older. */
+const SERVER_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS time';
+
+/** What each look answers. */
+interface Looked {
+  oldest: string;
+  time: string;
+}
+
+/** What a feed works with. */
+export interface FeedParts {
+  connections: Connections;
+  /** Tells this store's own changes from those of others. */
+  origin: string;
+  /** Learns the server's time with every look. */
+  clock: SharedClock;
+}
 
 /** What a store is told of the changes of others. */
 export interface ChangeSubscriber {
@@ -35,6 +54,7 @@ export interface ChangeSubscriber {
 export class ChangeFeed {
   readonly #connections: Connections;
   readonly #origin: string;
+  readonly #clock: SharedClock;
   #subscriber: ChangeSubscriber | undefined;
   #client: Client | undefined;
   /** The connection whose session has the right to clean. */
@@ -44,22 +64,24 @@ export class ChangeFeed {
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
 
-  private constructor(connections: Connections, origin: string, client: Client, since: string) {
+  private constructor(
+    { connections, origin, clock }: FeedParts,
+    { client, since }: { client: Client; since: string },
+  ) {
     this.#connections = connections;
     this.#origin = origin;
+    this.#clock = clock;
     this.#since = since;
     this.#loop = this.#follow(client);
   }
 
-  /**
-   * @param origin tells this store's own changes from those of others
-   * @throws IDKIT_SETTING where a pooler is in between that keeps no sessions
-   */
-  static async open(connections: Connections, origin: string): Promise<ChangeFeed> {
+  /** @throws IDKIT_SETTING where a pooler is in between that keeps no sessions */
+  static async open(parts: FeedParts): Promise<ChangeFeed> {
+    const { connections, clock } = parts;
     const client = await connections.open();
     try {
       await checkSessions(connections, client);
-      return new ChangeFeed(connections, origin, client, await listen(client));
+      return new ChangeFeed(parts, { client, since: await listen(client, clock) });
     } catch (error) {
       await client.end();
       throw error;
@@ -131,7 +153,7 @@ export class ChangeFeed {
       try {
         if (client === undefined) {
           client = await this.#connections.open(RETRY_MS);
-          this.#since = await listen(client);
+          this.#since = await listen(client, this.#clock);
           this.#hear(client);
           this.#subscriber?.missed();
         }
@@ -192,13 +214,15 @@ export class ChangeFeed {
   async look(client: Pick<Client, 'query'>): Promise<void> {
     const order = {
       name: 'change.look',
-      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, change.touched
+      text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
         ON change.transaction >= $1::bigint`,
       values: [this.#since],
       query_timeout: SILENT_MS,
     };
-    const { rows } = await client.query<{ oldest: string; touched: string | null }>(order);
+    const learn = this.#clock.ask();
+    const { rows } = await client.query<Looked & { touched: string | null }>(order);
+    learn(Number(rows[0]!.time));
     for (const { touched } of rows) if (touched !== null) this.#tell(touched);
     this.#since = rows[0]!.oldest;
   }
@@ -210,11 +234,13 @@ export class ChangeFeed {
 }
 
 /** @returns the oldest transaction that is under way */
-async function listen(client: Client): Promise<string> {
+async function listen(client: Client, clock: SharedClock): Promise<string> {
   await client.query(`LISTEN ${CHANNEL}`);
-  const { rows } = await client.query<{ oldest: string }>(
-    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest',
+  const learn = clock.ask();
+  const { rows } = await client.query<Looked>(
+    `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}`,
   );
+  learn(Number(rows[0]!.time));
   return rows[0]!.oldest;
 }
 

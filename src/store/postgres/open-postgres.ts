@@ -10,6 +10,7 @@ import { readPoolSizes } from './pool-size.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { resealAll } from './reseal.ts';
 import { checkServer, migrate, readKeyState, readSchemaVersion } from './schema-state.ts';
+import { SharedClock } from './shared-clock.ts';
 
 /** Milliseconds for which an opening waits for its server, where the address has no `connect_timeout`. */
 const PATIENCE_MS = 5_000;
@@ -30,7 +31,9 @@ export interface PostgresOptions {
   location: PostgresLocation;
   masterKey: Secret;
   masterKeyOld?: Secret | undefined;
-  clock: Clock;
+  /** Absent: the machine's, corrected to the server's in a store for writing. */
+  clock: Clock | undefined;
+  machineClock: Clock;
   random: Random;
   mode: 'write' | 'read';
 }
@@ -46,7 +49,7 @@ export function connectionsTo(
 
 /** Finds the server that takes writes, checks it, migrates, proves the key, finishes a rotation. See `openStore`. */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  const { clock, random, mode } = options;
+  const { random, mode, machineClock } = options;
   const keyring = openKeyring(options.masterKey, options.masterKeyOld);
   const holdsLock = mode === 'write' && options.location.withoutLock !== true;
   const connections = connectionsTo(options.location, { holdsLock });
@@ -64,7 +67,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
       },
       { patience: patienceOf(connections) },
     );
-    const feed = mode === 'write' ? await ChangeFeed.open(connections, uuid(random)) : undefined;
+    const shared = new SharedClock(machineClock);
+    const feed =
+      mode === 'write'
+        ? await ChangeFeed.open({ connections, origin: uuid(random), clock: shared })
+        : undefined;
+    const clock = options.clock ?? (feed === undefined ? machineClock : shared);
     return new PostgresStore({ connections, sealing: { keyring, random }, clock, feed });
   } catch (error) {
     await connections.close();

@@ -46,7 +46,7 @@ export interface PostgresParts {
 export class PostgresStore extends SqlStore {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
-  protected readonly clock: Clock;
+  readonly clock: Clock;
   protected readonly cache: ConfigurationCache;
   readonly #connections: Connections;
   readonly #feed: ChangeFeed | undefined;

@@ -38,7 +38,7 @@ export interface SqliteParts {
 export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';
   protected readonly sealing: Sealing;
-  protected readonly clock: Clock;
+  readonly clock: Clock;
   protected readonly cache: ConfigurationCache;
   readonly #parts: SqliteParts;
   readonly #sql: Statements;

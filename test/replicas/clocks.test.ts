@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { seconds } from '../../src/core/index.ts';
+import type { Store } from '../../src/store/index.ts';
+import { aCode, aFamily, anAuthenticationSession, aSession, hash } from '../conformance/records.ts';
+import { begin } from '../conformance/suite.ts';
+import { makeDatabase, openOn } from '../store/databases.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+
+// Replicas on machines whose clocks differ: what has expired is told by the database's clock.
+
+const missing = missingPostgres();
+const server = missing === undefined ? await startPostgres({ after }) : undefined;
+const HOUR = 3_600_000;
+
+/** Two stores of one database, on a machine that is an hour late and on one that is an hour early. */
+const skewed = (title: string, run: (late: Store, early: Store) => Promise<void>): void => {
+  test(title, { skip: missing ?? false }, async (t) => {
+    const { url } = await makeDatabase(server!);
+    const open = (by: number) => openOn(t, server!, url, { machineClock: { now: () => Date.now() + by } });
+    const [late, early] = [await open(-HOUR), await open(HOUR)];
+    await begin(late);
+    await run(late, early);
+  });
+};
+
+skewed('replicas whose machines are two hours apart have the time of the database', async (late, early) => {
+  for (const store of [late, early])
+    assert.ok(Math.abs(store.clock.now() - Date.now()) < 2_000, 'it is the time of the server');
+  assert.ok(Math.abs(late.clock.now() - early.clock.now()) < 1_000);
+});
+
+skewed('they agree about claims, revocations, logins, codes and sessions', async (late, early) => {
+  const now = seconds(early.clock);
+  for (const [one, other] of [
+    [late, early],
+    [early, late],
+  ] as const) {
+    const name = one === late ? 'late' : 'early';
+    const soon = seconds(one.clock) + 60;
+    assert.equal(await one.claimOnce(name, soon), true);
+    assert.equal(await other.claimOnce(name, soon), false, 'a claim is taken everywhere');
+    await one.revokeAccessToken(name, soon);
+    assert.equal(await other.isAccessTokenRevoked(name), true, 'a revocation holds everywhere');
+    await one.putAuthenticationSession(anAuthenticationSession({ id: name, expiresAt: soon }));
+    assert.ok(await other.findAuthenticationSession(name), 'a login lives everywhere');
+    const code = aCode({ hash: hash(name), sessionId: name, expiresAt: soon });
+    const session = aSession({ id: name, startedAt: now, lastAccessAt: now });
+    assert.equal(await one.finishLogin({ session, sessionMustExist: false, code }), 'finished');
+    assert.ok(await other.findCode(hash(name), seconds(other.clock)), 'a code is good everywhere');
+    const family = aFamily({ id: name, sessionId: name, startedAt: now, lastRefreshAt: now });
+    assert.equal(await other.startFamily({ hash: hash(name), now: seconds(other.clock) }, family), 'started');
+    await other.sweep(seconds(other.clock), 100);
+    assert.ok(await one.findFamily(name), 'none removes what lives for the other');
+  }
+});
+
+skewed('what has expired for one has expired for the other', async (late, early) => {
+  const soon = seconds(late.clock) + 2;
+  await late.putAuthenticationSession(anAuthenticationSession({ id: 'short', expiresAt: soon }));
+  await late.claimOnce('short', soon);
+  const until = performance.now() + 30_000;
+  const ended = async (store: Store) => (await store.findAuthenticationSession('short')) === undefined;
+  while (!(await ended(early)) || !(await ended(late)) || !(await late.claimOnce('short', soon + 60))) {
+    assert.ok(performance.now() < until, 'the login and the claim end for both');
+    await sleep(20);
+  }
+  assert.equal(await early.claimOnce('short', soon + 60), false, 'it was claimed again');
+});
+
+test('a machine whose clock jumps while the service runs is corrected by the next look', {
+  skip: missing ?? false,
+}, async (t) => {
+  const { url } = await makeDatabase(server!);
+  let by = 0;
+  const store = await openOn(t, server!, url, { machineClock: { now: () => Date.now() + by } });
+  for (const jump of [HOUR, -HOUR]) {
+    by = jump;
+    const until = performance.now() + 30_000;
+    while (Math.abs(store.clock.now() - Date.now()) > 1_000) {
+      assert.ok(performance.now() < until, 'the next looks learn the time');
+      await sleep(20);
+    }
+  }
+});
