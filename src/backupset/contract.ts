@@ -7,6 +7,8 @@ export const SET_FILES = {
   environment: 'env.gpg',
   manifest: 'manifest.json',
   checksums: 'checksums.sha256',
+  /** A symmetric OpenPGP message over the checksums, which do not list it. */
+  seal: 'seal.gpg',
 } as const;
 
 /** The parts that a set can hold; `--only` makes some of them. */
@@ -76,18 +78,21 @@ export interface ManifestRealm {
 
 /** `manifest.json` (contract §4). */
 export interface Manifest {
-  formatVersion: 1;
+  /** 2 since sets are sealed. */
+  formatVersion: 1 | 2;
   idkitVersion: string;
   /** ISO 8601, UTC: the time in the set's name. */
   startedAt: string;
   parts: readonly SetPart[];
+  /** There is a `seal.gpg`: the backup had a passphrase. Absent in format 1. */
+  sealed?: boolean;
   service: { kind: 'idkit' | 'keycloak'; version: string };
   /** Absent in a set without the database. */
   database?: { kind: 'sqlite' | 'postgres'; version: string; schemaVersion: number; bytes: number };
   realms: readonly ManifestRealm[];
   /** Where the realm files came from; absent in a set without them. */
   realmSource?: 'api' | 'snapshot';
-  /** Bytes of every file but this one and the checksums. */
+  /** Bytes of every file but this one, the checksums and the seal. */
   files: Readonly<Record<string, number>>;
   /** Wall time of each step, in order. */
   steps: readonly { id: string; milliseconds: number }[];
@@ -171,9 +176,10 @@ export interface ArchiveEntry {
   target?: string;
 }
 
-/** What opening `env.gpg` came to (contract §3, verify). */
-export type EnvironmentOpened =
-  | { outcome: 'opened'; bytes: Uint8Array }
+/** What opening an OpenPGP message came to (contract §3, verify). */
+export type MessageOpened =
+  /** `filename` is what the message says inside; often empty. */
+  | { outcome: 'opened'; bytes: Uint8Array; filename: string }
   /** It does not open with this passphrase (12): a wrong one cannot be told from tampering. */
   | { outcome: 'wrong passphrase' }
   /** No OpenPGP message, cut off, or without integrity protection (13). */
@@ -191,6 +197,29 @@ export interface SetProblem {
   hints: readonly string[];
 }
 
+/**
+ * `holds`: who made the checksums knew the passphrase, and they are of this set. `not checked`: there is a seal, and
+ * it was not opened. `unsealed`: there is none. `broken`: there is one, and it does not hold; nothing else of the set
+ * is believed then.
+ */
+export type SealState = 'holds' | 'not checked' | 'unsealed' | 'broken';
+
+/** The checksums of a set as they were read once, and what its seal says of them. */
+export interface SealedList {
+  seal: SealState;
+  /** Why `checksums.sha256` or the seal is no good. */
+  problems: readonly SetProblem[];
+  notes: readonly string[];
+  /** Absent where the checksums cannot be read. */
+  list?: {
+    entries: readonly ChecksumEntry[];
+    /** Bytes of the list and of the seal. */
+    bytes: number;
+    /** Of `checksums.sha256`. */
+    sha256: string;
+  };
+}
+
 /** The judgement over one set, from its bytes alone. */
 export interface Verdict {
   /** `damaged` 13, `passphrase` 12, `unreadable` 14: damage wins over a passphrase, that over a cipher. */
@@ -199,6 +228,7 @@ export interface Verdict {
   code?: SetProblem['code'];
   problems: readonly SetProblem[];
   notes: readonly string[];
+  seal: SealState;
   /** Empty set of parts: nothing of a set was found. */
   parts: readonly SetPart[];
   /** Where the set holds a dump that could be read. */
@@ -206,11 +236,13 @@ export interface Verdict {
   manifest?: Manifest;
   /** Realms with users as the dump, else the manifest tells; the realm file where there is one. */
   realms: readonly ManifestRealm[];
-  /** Files that are listed in the checksums, and the checksums. */
+  /** Files that are listed in the checksums, the checksums, and the seal. */
   files: number;
   bytes: number;
   /** SHA-256 of `checksums.sha256`; ties a kept verdict to these bytes. Absent where it cannot be read. */
   checksumsSha256?: string;
+  /** What the checksums list, to hold later readings against; empty where they cannot be read. */
+  entries: readonly ChecksumEntry[];
 }
 
 export interface VerifySetOptions extends WorkOptions {
@@ -218,6 +250,8 @@ export interface VerifySetOptions extends WorkOptions {
   passphrase?: Secret;
   /** Judges what env.gpg holds, once it is opened: a `fault` is damage, a `note` is not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };
+  /** What `checkSeal` found before; the checksums are not read again then. */
+  sealed?: SealedList;
 }
 
 /** A verdict as `ROOT/.state/NAME.json` keeps it. */
@@ -227,6 +261,8 @@ export interface KeptVerdict {
   verdict: Verdict['verdict'];
   checksumsSha256: string;
   problems: readonly string[];
+  /** Absent where an older idkit kept it. */
+  seal?: SealState;
 }
 
 /** A read-only view of one set's directory. Only regular files that are no links are opened. */
@@ -266,6 +302,8 @@ export interface SetWriter {
   putFile(name: string, content: Uint8Array | string): Promise<FileDigest>;
   /** Writes `checksums.sha256` over every file closed so far. Nothing may be written after it. */
   writeChecksums(): Promise<void>;
+  /** Writes `seal.gpg` over the checksums. @throws IDKIT_BUG before `writeChecksums` */
+  writeSeal(passphrase: Secret): Promise<void>;
   /** Reads everything back from the disk and judges it as `verifySet` does. */
   readBack(options?: VerifySetOptions): Promise<Verdict>;
   /**

@@ -1,4 +1,5 @@
 import { IdkitError, systemErrorCode } from '../core/index.ts';
+import type { SetProblem } from './contract.ts';
 
 /** A fault of a set's content. `file` is the set's file that it is about, or a path. */
 export function damaged(file: string, why: string, cause?: unknown): IdkitError {
@@ -47,4 +48,19 @@ export function shown(name: string): string {
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+}
+
+/** A fault as a problem of one file, which its message does not name again. @throws the error where it is of another kind */
+export function problemOf(file: string, error: unknown): SetProblem {
+  if (error instanceof IdkitError) {
+    const { code, message } = error;
+    if (code === 'IDKIT_DAMAGED' || code === 'IDKIT_CREDENTIALS' || code === 'IDKIT_VERSION')
+      return { file, code, message: withoutFile(message, file), hints: error.hints };
+  }
+  throw error;
+}
+
+function withoutFile(message: string, file: string): string {
+  const prefix = [file, shown(file)].find((name) => message.startsWith(`${name}: `));
+  return prefix === undefined ? message : message.slice(prefix.length + 2);
 }

@@ -11,19 +11,21 @@ export {
   type ArchiveSource,
   type ChecksumEntry,
   type DumpReport,
-  type EnvironmentOpened,
   type FileDigest,
   type KeptVerdict,
   type LeftOut,
   type ListedSet,
   type Manifest,
   type ManifestRealm,
+  type MessageOpened,
   type PlannedName,
   type PostgresDumpFacts,
   type PrunableSet,
   type PruneStep,
   type RootListing,
   SET_FILES,
+  type SealedList,
+  type SealState,
   type SetFileWriter,
   type SetHandle,
   type SetPart,
@@ -44,7 +46,9 @@ export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';
 export { isFuture, listSets, planSetName } from './list-sets.ts';
 export { parseManifest, renderManifest } from './manifest.ts';
 export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './names.ts';
+export { pinSet } from './pinned-set.ts';
 export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention.ts';
+export { checkSeal, makeSeal } from './seal.ts';
 export { openSet } from './set-handle.ts';
 export { createSetWriter } from './set-writer.ts';
 export { findVerdict, putVerdict, removeVerdict } from './verdicts.ts';

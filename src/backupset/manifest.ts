@@ -6,8 +6,8 @@ import { damaged } from './faults.ts';
 
 const FILE = SET_FILES.manifest;
 
-/** The format that this version writes and reads. */
-const FORMAT_VERSION = 1;
+/** The newest format, which this version writes; it reads the first one, too. */
+const FORMAT_VERSION = 2;
 
 /** A manifest is read as a whole; a thousand realms take about 100 KiB. */
 export const MANIFEST_MAX_BYTES = 64 * 1024 * 1024;
@@ -17,10 +17,11 @@ const plainName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, 'not a plain file na
 
 // Unknown members are let through: a later version may add some under the same format version.
 const schema = z.object({
-  formatVersion: z.literal(FORMAT_VERSION),
+  formatVersion: z.literal([1, FORMAT_VERSION]),
   idkitVersion: z.string(),
   startedAt: z.iso.datetime(),
   parts: z.array(z.enum(['database', 'realms', 'config', 'env'])).min(1),
+  sealed: z.boolean().exactOptional(),
   service: z.object({ kind: z.enum(['idkit', 'keycloak']), version: z.string() }),
   database: z
     .object({
@@ -62,8 +63,14 @@ export function parseManifest(text: Uint8Array): Manifest {
     const issue = parsed.error.issues[0]!;
     throw damaged(FILE, `${issue.path.map(String).join('.') || 'the document'}: ${issue.message}`);
   }
+  checkSealed(parsed.data);
   checkTwice(parsed.data);
   return parsed.data;
+}
+
+/** Format 2 says of every set whether it is sealed: a word that was taken away is no older set. */
+function checkSealed({ formatVersion, sealed }: Manifest): void {
+  if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: it is missing');
 }
 
 function checkTwice(manifest: Manifest): void {

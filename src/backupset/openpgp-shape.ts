@@ -1,4 +1,5 @@
-import type { EnvironmentOpened } from './contract.ts';
+import type { MessageOpened } from './contract.ts';
+import { SET_FILES } from './contract.ts';
 
 /** What the packets of an OpenPGP message tell before it is opened. */
 export interface MessageShape {
@@ -26,6 +27,13 @@ const CIPHERS: Record<number, string> = {
 /** What OpenPGP.js opens; Camellia fails in it, whatever the passphrase (disaster-recovery facts §3). */
 const OPENED_HERE = [2, 3, 4, 7, 8, 9, 10];
 
+/** gpg and idkit write one. */
+const MOST_SESSION_KEYS = 16;
+/** KiB × passes: both settings that RFC 9106 §4 recommends are below it. */
+const DEAREST_ARGON2 = 2 * 1024 * 1024;
+/** Bytes of a packet's body: as far as Argon2's exponent of memory. */
+const LOOKED_AT = 32;
+
 const PUBLIC_KEY_SESSION = 1;
 const SYMMETRIC_SESSION = 3;
 const ENCRYPTED_UNPROTECTED = 9;
@@ -36,11 +44,13 @@ const PADDING = 21;
 
 /**
  * Reads the outer packets of a message: session keys by passphrase, then one packet of encrypted data with
- * integrity protection that fills the rest. Only lengths and versions are looked at.
+ * integrity protection that fills the rest. Only lengths and versions are looked at, and what opening would cost:
+ * each session key takes a tenth of a second, and Argon2 whatever it says.
  */
 export function readMessageShape(
   message: Uint8Array,
-): MessageShape | Exclude<EnvironmentOpened, { outcome: 'opened' }> {
+  file: string,
+): MessageShape | Exclude<MessageOpened, { outcome: 'opened' }> {
   const ciphers: number[] = [];
   let at = 0;
   let publicKey = false;
@@ -51,6 +61,10 @@ export function readMessageShape(
     switch (packet.tag) {
       case SYMMETRIC_SESSION:
         ciphers.push(cipherOf(packet.first));
+        if (ciphers.length > MOST_SESSION_KEYS)
+          return damagedBy(`it names more than ${MOST_SESSION_KEYS} passphrases`);
+        if (argon2Cost(packet.first) > DEAREST_ARGON2)
+          return damagedBy('its passphrase is hashed with more than 2 GiB of memory × passes');
         break;
       case PUBLIC_KEY_SESSION:
         publicKey = true;
@@ -62,7 +76,7 @@ export function readMessageShape(
         return damagedBy('it is encrypted without integrity protection');
       case ENCRYPTED_PROTECTED:
       case ENCRYPTED_AEAD:
-        return shapeOf(message, at, ciphers, publicKey);
+        return shapeOf(message, file, at, ciphers, publicKey);
       default:
         return damagedBy('it is no encrypted OpenPGP message');
     }
@@ -70,14 +84,20 @@ export function readMessageShape(
   return damagedBy(at === 0 ? 'it is empty' : 'it is cut off');
 }
 
-function shapeOf(message: Uint8Array, end: number, ciphers: readonly number[], publicKey: boolean) {
+function shapeOf(
+  message: Uint8Array,
+  file: string,
+  end: number,
+  ciphers: readonly number[],
+  publicKey: boolean,
+) {
   if (end < message.length) return damagedBy('something follows its end');
   if (ciphers.length === 0)
     return publicKey
       ? ({
           outcome: 'unsupported cipher',
           cipher: 'a message to a public key',
-          command: 'gpg --decrypt env.gpg',
+          command: gpgCommand(file),
         } as const)
       : damagedBy('it names no passphrase');
   const strange = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
@@ -92,6 +112,22 @@ function shapeOf(message: Uint8Array, end: number, ciphers: readonly number[], p
 /** The cipher of a session key packet: after the version, and in version 6 after the packet's own length. */
 function cipherOf(first: Uint8Array): number {
   return (first[0] === 6 ? first[2] : first[1]) ?? 0;
+}
+
+/**
+ * What Argon2 takes for a session key packet, in KiB × passes; 0 of any other way to hash a passphrase. In version 4
+ * the way follows the cipher, in version 6 there are a length, the cipher, the mode of encryption and a length before
+ * it (RFC 9580 §5.3, §3.7.1.4: salt of 16 bytes, passes, lanes, exponent of the memory).
+ */
+function argon2Cost(first: Uint8Array): number {
+  const way = first[0] === 4 ? 2 : 5;
+  if (first[way] !== 4) return 0;
+  return (first[way + 17] ?? 0) * 2 ** (first[way + 19] ?? 0);
+}
+
+/** What opens a message by hand, without idkit. */
+export function gpgCommand(file: string): string {
+  return file === SET_FILES.environment ? `gpg --decrypt --output .env ${file}` : `gpg --decrypt ${file}`;
 }
 
 function damagedBy(why: string) {
@@ -116,7 +152,7 @@ function readPacket(message: Uint8Array, start: number): Packet | undefined {
   for (;;) {
     const length = modern ? modernLength(message, at) : oldLength(message, at, head & 3);
     if (length === undefined || length.body + length.bytes > message.length) return undefined;
-    first ??= message.subarray(length.body, length.body + Math.min(length.bytes, 16));
+    first ??= message.subarray(length.body, length.body + Math.min(length.bytes, LOOKED_AT));
     at = length.body + length.bytes;
     if (!length.partial) return { tag, first, end: at };
   }

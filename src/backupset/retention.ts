@@ -48,7 +48,9 @@ async function shapeOf(dir: string): Promise<{ whole: boolean; broken: boolean }
     whole = manifest?.parts.includes('database') ?? true;
     const entries = parseChecksums(await set.read(SET_FILES.checksums, CHECKSUMS_MAX_BYTES));
     const listed = [...entries.map((entry) => entry.name), SET_FILES.checksums].sort();
-    const same = listed.join('\0') === [...set.names].sort().join('\0');
+    const there = set.names.filter((name) => name !== SET_FILES.seal).sort();
+    const sealLost = manifest?.sealed === true && there.length === set.names.length;
+    const same = !sealLost && listed.join('\0') === there.join('\0');
     const holds = listed.includes(SET_FILES.dump) === whole;
     return {
       whole,

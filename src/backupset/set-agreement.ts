@@ -29,6 +29,24 @@ export function judgeAgreement(
   return problems;
 }
 
+/**
+ * A set without a seal that should have one: its manifest says so, or is of a format that seals every set with an
+ * env.gpg, or env.gpg itself says so, which only who knows the passphrase can change.
+ */
+export function judgeUnsealed(findings: Findings, listed: readonly string[]): SetProblem[] {
+  const { manifest, sealedSet } = findings;
+  const holdsEnvironment = listed.includes(SET_FILES.environment);
+  const told = (message: string, hints: readonly string[] = []): SetProblem[] => [
+    { file: SET_FILES.seal, code: 'IDKIT_DAMAGED', message, hints },
+  ];
+  if (manifest?.sealed === true || (manifest?.formatVersion === 2 && holdsEnvironment))
+    return told(`it is missing, and ${SET_FILES.manifest} says that the set is sealed`);
+  if (sealedSet === undefined) return [];
+  return told(`it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`, [
+    'if you put the set together yourself, seal it as README.md says',
+  ]);
+}
+
 type Report = (file: string, why: string) => void;
 
 const PART_FILES = [

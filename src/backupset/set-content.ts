@@ -1,7 +1,13 @@
 import { readArchive } from './archive-reader.ts';
 import type { DumpReport, Manifest, VerifySetOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
-import { decryptEnvironment, environmentFault, inspectEnvironment, LONGEST_MESSAGE } from './environment.ts';
+import {
+  decryptEnvironment,
+  inspectEnvironment,
+  LONGEST_MESSAGE,
+  messageFault,
+  sealedSetOf,
+} from './environment.ts';
 import { damaged, shown } from './faults.ts';
 import { gunzip } from './gunzip.ts';
 import { MANIFEST_MAX_BYTES, parseJson, parseManifest } from './manifest.ts';
@@ -17,6 +23,8 @@ export interface Findings {
   dump?: DumpReport;
   /** The realm that each realm file says it is of. */
   realmFiles: Map<string, string>;
+  /** The sealed set that env.gpg says it was encrypted for, once it is opened. */
+  sealedSet?: string;
   /** Bytes of every file, as they were read. */
   sizes: Map<string, number>;
 }
@@ -51,8 +59,10 @@ async function readEnvironment(
       ? await inspectEnvironment(message)
       : await decryptEnvironment(message, passphrase);
   if (opened.outcome === 'message') findings.notes.push(`${name} was not opened: no passphrase was given`);
-  else if (opened.outcome !== 'opened') throw environmentFault(opened);
+  else if (opened.outcome !== 'opened') throw messageFault(name, opened);
   else {
+    const sealedSet = sealedSetOf(opened);
+    if (sealedSet !== undefined) findings.sealedSet = sealedSet;
     const { fault, note } = judgeEnvironment?.(opened.bytes) ?? {};
     if (note !== undefined) findings.notes.push(`${name}: ${note}`);
     if (fault !== undefined) throw damaged(name, fault);

@@ -23,12 +23,11 @@ export async function openSet(dir: string): Promise<SetHandle> {
   return openDirectory(real);
 }
 
-/** As `openSet`, for a set that is being made. */
-export async function openDirectory(dir: string): Promise<SetHandle> {
+/** As `openSet`, for a set that is being made and will have another name. */
+export async function openDirectory(dir: string, name = basename(dir)): Promise<SetHandle> {
   const names = (await reading(dir, () => readdir(dir))).sort((a, b) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),
   );
-  const name = basename(dir);
   const startedAt = parseSetName(name);
   return {
     name,

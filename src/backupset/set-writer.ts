@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { IdkitError, systemErrorCode } from '../core/index.ts';
+import { IdkitError, type Secret, systemErrorCode } from '../core/index.ts';
 import { renderChecksums } from './checksums.ts';
 import type { FileDigest, SetFileWriter, SetWriter, Verdict, VerifySetOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
 import { writing } from './faults.ts';
 import { partialName } from './list-sets.ts';
 import { parseSetName } from './names.ts';
+import { makeSeal } from './seal.ts';
 import { openDirectory } from './set-handle.ts';
 import { syncDirectory } from './sync.ts';
 import { verifySet } from './verify-set.ts';
@@ -37,6 +38,7 @@ class PartialSet implements SetWriter {
   readonly #root: string;
   readonly #files = new Map<string, FileDigest>();
   readonly #open = new Set<string>();
+  #checksums: FileDigest | undefined;
   #state: 'writing' | 'listed' | 'published' = 'writing';
 
   constructor(root: string, name: string, dir: string) {
@@ -95,15 +97,26 @@ class PartialSet implements SetWriter {
   async writeChecksums(): Promise<void> {
     if (this.#open.size > 0) throw new IdkitError('IDKIT_BUG', `${[...this.#open].join(', ')} is still open`);
     const entries = [...this.#files].map(([name, digest]) => ({ name, sha256: digest.sha256 }));
-    const file = await this.#begin(SET_FILES.checksums, () => {});
+    const file = await this.#begin(SET_FILES.checksums, (digest) => {
+      this.#checksums = digest;
+    });
     await file.write(Buffer.from(renderChecksums(entries), 'utf8'));
     await file.close();
     await writing(this.dir, () => syncDirectory(this.dir));
     this.#state = 'listed';
   }
 
+  async writeSeal(passphrase: Secret): Promise<void> {
+    if (this.#checksums === undefined)
+      throw new IdkitError('IDKIT_BUG', 'the seal comes before the checksums');
+    const file = await this.#begin(SET_FILES.seal, () => {});
+    await file.write(await makeSeal(this.name, this.#checksums.sha256, passphrase));
+    await file.close();
+    await writing(this.dir, () => syncDirectory(this.dir));
+  }
+
   async readBack(options: VerifySetOptions = {}): Promise<Verdict> {
-    return verifySet(await openDirectory(this.dir), options);
+    return verifySet(await openDirectory(this.dir, this.name), options);
   }
 
   async publish(): Promise<string> {

@@ -15,6 +15,7 @@ const schema = z.object({
   verdict: z.enum(['good', 'damaged', 'passphrase', 'unreadable']),
   checksumsSha256: z.string().regex(/^[0-9a-f]{64}$/),
   problems: z.array(z.string()),
+  seal: z.enum(['holds', 'not checked', 'unsealed', 'broken']).exactOptional(),
 });
 
 /**

@@ -1,25 +1,25 @@
-import { createHash } from 'node:crypto';
 import { IdkitError } from '../core/index.ts';
-import { CHECKSUMS_MAX_BYTES, parseChecksums } from './checksums.ts';
 import type { ChecksumEntry, SetHandle, SetProblem, Verdict, VerifySetOptions } from './contract.ts';
 import { SET_FILES } from './contract.ts';
-import { damaged, shown } from './faults.ts';
+import { damaged, problemOf, shown } from './faults.ts';
 import { readThrough } from './read-through.ts';
-import { judgeAgreement } from './set-agreement.ts';
+import { checkSeal } from './seal.ts';
+import { judgeAgreement, judgeUnsealed } from './set-agreement.ts';
 import { type Findings, readContent } from './set-content.ts';
 
 /**
- * Judges a set from its bytes alone (contract §3, verify): the set of files equals the checksums, every hash holds,
+ * Judges a set from its bytes alone (contract §3, verify): the seal holds, the set of files equals the checksums, every hash holds,
  * gzip and SQL reach their ends, manifest and dump agree, realm files parse, the archive is walked, env.gpg opens
  * where a passphrase is at hand. Every file is read once.
  *
  * @throws what the signal throws; IDKIT_FAILED where the system refuses to read. Damage is no throw but a verdict
  */
 export async function verifySet(set: SetHandle, options: VerifySetOptions = {}): Promise<Verdict> {
-  const problems: SetProblem[] = [];
-  const notes: string[] = [];
+  const sealed = options.sealed ?? (await checkSeal(set, options.passphrase));
+  const { seal, list } = sealed;
+  const problems = [...sealed.problems];
+  const notes = [...sealed.notes];
   const findings: Findings = { notes, realmFiles: new Map(), sizes: new Map() };
-  const list = await readList(set, problems);
   let bytes = list?.bytes ?? 0;
   if (list !== undefined) {
     checkSameFiles(set, list.entries, problems);
@@ -27,45 +27,46 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
     for (const entry of list.entries) {
       if (!set.names.includes(entry.name)) continue;
       const before = bytes;
-      bytes += await judgeFile(set, entry, findings, problems, {
+      // What the seal does not hold for is hashed, to tell what was changed, and not read as anything.
+      const reader =
+        seal === 'broken'
+          ? () => Promise.resolve()
+          : (content: AsyncIterable<Buffer>) => readContent(entry.name, content, findings, options);
+      bytes += await judgeFile(set, entry, findings, problems, reader, {
         ...options,
         onProgress: (done) => options.onProgress?.(before + done, total),
       });
     }
     const listed = list.entries.map((entry) => entry.name);
-    problems.push(...judgeAgreement(findings, listed, problems));
+    if (seal !== 'broken') problems.push(...judgeAgreement(findings, listed, problems));
+    if (seal === 'unsealed') problems.push(...judgeUnsealed(findings, listed));
   }
   return {
     ...conclude(problems),
     problems,
     notes,
+    seal,
     parts: findings.manifest?.parts ?? partsOf(list?.entries ?? []),
     ...(findings.dump === undefined ? {} : { dump: findings.dump }),
     ...(findings.manifest === undefined ? {} : { manifest: findings.manifest }),
     realms: realmsOf(findings),
-    files: list === undefined ? 0 : list.entries.length + 1,
+    files: list === undefined ? 0 : list.entries.length + (seal === 'unsealed' ? 1 : 2),
     bytes,
     ...(list === undefined ? {} : { checksumsSha256: list.sha256 }),
+    entries: list?.entries ?? [],
   };
-}
-
-async function readList(set: SetHandle, problems: SetProblem[]) {
-  try {
-    const text = await set.read(SET_FILES.checksums, CHECKSUMS_MAX_BYTES);
-    const sha256 = createHash('sha256').update(text).digest('hex');
-    return { entries: parseChecksums(text), bytes: text.length, sha256 };
-  } catch (error) {
-    problems.push(problemOf(SET_FILES.checksums, error));
-    return undefined;
-  }
 }
 
 /** Both ways: whatever lies in the directory is listed, and whatever is listed lies there. */
 function checkSameFiles(set: SetHandle, entries: readonly ChecksumEntry[], problems: SetProblem[]): void {
   const listed = new Set(entries.map((entry) => entry.name));
   for (const name of set.names)
-    if (!listed.has(name) && name !== SET_FILES.checksums)
+    if (!listed.has(name) && name !== SET_FILES.checksums && name !== SET_FILES.seal)
       problems.push(problemOf(name, damaged(shown(name), `${SET_FILES.checksums} does not list it`)));
+  if (listed.has(SET_FILES.seal))
+    problems.push(
+      problemOf(SET_FILES.seal, damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, which it seals`)),
+    );
   for (const name of listed)
     if (!set.names.includes(name)) problems.push(problemOf(name, damaged(shown(name), 'it is missing')));
 }
@@ -89,15 +90,11 @@ async function judgeFile(
   entry: ChecksumEntry,
   findings: Findings,
   problems: SetProblem[],
+  reader: (content: AsyncIterable<Buffer>) => Promise<void>,
   options: VerifySetOptions,
 ): Promise<number> {
   try {
-    const { digest, read } = await readThrough(
-      set,
-      entry.name,
-      (content) => readContent(entry.name, content, findings, options),
-      options,
-    );
+    const { digest, read } = await readThrough(set, entry.name, reader, options);
     // What a file says is worth nothing where its bytes are not those that were written.
     if (digest.sha256 !== entry.sha256)
       problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum does not hold')));
@@ -108,22 +105,6 @@ async function judgeFile(
     problems.push(problemOf(entry.name, error));
     return 0;
   }
-}
-
-/** @throws the error itself where it is none about a set's content */
-function problemOf(file: string, error: unknown): SetProblem {
-  if (error instanceof IdkitError) {
-    const { code, message } = error;
-    if (code === 'IDKIT_DAMAGED' || code === 'IDKIT_CREDENTIALS' || code === 'IDKIT_VERSION')
-      return { file, code, message: withoutFile(message, file), hints: error.hints };
-  }
-  throw error;
-}
-
-/** The file is a field of the problem. */
-function withoutFile(message: string, file: string): string {
-  const prefix = [file, shown(file)].find((name) => message.startsWith(`${name}: `));
-  return prefix === undefined ? message : message.slice(prefix.length + 2);
 }
 
 function conclude(problems: readonly SetProblem[]): Pick<Verdict, 'verdict' | 'code'> {

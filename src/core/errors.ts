@@ -43,6 +43,10 @@ export const ERROR_CATALOGUE = {
   IDKIT_CHANGED: { exit: 1, meaning: 'others changed a record each time before a change of it was stored' },
   IDKIT_INTERRUPTED: { exit: 130, meaning: 'interrupted by Ctrl-C' },
   IDKIT_TERMINATED: { exit: 143, meaning: 'ended by SIGTERM' },
+  IDKIT_UNSEALED: {
+    exit: 2,
+    meaning: 'nobody vouches for the backup set: it has no seal, or the seal was not checked',
+  },
   IDKIT_BUG: { exit: 70, meaning: 'a bug in idkit' },
 } as const satisfies Record<string, { exit: ExitCode; meaning: string }>;
 

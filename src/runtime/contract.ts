@@ -105,10 +105,10 @@ export interface DatabaseHalf {
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
    * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), what
-   * the server must have for it, and the master key. Loads nothing.
+   * the server must have for it, and the master key. Loads nothing; where `asks` is false, no server is reached.
    * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
    */
-  checkDump(dump: DumpReport, options?: SwapOptions): Promise<void>;
+  checkDump(dump: DumpReport, options?: SwapOptions & { asks?: boolean }): Promise<void>;
   /**
    * Loads SQL text into a side database; the live one is untouched, unless `inPlace`.
    * @param options.masterKey undefined where the service seals nothing itself

@@ -34,17 +34,24 @@ test('what is written reads back (contract §4, manifest.json)', () => {
   assert.deepEqual(parseManifest(Buffer.from(renderManifest(MANIFEST))), MANIFEST);
 });
 
+test('format 2 says of every set whether it is sealed, and format 1 says nothing of it', () => {
+  for (const sealed of [true, false])
+    assert.equal(codeOf({ ...MANIFEST, formatVersion: 2, sealed }), 'read', String(sealed));
+});
+
 test('members that a later version adds are let through', () => {
   assert.equal(codeOf({ ...MANIFEST, hostname: 'a' }), 'read');
 });
 
 test('a newer format version is refused with 14, not called damage', () => {
-  assert.equal(codeOf({ ...MANIFEST, formatVersion: 2, parts: 'other' }), 'IDKIT_VERSION');
+  assert.equal(codeOf({ ...MANIFEST, formatVersion: 3, parts: 'other' }), 'IDKIT_VERSION');
 });
 
 test('a member of another kind is damage and is named', () => {
   const wrong: Partial<Record<keyof Manifest, unknown>>[] = [
     { formatVersion: 0 },
+    { formatVersion: 2 },
+    { sealed: 'yes' },
     { formatVersion: '1' },
     { parts: [] },
     { parts: ['databases'] },
@@ -73,7 +80,7 @@ test('any text is read or refused, nothing else', () => {
     fc.json(),
     fc.constantFrom('[', '{"formatVersion":1', '['.repeat(100_000)),
     fc
-      .record({ formatVersion: fc.constantFrom(1, 2, null), parts: fc.anything(), realms: fc.anything() })
+      .record({ formatVersion: fc.constantFrom(1, 2, 3, null), parts: fc.anything(), realms: fc.anything() })
       .map((it) => JSON.stringify(it)),
   );
   fc.assert(fc.property(some, (text) => ['read', 'IDKIT_DAMAGED', 'IDKIT_VERSION'].includes(codeOf(text))));

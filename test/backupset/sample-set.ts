@@ -82,15 +82,22 @@ export interface SampleOptions {
   parts?: readonly SetPart[];
   dump?: string | Buffer;
   manifest?: (manifest: Manifest) => Manifest | undefined;
+  /** As an idkit that knew no seal made it. */
+  older?: true;
   /** Written after the other files, before the manifest. */
   extra?: Record<string, string>;
 }
 
 let encrypted: Promise<Uint8Array> | undefined;
+let encryptedOlder: Promise<Uint8Array> | undefined;
 
 /** Made once: the passphrase's hash takes a tenth of a second. */
-function encryptedEnvironment(): Promise<Uint8Array> {
-  encrypted ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);
+function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
+  if (older) {
+    encryptedOlder ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);
+    return encryptedOlder;
+  }
+  encrypted ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE, SET_NAME);
   return encrypted;
 }
 
@@ -108,13 +115,14 @@ export async function makeSet(root: string, options: SampleOptions = {}): Promis
   if (has('realms'))
     for (const [realm, file] of files) await writer.putFile(file, `${JSON.stringify({ realm }, null, 2)}\n`);
   if (has('config')) await putConfig(root, writer);
-  if (has('env')) await writer.putFile('env.gpg', await encryptedEnvironment());
+  if (has('env')) await writer.putFile('env.gpg', await encryptedEnvironment(options.older === true));
   for (const [file, content] of Object.entries(options.extra ?? {})) await writer.putFile(file, content);
   const manifest: Manifest = {
-    formatVersion: 1,
+    formatVersion: options.older === true ? 1 : 2,
     idkitVersion: '0.1.0',
     startedAt: new Date(parseSetName(name)!).toISOString(),
     parts,
+    ...(options.older === true ? {} : { sealed: true }),
     service: { kind: 'idkit', version: '0.1.0' },
     ...(has('database')
       ? { database: { kind: 'sqlite', version: '3.53.4', schemaVersion: 3, bytes: 4096 } as const }
@@ -131,6 +139,7 @@ export async function makeSet(root: string, options: SampleOptions = {}): Promis
   const edited = options.manifest === undefined ? manifest : options.manifest(manifest);
   if (edited !== undefined) await writer.putFile('manifest.json', renderManifest(edited));
   await writer.writeChecksums();
+  if (options.older !== true) await writer.writeSeal(PASSPHRASE);
   return writer;
 }
 

@@ -34,7 +34,7 @@ async function judge(dir: string, passphrase: Secret | null = PASSPHRASE): Promi
 
 /** Writes the checksums anew over whatever lies there, as an attacker or a careless hand would. */
 async function relist(dir: string): Promise<void> {
-  const names = (await readdir(dir)).filter((name) => name !== 'checksums.sha256');
+  const names = (await readdir(dir)).filter((name) => !['checksums.sha256', 'seal.gpg'].includes(name));
   const entries = await Promise.all(
     names.map(async (name) => ({
       name,
@@ -73,7 +73,10 @@ test('a set as backup makes it is good, with realms, users and sizes', async (t)
 test('a set that ordinary tools made on a real Keycloak is good, with a note (issue: done when 8)', async () => {
   const verdict = await judge(REAL, REAL_PASSPHRASE);
   assert.equal(verdict.verdict, 'good');
-  assert.deepEqual(verdict.notes, ['the set has no manifest.json; it was not made by idkit']);
+  assert.deepEqual(verdict.notes, [
+    'the set is unsealed: whether somebody changed it cannot be checked',
+    'the set has no manifest.json; it was not made by idkit',
+  ]);
   assert.equal(verdict.dump?.kind, 'postgres');
   assert.deepEqual(
     verdict.realms.find((one) => one.realm === 'globex'),
@@ -84,7 +87,10 @@ test('a set that ordinary tools made on a real Keycloak is good, with a note (is
 test('without a passphrase env.gpg is not opened, and a note says so (contract §3, verify)', async (t) => {
   const verdict = await verifySet(await openSet(await published(t)));
   assert.equal(verdict.verdict, 'good');
-  assert.deepEqual(verdict.notes, ['env.gpg was not opened: no passphrase was given']);
+  assert.deepEqual(verdict.notes, [
+    'seal.gpg was not opened: no passphrase was given',
+    'env.gpg was not opened: no passphrase was given',
+  ]);
 });
 
 test('what env.gpg holds is judged by the caller, once it is opened: a fault is damage, a note is not', async (t) => {
@@ -131,7 +137,8 @@ for (const [what, source] of [
         const bent = Buffer.from(whole);
         bent[at]! ^= 1 << (round % 8);
         await writeFile(join(dir, file), bent);
-        const verdict = await judge(dir, null);
+        // Only who opens the seal sees that it changed: the checksums cannot list it.
+        const verdict = await judge(dir, file === 'seal.gpg' ? PASSPHRASE : null);
         // A bit of the list itself bends one line of it: the file of that line no longer fits.
         damagedIn(verdict, file === 'checksums.sha256' ? /./ : file);
       }
@@ -200,7 +207,7 @@ test('a file removed together with its line is damage (disaster-recovery §4.1)'
 });
 
 test('a foreign file that is listed is a note (contract §3, verify)', async (t) => {
-  const dir = await published(t);
+  const dir = await published(t, { older: true });
   await writeFile(join(dir, 'RESTORE.txt'), 'how to');
   await relist(dir);
   const verdict = await judge(dir);

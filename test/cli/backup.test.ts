@@ -41,7 +41,8 @@ test('a set holds config/, idkit.yaml and compose.yaml; import/ and data/ are ne
 
 test('manifest.json holds what is beyond the specification (contract §4)', () => {
   const manifest = JSON.parse(readFileSync(join(set, 'manifest.json'), 'utf8'));
-  assert.equal(manifest.formatVersion, 1);
+  assert.equal(manifest.formatVersion, 2);
+  assert.equal(manifest.sealed, true);
   assert.match(manifest.idkitVersion, /^\d+\.\d+\.\d+$/);
   assert.deepEqual(manifest.service, { kind: 'idkit', version: manifest.idkitVersion });
   assert.equal(manifest.database.kind, 'sqlite');
@@ -156,7 +157,7 @@ test('"verify DIR and verify --root need no platform directory" (contract §3)',
   ]) {
     const { code, stdout, stderr } = await run(argv, { cwd, env: PASSPHRASE });
     assert.equal(code, 0, `${argv.join(' ')}: ${stderr}`);
-    assert.match(stdout, new RegExp(`^good: ${basename(set)}, 6 files, .* old$`, 'm'));
+    assert.match(stdout, new RegExp(`^good: ${basename(set)}, 7 files, .* old$`, 'm'));
   }
   assert.deepEqual(readdirSync(cwd), ['copies'], 'none is made');
   const absent = await run(['verify', 'nowhere', '--json'], { cwd });

@@ -234,6 +234,7 @@ test('the names of a backup set are those of the contract (contract §4)', () =>
     'env.gpg',
     'manifest.json',
     'checksums.sha256',
+    'seal.gpg',
   ]);
   assert.equal(realmFileName('a b/ü'), 'realm-a%20b%2F%C3%BC.json');
 });

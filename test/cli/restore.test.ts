@@ -32,7 +32,11 @@ test('restore at the command line: --dry-run, the question, --yes, and what need
   const refused = await restore(['--yes'], without);
   assert.equal(refused.code, 2, '"Without a passphrase 2"');
   assert.equal(refused.stderr.match(/^hint: /gm)?.length, 4, 'the three ways to give one, and --keep-env');
-  const kept = await restore(['--yes', '--keep-env', '--keep-config'], without);
+  const unchecked = await restore(['--yes', '--keep-env', '--keep-config'], without);
+  assert.equal(unchecked.code, 2, 'without a passphrase the seal is not checked');
+  assert.match(unchecked.stderr, /^error IDKIT_UNSEALED: .*its seal was not checked/m);
+  const keep = ['--yes', '--keep-env', '--keep-config', '--trust-unsealed'];
+  const kept = await restore(keep, without);
   assert.equal(kept.code, 0, `"unless --keep-env": ${kept.stderr}`);
   assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
 });

@@ -18,7 +18,7 @@ test('sha256sum, gunzip and tar agree with verify on every file of a set (contra
   const dir = await (await makeSet(await temporaryDirectory(t))).publish();
   const checked = run('sha256sum', ['--check', '--strict', 'checksums.sha256'], { cwd: dir });
   assert.equal(checked.status, 0, checked.errors);
-  assert.equal(checked.text.match(/: OK$/gm)?.length, (await readdir(dir)).length - 1);
+  assert.equal(checked.text.match(/: OK$/gm)?.length, (await readdir(dir)).length - 2);
   for (const file of ['keycloak-db.sql.gz', 'config.tar.gz']) {
     const tested = run('gunzip', ['--test', file], { cwd: dir });
     assert.equal(tested.status, 0, tested.errors);
@@ -55,7 +55,7 @@ test('gunzip and sqlite3 alone load the dump, to the last value (contract §4)',
 test('a set with checksums, archives and gzip made by ordinary tools verifies, in every form that they write', async (t) => {
   if (!['sha256sum', 'gzip', 'tar'].every((program) => hasProgram(t, program))) return;
   const root = await temporaryDirectory(t);
-  const dir = await (await makeSet(root)).publish();
+  const dir = await (await makeSet(root, { older: true })).publish();
   await mkdir(join(root, 'source/config/a'), { recursive: true });
   await writeFile(join(root, 'source/config/a', `${'long-'.repeat(40)}ü`), 'x');
   await writeFile(join(root, 'source/config/plain'), 'plain');

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createMessage, encrypt } from 'openpgp';
-import { decryptEnvironment, encryptEnvironment } from '../../src/backupset/index.ts';
+import { decryptEnvironment, encryptEnvironment, openSet, verifySet } from '../../src/backupset/index.ts';
 import { Secret } from '../../src/core/index.ts';
+import { makeSet, SET_NAME, temporaryDirectory } from '../backupset/sample-set.ts';
 import { hasProgram, run } from './system-program.ts';
 
 const ENVIRONMENT = 'IDKIT_MASTER_KEY=abc\r\nQUOTED="ü\\n"\n\n# last line without end';
@@ -55,6 +56,35 @@ test('`gpg --decrypt` opens what idkit encrypts, byte for byte (contract §4, en
     assert.equal(opened.status, 0, opened.errors);
     assert.equal(opened.text, content);
   }
+});
+
+test('`gpg --decrypt seal.gpg | sha256sum -c` inside a set, and a seal that gpg made (contract §4)', async (t) => {
+  const gpg = await gpgOf(t);
+  if (gpg === undefined || !hasProgram(t, 'sha256sum')) return;
+  const sample = await makeSet(await temporaryDirectory(t), { older: true });
+  await sample.writeSeal(PASSPHRASE);
+  const dir = await sample.publish();
+  const check = () =>
+    run('sha256sum', ['--check', '--strict'], { cwd: dir, input: gpg(['--decrypt', seal]).stdout });
+  const seal = join(dir, 'seal.gpg');
+  const checked = check();
+  assert.equal(checked.status, 0, checked.errors);
+  assert.equal(checked.text, 'checksums.sha256: OK\n');
+  assert.equal(gpg(['--decrypt', seal]).text.split('\n')[0], `# set ${SET_NAME}`);
+
+  const line = run('sha256sum', ['checksums.sha256'], { cwd: dir }).text;
+  await rm(seal);
+  const made = gpg(
+    ['--symmetric', '--cipher-algo', 'AES256', '--output', seal],
+    `# set ${SET_NAME}\n${line}`,
+  );
+  assert.equal(made.status, 0, made.errors);
+  const { seal: state, verdict } = await verifySet(await openSet(dir), { passphrase: PASSPHRASE });
+  // Its env.gpg is of another passphrase.
+  assert.deepEqual([state, verdict], ['holds', 'passphrase']);
+
+  await writeFile(join(dir, 'checksums.sha256'), 'altered', { flag: 'a' });
+  assert.notEqual(check().status, 0);
 });
 
 test('gpg names exactly one passphrase, AES-256 and the modification check', async (t) => {

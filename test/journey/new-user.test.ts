@@ -72,6 +72,7 @@ test('from an empty place to a restored platform: serve, tokens, backup, verify,
       'env.gpg',
       'manifest.json',
       'checksums.sha256',
+      'seal.gpg',
     ]) {
       assert.ok(existsSync(join(set, file)), file);
     }

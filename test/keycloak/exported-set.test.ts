@@ -56,7 +56,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     });
 
     await t.test('restore: 0, and every row of the checklist that applies is done', async () => {
-      const restored = await platform.idkit(['restore', '--from', set, '--yes']);
+      const restored = await platform.idkit(['restore', '--from', set, '--yes', '--trust-unsealed']);
       assert.equal(restored.code, 0, restored.stdout + restored.stderr);
       const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
       assert.deepEqual(Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome])), {
@@ -77,7 +77,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
       async () => {
         await keycloak.stop();
         const byHand = makeOperatedPlatform(t, keycloak, { commands: false });
-        const restored = await byHand.idkit(['restore', '--from', set, '--yes']);
+        const restored = await byHand.idkit(['restore', '--from', set, '--yes', '--trust-unsealed']);
         assert.equal(restored.code, 3, restored.stdout + restored.stderr);
         const { findings } = restored.result() as { findings: { code: string }[] };
         assert.equal(findings[0]?.code, 'SERVICE_NOT_STARTED');
@@ -184,7 +184,7 @@ async function endWhileStarting(
   set: string,
   signal: NodeJS.Signals,
 ): Promise<number | null> {
-  const argv = [BIN, 'restore', '--from', set, '--yes', '--dir', dir, '--json'];
+  const argv = [BIN, 'restore', '--from', set, '--yes', '--trust-unsealed', '--dir', dir, '--json'];
   const child = spawn(process.execPath, argv, {
     env: { ...process.env, IDKIT_BACKUP_PASSPHRASE: PASSPHRASE },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -33,6 +33,7 @@ describe('backup', () => {
       'manifest.json',
       'realm-acme.json',
       'realm-master.json',
+      'seal.gpg',
     ]);
     assert.equal(result.realmSource, 'api');
     const manifest = await readManifest(result.dir);

@@ -20,7 +20,9 @@ test('a drill of Keycloak loads, checks and counts its database in a place of it
   await writeFile(join(platform, 'idkit.yaml'), yaml);
   const settings = await loadSettings({ dir: platform, env: {} });
   const options = procedureOptions();
-  const drilled = await drill(settings, { ...options, set: dir, passphrase, env: {} });
+  const unsealed = { ...options, set: dir, passphrase, env: {} };
+  await assert.rejects(drill(settings, unsealed), { code: 'IDKIT_UNSEALED' });
+  const drilled = await drill(settings, { ...unsealed, trustUnsealed: true });
   assert.equal(drilled.outcome, 'passed', String(drilled.failure));
   const phases = drilled.phases.map(({ id }) => id);
   assert.deepEqual(phases, ['verify', 'preflight', 'stage', 'load', 'check', 'swap', 'start', 'finish']);

@@ -104,7 +104,12 @@ describe('drill', () => {
     const { platform } = await changedSinceBackup(t);
     const { root, dir, passphrase } = await copyKeycloakSet(t);
     const before = await fingerprint(root);
-    const result = await drill(await platform.load(), { ...options(), set: dir, passphrase });
+    const result = await drill(await platform.load(), {
+      ...options(),
+      set: dir,
+      passphrase,
+      trustUnsealed: true,
+    });
     assert.equal(result.failure?.exitCode, 14);
     assert.deepEqual(await fingerprint(root), before);
     await assert.rejects(drill(await platform.load(), procedureOptions()), { code: 'IDKIT_SETTING' });

@@ -24,6 +24,7 @@ describe('a set dated more than an hour ahead', () => {
     const { settings, set } = await backedUp(t);
     const ahead = join(settings.backup.root, '20990101_000000');
     await cp(set.dir, ahead, { recursive: true });
+    await listAnew({ dir: ahead }, {});
     const explicit = await verify(settings, { ...withPassphrase(), set: ahead });
     assert.deepEqual([codes(explicit.findings), explicit.failure], [['SET_IN_FUTURE'], undefined]);
     const dry = await pruneBackups(settings, { ...procedureOptions(), dryRun: true });

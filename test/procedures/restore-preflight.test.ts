@@ -66,7 +66,7 @@ describe('the order of a restore’s preflight (contract §3, restore)', () => {
     // Everything is wrong at once, and put right one by one.
     await changeManifest(set, (all) => ({ ...all, database: { ...all.database!, bytes: 1e15 } }));
     const good = new Map<string, Buffer>();
-    for (const name of [SET_FILES.dump, SET_FILES.manifest, SET_FILES.checksums])
+    for (const name of [SET_FILES.dump, SET_FILES.manifest, SET_FILES.checksums, SET_FILES.seal])
       good.set(name, await readFile(join(set.dir, name)));
     await makeNewer(set, 999);
     const mend = await spoil(place, SET_FILES.config, Buffer.from('x'));

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { encryptEnvironment, type Manifest, SET_FILES } from '../../src/backupset/index.ts';
+import { encryptEnvironment, type Manifest, makeSeal, SET_FILES } from '../../src/backupset/index.ts';
 import { dumpSqlite } from '../../src/store/open.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts';
 import { PASSPHRASE } from './platform.ts';
@@ -14,7 +15,10 @@ interface Place {
   dir: string;
 }
 
-/** Writes files and the list of checksums anew, as whoever tampers with a set would; undefined takes one away. */
+/**
+ * Writes files and the list of checksums anew, and the seal where there is one, as only who knows the passphrase can;
+ * undefined takes one away.
+ */
 export async function listAnew(
   set: Place,
   changed: Readonly<Record<string, Uint8Array | undefined>>,
@@ -36,6 +40,16 @@ export async function listAnew(
     lines.set(name, `${createHash('sha256').update(bytes).digest('hex')}  ${name}`);
   }
   await writeFile(file, `${[...lines.values()].join('\n')}\n`);
+  await sealAnew(set);
+}
+
+/** Writes the seal anew, where there is one. */
+async function sealAnew(set: Place): Promise<void> {
+  const seal = join(set.dir, SET_FILES.seal);
+  if (!existsSync(seal)) return;
+  const list = await readFile(join(set.dir, SET_FILES.checksums));
+  const sha256 = createHash('sha256').update(list).digest('hex');
+  await writeFile(seal, await makeSeal(basename(set.dir), sha256, PASSPHRASE));
 }
 
 /** Changes the manifest, which goes on telling the sizes of the other files. */

@@ -9,6 +9,7 @@ import { type BackupResult, backup, listBackups, pruneBackups, verify } from '..
 import { lockRoot } from '../../src/procedures/locks.ts';
 import { copyKeycloakSet, fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup } from './restored-state.ts';
+import { listAnew } from './tampered-set.ts';
 
 const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
 const withPassphrase = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
@@ -44,7 +45,7 @@ describe('verify', () => {
   it('names the file of every flipped bit, with code 13', async (t) => {
     const { settings, set } = await backedUp(t);
     const names = (await readdir(set.dir)).filter((name) => name !== 'checksums.sha256');
-    assert.equal(names.length, 5);
+    assert.equal(names.length, 6);
     for (const name of names) {
       const copy = { ...set, dir: join(await makeDirectory(t, 'set'), set.name) };
       await cp(set.dir, copy.dir, { recursive: true });
@@ -211,6 +212,8 @@ describe('backups prune', () => {
     const { settings, set } = await backedUp(t);
     const { root } = settings.backup;
     await rename(set.dir, join(root, '20200101_000000'));
+    // Whoever gives a set another name seals it again.
+    await listAnew({ dir: join(root, '20200101_000000') }, {});
     await cp(join(root, '20200101_000000'), join(root, '20200102_000000'), { recursive: true });
     await damage({ ...set, dir: join(root, '20200102_000000') }, 'keycloak-db.sql.gz');
     await verify(settings, { ...withPassphrase(), all: true });

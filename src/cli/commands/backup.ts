@@ -42,7 +42,7 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   });
   const baseUrl = baseUrlFlag(flags);
   const needsPassphrase = only === undefined || only.includes('env');
-  const passphrase = needsPassphrase ? await readPassphrase(context) : undefined;
+  const passphrase = await (needsPassphrase ? readPassphrase(context) : findPassphrase(context));
   const result = await backup(settings, {
     ...context.procedure,
     ...given('passphrase', passphrase),
@@ -66,6 +66,12 @@ async function readPassphrase(context: CommandContext): Promise<import('../../co
     prompt: context.promptPassphrase,
     signal: context.signal,
   });
+}
+
+/** A set of other parts is sealed where a passphrase is at hand. */
+async function findPassphrase(context: CommandContext) {
+  const config = await import('../../config/index.ts');
+  return config.findPassphrase({ env: context.env, signal: context.signal });
 }
 
 /** @throws IDKIT_USAGE naming the part that is none, or is named twice */

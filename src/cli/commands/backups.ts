@@ -49,14 +49,26 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
   const text =
     data.sets.length === 0
       ? `no sets below ${data.root}`
-      : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'VERIFIED'], data.sets.map(renderRow));
+      : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'SEAL', 'VERIFIED'], data.sets.map(renderRow));
   return { data, text, findings, ...given('failure', failure) };
 }
 
 function renderRow(set: BackupEntry): readonly string[] {
   const verified =
-    set.verified === undefined ? 'never' : `${set.verified.verdict} ${set.verified.at.slice(0, 16)}Z`;
-  return [set.name, renderAge(set.ageSeconds), renderBytes(set.bytes), set.parts.join(','), verified];
+    set.verified === undefined ? 'never' : `${renderVerdict(set.verified)} ${set.verified.at.slice(0, 16)}Z`;
+  return [
+    set.name,
+    renderAge(set.ageSeconds),
+    renderBytes(set.bytes),
+    set.parts.join(','),
+    set.sealed ? 'sealed' : 'unsealed',
+    verified,
+  ];
+}
+
+/** A good set whose seal was not opened is not authenticated. */
+function renderVerdict({ verdict, seal }: NonNullable<BackupEntry['verified']>): string {
+  return verdict === 'good' && seal === 'not checked' ? 'good, not authenticated' : verdict;
 }
 
 async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome> {

@@ -11,6 +11,7 @@ export function addDrill(program: Command, run: Runner): void {
     .argument('[dir]', 'the set; the newest that can be restored unless told')
     .description('a whole test restore in an isolated place that never touches the platform; a report')
     .option('--keep', 'leave the isolated platform directory and name it')
+    .option('--trust-unsealed', 'take a set without a seal as it is')
     .addHelpText(
       'after',
       examples([
@@ -36,6 +37,7 @@ export function addDrill(program: Command, run: Runner): void {
           env: context.env,
           passphrase,
           ...given('set', set === undefined ? undefined : resolve(context.cwd, set)),
+          ...given('trustUnsealed', flags['trustUnsealed'] === true ? true : undefined),
           ...given('keep', flags['keep'] === true ? true : undefined),
         });
         const { findings, failure, ...data } = result;

@@ -17,8 +17,12 @@ export function addRestore(program: Command, run: Runner): void {
     .option('--dry-run', 'all checks and the plan, nothing else')
     .option('--resume', 'go on with a restore that was broken off')
     .option('--abort', 'bring back the state before a restore that was broken off')
-    .option('--keep-env', 'keep the .env that is there; needs no passphrase')
+    .option('--keep-env', 'keep the .env that is there')
     .option('--keep-config', 'keep the config/ that is there')
+    .option(
+      '--trust-unsealed',
+      'take a set without a seal as it is, and all that it says is to be run or reached',
+    )
     .option('--in-place', 'Postgres with little room: empty the live database first; nothing leads back then')
     .option('--confirm <name>', 'with --in-place: the name of the database that is emptied')
     .addHelpText(
@@ -53,6 +57,7 @@ async function restoreSet(context: CommandContext, flags: Flags): Promise<Outcom
     ...given('abort', flag('abort')),
     ...given('keepEnv', flag('keepEnv')),
     ...given('keepConfig', flag('keepConfig')),
+    ...given('trustUnsealed', flag('trustUnsealed')),
     ...given('inPlace', choice.inPlace),
     ...(choice.asks ? { confirm: (plan: RestorePlan) => askForGo(context, plan) } : {}),
   });
@@ -100,10 +105,10 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
 
 /** The procedure says where it needs one; `--resume` may have its environment staged already. */
 async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
-  if (choice.keepEnv || choice.kind === 'abort') return undefined;
+  if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
   const sources = { env: context.env, signal: context.signal };
-  const prompt = choice.kind === 'resume' ? undefined : context.promptPassphrase;
+  const prompt = choice.kind === 'resume' || choice.keepEnv ? undefined : context.promptPassphrase;
   return config.findPassphrase({ ...sources, prompt });
 }
 
@@ -120,6 +125,8 @@ function renderPlan(plan: RestorePlan): string {
     `database  ${plan.database}`,
     `realms    ${realms}`,
     `room      ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
+    ...plan.brings.map(({ kind, from, what }) => `${kind.padEnd(9)} ${from}: ${what}`),
+    ...plan.unasked.map((what) => `not asked ${what}: only the set names them`),
     ...(plan.inPlace
       ? ['in place  the live database is EMPTIED before the set is loaded; if that fails, nothing leads back']
       : []),

@@ -16,7 +16,10 @@ export async function encryptEnv(work: BackupWork, passphrase: Secret): Promise<
     );
     return 'absent';
   }
-  await work.writer.putFile(SET_FILES.environment, await encryptEnvironment(plain, passphrase));
+  await work.writer.putFile(
+    SET_FILES.environment,
+    await encryptEnvironment(plain, passphrase, work.writer.name),
+  );
   return 'encrypted';
 }
 

@@ -29,8 +29,8 @@ export const BACKUP_STEPS = [
   },
   {
     id: 'checksums',
-    title: 'Write the manifest and the checksums (spec step 5)',
-    why: 'damage can only be found against what was written',
+    title: 'Write the manifest, the checksums and the seal (spec step 5)',
+    why: 'damage can only be found against what was written, and tampering only against what a thief cannot write',
   },
   {
     id: 'read-back',

@@ -9,16 +9,18 @@ import { ownVersion } from '../../config/index.ts';
 import type { DumpSummary } from '../../runtime/index.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
-/** Writes the manifest and, as the last file of all, the checksums. */
+/** Writes the manifest, the checksums over all files and, where there is a passphrase, the seal over the checksums. */
 export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
   const { writer, runtime, run } = work;
+  const { passphrase } = work.options;
   const { service, serviceVersion } = runtime.describe();
   const { dump, realms } = contents;
   const manifest: Manifest = {
-    formatVersion: 1,
+    formatVersion: 2,
     idkitVersion: ownVersion(),
     startedAt: new Date(work.startedAt).toISOString(),
     parts: listParts(contents),
+    sealed: passphrase !== undefined,
     service: { kind: service, version: dumpedVersion(service, dump) ?? serviceVersion },
     ...(dump === undefined
       ? {}
@@ -37,6 +39,7 @@ export async function writeManifest(work: BackupWork, contents: BackupContents):
   };
   await writer.putFile(SET_FILES.manifest, renderManifest(manifest));
   await writer.writeChecksums();
+  if (passphrase !== undefined) await writer.writeSeal(passphrase);
   return manifest;
 }
 

@@ -1,3 +1,4 @@
+import type { SealState } from '../../backupset/index.ts';
 import type { ProcedureOptions, ProcedureResult } from '../runbook.ts';
 
 /** One set of a backup root as `backups list` shows it. */
@@ -10,11 +11,13 @@ export interface BackupEntry {
   bytes: number;
   /** From the manifest; `unknown` without one. */
   parts: readonly string[];
+  /** It carries a seal; whether that holds is verify's matter. */
+  sealed: boolean;
   /** It can be restored: it holds the database. */
   whole: boolean;
   /** Dated more than an hour ahead of the clock. */
   future: boolean;
-  verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable' };
+  verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable'; seal?: SealState };
 }
 
 export interface ListBackupsOptions {

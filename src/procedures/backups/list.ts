@@ -43,22 +43,32 @@ async function describeEntry(
   known: { now: number; whole: boolean },
 ): Promise<BackupEntry> {
   const kept = await findVerdict(root, set.name);
+  const names = await readdir(set.dir);
   return {
     name: set.name,
     dir: set.dir,
     startedAt: new Date(set.startedAt).toISOString(),
     ageSeconds: Math.floor((known.now - set.startedAt) / 1000),
-    bytes: await sumBytes(set.dir),
+    bytes: await sumBytes(set.dir, names),
     parts: await readParts(set.dir),
+    sealed: names.includes(SET_FILES.seal),
     whole: known.whole,
     future: set.future,
-    ...(kept === undefined ? {} : { verified: { at: kept.at, verdict: kept.verdict } }),
+    ...(kept === undefined
+      ? {}
+      : {
+          verified: {
+            at: kept.at,
+            verdict: kept.verdict,
+            ...(kept.seal === undefined ? {} : { seal: kept.seal }),
+          },
+        }),
   };
 }
 
-async function sumBytes(dir: string): Promise<number> {
+async function sumBytes(dir: string, names: readonly string[]): Promise<number> {
   let bytes = 0;
-  for (const name of await readdir(dir)) bytes += (await findEntry(join(dir, name)))?.size ?? 0;
+  for (const name of names) bytes += (await findEntry(join(dir, name)))?.size ?? 0;
   return bytes;
 }
 

@@ -10,6 +10,8 @@ export interface DrillOptions extends ProcedureOptions {
   passphrase?: Secret;
   /** What counts as the process environment; this process's unless told. */
   env?: NodeJS.ProcessEnv;
+  /** The operator vouches for a set without a seal. */
+  trustUnsealed?: boolean;
   /** Leaves the isolated platform directory and names it. */
   keep?: boolean;
 }

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { findDumpHead } from '../../backupset/index.ts';
+import { checkSeal, findDumpHead, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openScratch } from '../../runtime/open.ts';
@@ -9,6 +9,7 @@ import { isBackupRoot } from '../locks.ts';
 import { noPassphrase } from '../restore/begin.ts';
 import type { RestoreResult } from '../restore/contract.ts';
 import { restoreInto } from '../restore/runbook.ts';
+import { isTrusted, notTrusted } from '../restore/trust.ts';
 import { beginRun, checkInterrupted, withoutSteps } from '../runbook.ts';
 import { findSets } from '../verify/find-sets.ts';
 import type { DrillOptions, DrillResult } from './contract.ts';
@@ -19,7 +20,8 @@ import { DRILL_STEPS } from './steps.ts';
  * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A restore that
  * fails is the drill's `failure`; the report is written all the same.
  *
- * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set; nothing else is left behind either way
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED where nobody vouches for it;
+ *   nothing else is left behind either way
  */
 export async function drill(settings: Settings, options: DrillOptions): Promise<DrillResult> {
   const { passphrase } = options;
@@ -31,7 +33,22 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   if (set === undefined) {
     throw new IdkitError('IDKIT_NOT_FOUND', `${found.root} holds no backup set that can be restored`);
   }
+  const refusal = await findRefusal(set, options);
   const startedAt = new Date(options.clock.now()).toISOString();
+  if (refusal !== undefined) {
+    const result: DrillResult = {
+      set: set.dir,
+      startedAt,
+      outcome: 'failed',
+      phases: [],
+      milliseconds: Math.round(performance.now() - began),
+      checklist: [],
+      checks: [],
+      findings: [],
+      failure: refusal,
+    };
+    return run.step('report', () => report(settings, result, options));
+  }
   const place = await run.step('isolate', () =>
     isolate(options.env ?? process.env, {
       keep: options.keep === true,
@@ -47,6 +64,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
         restoreInto(place.settings, {
           from: set.dir,
           passphrase,
+          trustUnsealed: options.trustUnsealed === true,
           reporter: withoutSteps(options.reporter),
           clock: options.clock,
           random: options.random,
@@ -77,8 +95,7 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
       ...(failure === undefined ? {} : { failure }),
       ...(options.keep === true ? { dir: join(place.dir, 'platform') } : {}),
     };
-    const reportFile = await run.step('report', () => keepReport(settings, result, options));
-    return reportFile === undefined ? result : { ...result, reportFile };
+    return await run.step('report', () => report(settings, result, options));
   } finally {
     const clean = async () => {
       await place.scratch.close();
@@ -91,6 +108,28 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
   }
 }
 
+/**
+ * The seal is looked at before a server is started by what the dump says of itself. A seal that is broken fails the
+ * drill; the restore tells the rest.
+ *
+ * @throws IDKIT_UNSEALED
+ */
+async function findRefusal(set: SetHandle, options: DrillOptions): Promise<IdkitError | undefined> {
+  const { seal, problems } = await checkSeal(set, options.passphrase);
+  const [first] = problems;
+  if (first !== undefined)
+    return new IdkitError(first.code, `${set.name} cannot be restored: ${first.file}: ${first.message}`, {
+      hints: ['idkit backups list shows the other sets', ...first.hints],
+    });
+  if (!isTrusted({ seal }, options, undefined)) throw notTrusted(set.name, seal, 'drill');
+  return undefined;
+}
+
+async function report(settings: Settings, result: DrillResult, options: DrillOptions): Promise<DrillResult> {
+  const reportFile = await keepReport(settings, result, options);
+  return reportFile === undefined ? result : { ...result, reportFile };
+}
+
 /** Writes `ROOT/.state/drill-NAME.json` beside the verdicts; undefined where the root cannot be written. */
 async function keepReport(
   settings: Settings,
@@ -101,13 +140,13 @@ async function keepReport(
   if (!(await isBackupRoot(root, settings))) return undefined;
   const file = join(root, '.state', `drill-${basename(result.set)}.json`);
   const { failure, ...told } = result;
-  const report = {
+  const content = {
     ...told,
     ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
   };
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeDurably(file, `${JSON.stringify(report, null, 2)}\n`);
+    await writeDurably(file, `${JSON.stringify(content, null, 2)}\n`);
     return file;
   } catch (error) {
     const explained = explainWriteFault(error, file);

@@ -62,7 +62,11 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
   const checksums = await readFile(join(from, SET_FILES.checksums));
   const there = await findEntry(join(to, SET_FILES.checksums));
   if (there !== undefined) {
-    if (checksums.equals(await readFile(join(to, SET_FILES.checksums)))) return 'present';
+    if (checksums.equals(await readFile(join(to, SET_FILES.checksums)))) {
+      // Somebody sealed it since.
+      await copySeal(from, to);
+      return 'present';
+    }
     throw new Error('the mirror holds another set of that name, which stays as it is');
   }
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -74,9 +78,17 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
       throw new Error(`${name} does not have the checksum that the set lists`);
     }
   }
+  await copySeal(from, to);
   await copyOne(join(from, SET_FILES.checksums), join(to, SET_FILES.checksums));
   await syncDirectory(to);
   return 'copied';
+}
+
+/** The checksums do not list it; where the mirror has one it stays. */
+async function copySeal(from: string, to: string): Promise<void> {
+  const [own, there] = [join(from, SET_FILES.seal), join(to, SET_FILES.seal)];
+  if ((await findEntry(own))?.isFile() === true && (await findEntry(there)) === undefined)
+    await copyOne(own, there);
 }
 
 /** Versions that the mirror does not have; each one's `.sha256` goes after it. */

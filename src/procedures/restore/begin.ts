@@ -38,7 +38,7 @@ export function noPassphrase(): IdkitError {
       'set IDKIT_BACKUP_PASSPHRASE in the process environment',
       'or IDKIT_BACKUP_PASSPHRASE_FILE to a file that holds it in its first line',
       'or IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints it',
-      'or --keep-env to leave .env as it is',
+      'or --keep-env --trust-unsealed to leave .env as it is and take the set unchecked',
     ],
   });
 }
@@ -57,7 +57,7 @@ export async function openRestoreSet(
 
 /**
  * Only a set with the database counts, and without `--keep-env` only one with the environment (contract §3, backup).
- * Its manifest says so before anything else of it is read; whether that holds is the verification's matter.
+ * Its manifest says so before anything else of it is read but the seal.
  *
  * @throws IDKIT_USAGE
  */

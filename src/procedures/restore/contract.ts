@@ -1,11 +1,12 @@
 import type { Secret } from '../../core/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../runbook.ts';
 import type { SmokeCheck, SmokeResult } from '../smoke/contract.ts';
+import type { Brought } from './brought.ts';
 
 export interface RestoreOptions extends ProcedureOptions {
   /** The set's directory; may be left out with `resume` and `abort`. */
   from?: string;
-  /** Needed unless `keepEnv`. */
+  /** Needed unless `keepEnv`; without it no seal is checked. */
   passphrase?: Secret;
   /** All checks of the preflight, nothing else. */
   dryRun?: boolean;
@@ -14,6 +15,8 @@ export interface RestoreOptions extends ProcedureOptions {
   /** Brings back the state before the restore that the journal tells of. */
   abort?: boolean;
   keepEnv?: boolean;
+  /** The operator vouches for a set whose seal is missing or was not checked. */
+  trustUnsealed?: boolean;
   keepConfig?: boolean;
   /**
    * The live database is emptied and loaded itself, for want of room beside it: the name of the database, as the
@@ -37,6 +40,10 @@ export interface RestorePlan {
   freeBytes: number;
   /** The live database is emptied first. */
   inPlace: boolean;
+  /** What the set brings that decides what runs, what is reached or what is served. */
+  brings: readonly Brought[];
+  /** What was not looked at, because only the set names it. */
+  unasked: readonly string[];
   steps: readonly StepDescription[];
 }
 

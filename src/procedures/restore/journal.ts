@@ -39,6 +39,8 @@ export interface Journal {
   keepConfig: boolean;
   /** The name of the live database that is loaded itself: from state `swapping` on nothing leads back. */
   inPlace?: string;
+  /** SHA-256 of the set's checksums that a seal or the operator vouched for; absent in journals of older versions. */
+  accepted?: string;
   items: readonly ReplacedItem[];
   /** The database may hold something of this restore; absent in journals of older versions, where it may. */
   touched?: boolean;

@@ -1,17 +1,29 @@
-import { type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
+import { pinSet, type SealedList, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { RealmCount } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { judgeEnvironment } from '../environment-content.ts';
+import { type Brought, listBrought } from './brought.ts';
 import type { RestoreOptions, RestorePlan } from './contract.ts';
 import type { NextPlatform, RestoreJob } from './job.ts';
 import { checkRoom } from './room.ts';
 import { databasePasswords, loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
 import { RESTORE_STEPS } from './steps.ts';
+import { isTrusted, notTrusted } from './trust.ts';
+
+/** How a set is verified. */
+interface HowVerified {
+  onProgress: (done: number, total?: number) => void;
+  sealed: SealedList;
+  /** SHA-256 of the checksums that an earlier run took for good. */
+  accepted?: string | undefined;
+}
 
 /** A set that is whole. */
 export interface VerifiedSet {
+  /** It gives what was verified, or fails. */
+  set: SetHandle;
   verdict: Verdict;
   /** The environment file in the clear; absent where the one in place is kept. */
   environment?: Uint8Array;
@@ -20,16 +32,19 @@ export interface VerifiedSet {
 /**
  * Verifies the set as a whole (spec step 1).
  *
- * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says
+ * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says; IDKIT_UNSEALED where nobody vouches for it
  */
 export async function verifyForRestore(
-  set: SetHandle,
+  found: SetHandle,
+  target: Settings,
   options: RestoreOptions,
-  onProgress: (done: number, total?: number) => void,
+  { onProgress, sealed, accepted }: HowVerified,
 ): Promise<VerifiedSet> {
   const { passphrase, keepEnv, signal, reporter } = options;
   let environment: Uint8Array | undefined;
-  const verdict = await verifySet(set, {
+  const set = pinSet(found, sealed.list?.entries ?? []);
+  const verdict = await verifySet(found, {
+    sealed,
     signal,
     onProgress,
     ...(passphrase === undefined || keepEnv === true ? {} : { passphrase }),
@@ -49,7 +64,9 @@ export async function verifyForRestore(
       ],
     });
   }
-  return { verdict, ...(environment === undefined ? {} : { environment }) };
+  const verified = { set, verdict, ...(environment === undefined ? {} : { environment }) };
+  if (isTrusted(verdict, options, accepted)) return verified;
+  throw notTrusted(set.name, verdict.seal, 'restore', await listBrought(set, target, verified, options));
 }
 
 /**
@@ -61,19 +78,22 @@ export async function verifyForRestore(
  */
 export async function preflight(
   job: RestoreJob,
-  { verdict, environment }: VerifiedSet,
+  verified: VerifiedSet,
 ): Promise<{ plan: RestorePlan; next: NextPlatform }> {
   const { settings, options, set } = job;
+  const { verdict, environment } = verified;
   await checkServiceStopped(settings);
   const next = await untouched(async () => {
     const files = await nextFilesOfSet(set, settings, environment, options.signal);
     return openNext(job, await loadSettingsAfter(settings, files, options.env ?? process.env));
   });
   await untouched(async () => checkConfirmed(next, options));
+  const brings = await listBrought(set, settings, verified, options);
+  const asks = options.dryRun !== true || !reachesAnother(settings, next.settings);
   // The set's own definition may name a database that another service has.
-  await checkServiceStopped(next.settings);
-  await untouched(() => checkDump(job, next, verdict));
-  return { plan: await planRestore(job, next, verdict), next };
+  if (asks) await checkServiceStopped(next.settings);
+  await untouched(() => checkDump(job, next, verdict, asks));
+  return { plan: await planRestore(job, next, verdict, { brings, asks }), next };
 }
 
 /** The platform that the settings after the restore make. @throws IDKIT_NOT_YET for one that is not built */
@@ -107,10 +127,15 @@ function checkConfirmed({ runtime }: NextPlatform, { inPlace }: RestoreOptions):
     });
 }
 
-async function checkDump({ set, options }: RestoreJob, next: NextPlatform, { dump }: Verdict): Promise<void> {
+async function checkDump(
+  { set, options }: RestoreJob,
+  next: NextPlatform,
+  { dump }: Verdict,
+  asks: boolean,
+): Promise<void> {
   if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is whole, and has no dump`);
   try {
-    await next.runtime.checkDump(dump, { inPlace: options.inPlace !== undefined });
+    await next.runtime.checkDump(dump, { inPlace: options.inPlace !== undefined, asks });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     const { code, message, hints } = error;
@@ -145,11 +170,30 @@ async function untouched<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
+/**
+ * The platform as it will be has a database, service or engine that the target does not name itself: to look at it is
+ * to follow the set's word, which a dry run does not.
+ */
+function reachesAnother(now: Settings, then: Settings): boolean {
+  const asked = ({ runtime, service, database, keycloak, compose, listen }: Settings) =>
+    JSON.stringify({ runtime, service, database, keycloak, compose, listen });
+  const staysHere =
+    then.runtime === 'embedded' && then.service === 'idkit' && then.database.kind === 'sqlite';
+  return !staysHere && asked(now) !== asked(then);
+}
+
 /** The plan of the restore, once there is room for it. @throws IDKIT_NO_SPACE */
-async function planRestore(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<RestorePlan> {
+async function planRestore(
+  job: RestoreJob,
+  next: NextPlatform,
+  verdict: Verdict,
+  { brings, asks }: { brings: readonly Brought[]; asks: boolean },
+): Promise<RestorePlan> {
   const { set, expectation } = job;
-  const { neededBytes, freeBytes } = await checkRoom(job, next, verdict);
+  const { neededBytes, freeBytes } = await checkRoom(job, next, verdict, asks);
   return {
+    brings,
+    unasked: asks ? [] : ['whether the service is stopped, the server fits and its disk has room'],
     set: set.dir,
     target: next.settings.dir,
     database: next.runtime.describe().databaseLocation,

@@ -36,12 +36,18 @@ interface Share {
  * Room for the side database beside the live one and for the staged files, on each file system that takes them.
  * What a killed restore left beside them is cleared first, so it counts as free.
  *
+ * @param asks false: the server is not asked for its room
  * @returns the tightest of them
  * @throws IDKIT_NO_SPACE
  */
-export async function checkRoom(job: RestoreJob, next: NextPlatform, verdict: Verdict): Promise<Room> {
+export async function checkRoom(
+  job: RestoreJob,
+  next: NextPlatform,
+  verdict: Verdict,
+  asks: boolean,
+): Promise<Room> {
   const rooms = new Map<number, Room>();
-  const database = await next.runtime.databaseRoom();
+  const database = asks ? await next.runtime.databaseRoom() : { place: 'the database', here: false };
   const needs = [{ path: next.settings.dir, bytes: await stagedBytes(job) }];
   // In place the old one goes first.
   const bytes = job.options.inPlace === undefined ? databaseBytes(verdict) : 0;

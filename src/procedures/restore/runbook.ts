@@ -1,4 +1,4 @@
-import type { SetHandle } from '../../backupset/index.ts';
+import { checkSeal, pinSet, type SealedList, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
@@ -52,8 +52,11 @@ export async function restoreInto(
   const dataDir = dataDirectory(settings);
   const found = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, found);
-  const keepEnv = (found ?? options).keepEnv === true;
-  if (found?.state !== 'swapping' && found?.state !== 'swapped') await checkComplete(set, keepEnv);
+  const sealed = await checkSeal(set, options.passphrase);
+  // The manifest is believed once the seal holds; the verification tells of one that does not.
+  const goesForward = found?.state === 'swapping' || found?.state === 'swapped';
+  if (!goesForward && sealed.problems.length === 0)
+    await checkComplete(pinSet(set, sealed.list?.entries ?? []), (found ?? options).keepEnv === true);
   const locks = await lockForRestore(settings, set.dir, {
     reporter: options.reporter,
     mode: options.rootLock ?? 'exclusive',
@@ -62,7 +65,7 @@ export async function restoreInto(
     const unfinished = await findUnfinished(dataDir);
     if (options.resume !== true) checkNothingHalfDone(dataDir, unfinished, options);
     const goesOn = unfinished?.state === 'swapping' || unfinished?.state === 'swapped';
-    const work = { settings, options, run, set, dataDir };
+    const work = { settings, options, run, set, sealed, dataDir };
     const result =
       options.resume === true && goesOn
         ? await goOn(work, unfinished)
@@ -85,6 +88,7 @@ interface Work {
   options: RestoreOptions & RestoreInternals;
   run: Run<RestoreStepId>;
   set: SetHandle;
+  sealed: SealedList;
   dataDir: string;
 }
 
@@ -94,14 +98,19 @@ async function startAfresh(
   locks: { lockPlatform(): Promise<void> },
   resumed: Journal | undefined,
 ): Promise<Outcome> {
-  const { settings, run, set, dataDir } = work;
+  const { settings, run, dataDir } = work;
   const options = resumed === undefined ? work.options : { ...work.options, ...choicesOf(resumed) };
   if (options.keepEnv !== true && options.passphrase === undefined) throw noPassphrase();
   const verified = await run.step('verify', () =>
-    verifyForRestore(set, options, run.progress('verify', 'bytes')),
+    verifyForRestore(work.set, settings, options, {
+      onProgress: run.progress('verify', 'bytes'),
+      sealed: work.sealed,
+      accepted: resumed?.accepted,
+    }),
   );
+  const { set, verdict } = verified;
   const id = newId(options);
-  const expectation = expectedCounts(verified.verdict);
+  const expectation = expectedCounts(verdict);
   const job: RestoreJob = { settings, options, run, set, dataDir, id, expectation };
   const { plan, next } = await run.step('preflight', () => preflight(job, verified));
   if (options.dryRun === true) return { ...planned(plan), set: set.dir };
@@ -119,6 +128,7 @@ async function startAfresh(
     keepEnv: options.keepEnv === true,
     keepConfig: options.keepConfig === true,
     ...(options.inPlace === undefined ? {} : { inPlace: options.inPlace }),
+    ...(verdict.checksumsSha256 === undefined ? {} : { accepted: verdict.checksumsSha256 }),
     items: [],
     touched: false,
     // What an earlier run stopped and did not start again is this one's to start where it brings the old state back.
@@ -203,9 +213,19 @@ async function goOn(work: Work, journal: Journal): Promise<Outcome> {
       () => staged.journal,
       staged,
       async () => {
-        await work.run.step('verify', () =>
-          verifyForRestore(job.set, options, work.run.progress('verify', 'bytes')),
+        const { set } = await work.run.step('verify', () =>
+          verifyForRestore(
+            work.set,
+            settings,
+            { ...options, ...choicesOf(journal) },
+            {
+              onProgress: work.run.progress('verify', 'bytes'),
+              sealed: work.sealed,
+              accepted: journal.accepted,
+            },
+          ),
         );
+        staged = { ...staged, job: { ...job, set } };
         await loadAndCheck(staged, note);
       },
     );
@@ -217,7 +237,7 @@ async function goOn(work: Work, journal: Journal): Promise<Outcome> {
 async function goThrough(staged: StagedRestore): Promise<Outcome> {
   const { job, next } = staged;
   const { run, settings, options, dataDir } = job;
-  const work: Work = { settings, options, run, set: job.set, dataDir };
+  const work = { settings, options, run, dataDir };
   const swapping: Journal = { ...staged.journal, state: 'swapping' };
   try {
     const journal = await undoing(
@@ -277,7 +297,7 @@ function resumable(error: unknown, step: RestoreStepId | undefined): unknown {
 
 /** Runs steps whose failure brings the old state back. */
 async function undoing<T>(
-  work: Work,
+  work: Omit<Work, 'set' | 'sealed'>,
   journal: () => Journal,
   staged: StagedRestore | undefined,
   steps: () => Promise<T>,

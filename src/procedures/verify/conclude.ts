@@ -42,9 +42,19 @@ export function renderVerdict(found: FoundSets, sets: readonly SetVerdict[]): st
     return [`${verdict}: ${such.length} of ${sets.length} sets: ${such.map(({ name }) => name).join(', ')}`];
   });
   if (bad.length > 0) return bad.join('; ');
+  return renderGood(sets);
+}
+
+/** Good, and whether anything shows that nobody else made it so. */
+function renderGood(sets: readonly SetVerdict[]): string {
   const [first, last] = [sets[0], sets.at(-1)];
-  if (first !== undefined && first === last) return `good: ${describeSet(first)}`;
-  return `good: ${sets.length} sets, ${first?.name} to ${last?.name}`;
+  const unsealed = sets.filter(({ seal }) => seal === 'unsealed').length;
+  const one = first !== undefined && first === last;
+  const told = one ? describeSet(first) : `${sets.length} sets, ${first?.name} to ${last?.name}`;
+  const which = unsealed === 0 ? '' : one ? ', unsealed' : `, ${unsealed} of them unsealed`;
+  if (sets.some(({ seal }) => seal === 'not checked'))
+    return `good, not authenticated: no passphrase (${told}${which})`;
+  return `good: ${told}${which}`;
 }
 
 function describeSet({ name, files, bytes, ageSeconds }: SetVerdict): string {

@@ -1,3 +1,4 @@
+import type { SealState } from '../../backupset/index.ts';
 import type { ErrorCode, Secret } from '../../core/index.ts';
 import type { DrillResult } from '../drill/contract.ts';
 import type { ProcedureOptions, ProcedureResult } from '../runbook.ts';
@@ -10,7 +11,7 @@ export interface VerifyOptions extends ProcedureOptions {
   /** Every set of the root; otherwise the newest that can be restored. */
   all?: boolean;
   maxAgeSeconds?: number;
-  /** Absent: env.gpg is checked but not opened, and a note says so. */
+  /** Absent: env.gpg and the seal are checked but not opened, and a note says so. */
   passphrase?: Secret;
   /** Also restore the set in isolation. */
   drill?: boolean;
@@ -23,6 +24,8 @@ export interface SetVerdict {
   name: string;
   dir: string;
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
+  /** Whether who made it knew the passphrase. */
+  seal: SealState;
   /** Why it is not good. */
   code?: ErrorCode;
   problems: readonly string[];

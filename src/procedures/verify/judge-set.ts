@@ -27,6 +27,7 @@ export async function judgeSet(
     name: set.name,
     dir: set.dir,
     verdict: verdict.verdict,
+    seal: verdict.seal,
     ...(verdict.code === undefined ? {} : { code: verdict.code }),
     problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
     hints: [...new Set(verdict.problems.flatMap(({ hints }) => hints))],
@@ -62,6 +63,7 @@ export async function keepVerdict(
       verdict: verdict.verdict,
       checksumsSha256: verdict.checksumsSha256,
       problems: verdict.problems.map(({ file, message }) => `${file}: ${message}`),
+      seal: verdict.seal,
     });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;

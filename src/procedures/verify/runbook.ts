@@ -3,6 +3,7 @@ import { parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { renderAge } from '../age.ts';
+import type { DrillResult } from '../drill/contract.ts';
 import { drill } from '../drill/runbook.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
 import { beginRun, type Run, withoutSteps } from '../runbook.ts';
@@ -50,11 +51,18 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
   if (options.drill !== true || failure !== undefined || target === undefined) {
     return { ...result, findings: run.findings, ...(failure === undefined ? {} : { failure }) };
   }
-  const drilled = await run.step(
-    'drill',
-    () => drill(settings, { ...options, set: target.dir, reporter: withoutSteps(options.reporter) }),
-    ({ outcome }) => outcome,
-  );
+  let drilled: DrillResult;
+  try {
+    drilled = await run.step(
+      'drill',
+      () => drill(settings, { ...options, set: target.dir, reporter: withoutSteps(options.reporter) }),
+      ({ outcome }) => outcome,
+    );
+  } catch (error) {
+    // The set is whole all the same, and that is told.
+    if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNSEALED') throw error;
+    return { ...result, findings: run.findings, failure: error };
+  }
   return {
     ...result,
     drill: drilled,

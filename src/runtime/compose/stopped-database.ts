@@ -17,7 +17,10 @@ export function tolerateStopped(database: DatabaseHalf, find: () => Promise<unkn
   };
   return {
     ...database,
-    checkDump: (dump, options) => unlessStopped(() => database.checkDump(dump, options), undefined),
+    checkDump: (dump, options) =>
+      options?.asks === false
+        ? database.checkDump(dump, options)
+        : unlessStopped(() => database.checkDump(dump, options), undefined),
     databaseRoom: () =>
       unlessStopped(() => database.databaseRoom(), {
         place: 'the database',

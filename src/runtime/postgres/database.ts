@@ -100,6 +100,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
 
     async checkDump(dump, swap) {
       checkDumpFits(options, dump, swap);
+      if (swap?.asks === false) return;
       promised = dump;
       if (options.makesRoles === true) await makeRoles(context, dump.postgres?.roles ?? []);
       await checkServerFits(context, dump, swap);
