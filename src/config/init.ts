@@ -42,7 +42,7 @@ export function initPlatform(
   const random = options.random ?? systemRandom;
   const { runtime = 'embedded', service = 'idkit', proxy = 'caddy' } = options;
   const paths = platformPaths(dir);
-  const secrets = chooseSecrets(options.env ?? process.env, random, runtime);
+  const secrets = chooseSecrets(options.env ?? process.env, random, runtime, service);
   const created: string[] = [];
   const kept: string[] = [];
   const note = (path: string, outcome: 'created' | 'kept'): void => {
@@ -71,6 +71,7 @@ function chooseSecrets(
   env: NodeJS.ProcessEnv,
   random: Random,
   runtime: 'embedded' | 'compose',
+  service: 'idkit' | 'keycloak',
 ): { text: string; generated: string[] } {
   const generated: string[] = [];
   const lines = [
@@ -95,15 +96,18 @@ function chooseSecrets(
     }
     lines.push(`${key}=${renderEnvValue(value || generate())}`);
   }
-  if (runtime === 'compose') lines.push(...composeVariables());
+  if (runtime === 'compose') lines.push(...composeVariables(service));
   return { text: `${lines.join('\n')}\n`, generated };
 }
 
-function composeVariables(): readonly string[] {
+function composeVariables(service: 'idkit' | 'keycloak'): readonly string[] {
+  const management = service === 'keycloak' ? ' MANAGEMENT_PORT=' : '';
   return [
     '# Variables of compose.yaml, where the defaults there do not fit:',
     '# DATABASE_IMAGE= SERVICE_IMAGE= PROXY_IMAGE= APPLICATION_IMAGE=',
-    '# SITE= HTTPS_PORT= SERVICE_PORT= MANAGEMENT_PORT= APPLICATION_PORT=   (and the same in idkit.yaml: baseUrl, applications)',
+    `# SITE= HTTPS_PORT= SERVICE_PORT=${management} APPLICATION_PORT=   (and the same in idkit.yaml: baseUrl, applications)`,
+    // Not every compose program knows an empty default.
+    ...(service === 'idkit' ? ['# Empty: a free port.', 'MANAGEMENT_PORT='] : []),
   ];
 }
 

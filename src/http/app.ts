@@ -96,10 +96,10 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
   });
 }
 
-/** A service that ends keeps no connection for another request, so that none is on its way when the listener closes. */
-export function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isStopping'>): void {
+/** A process that ends keeps no connection for another request, so that none is on its way when the listener closes. */
+export function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isLeaving'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (health.isStopping()) reply.header('connection', 'close');
+    if (health.isLeaving()) reply.header('connection', 'close');
     done();
   });
 }

@@ -26,8 +26,10 @@ export interface Health {
   markStarted(): void;
   /** The service ends; `ready` is DOWN. */
   markStopping(): void;
-  /** Whether the service ends. */
-  isStopping(): boolean;
+  /** This process ends and the service goes on in others: readiness stays as it is. */
+  markLeaving(): void;
+  /** Whether this process ends, so that a connection is to end with its answer. */
+  isLeaving(): boolean;
 }
 
 /** No record has these names, so reading and removing them changes nothing. */
@@ -37,6 +39,7 @@ const NOTHING = 'idkit-health-check';
 export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFamily'>): Health {
   let started = false;
   let stopping = false;
+  let leaving = false;
   let failingSince: string | undefined;
   let running: Promise<HealthCheck> | undefined;
 
@@ -71,8 +74,12 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
     },
     markStopping: () => {
       stopping = true;
+      leaving = true;
     },
-    isStopping: () => stopping,
+    markLeaving: () => {
+      leaving = true;
+    },
+    isLeaving: () => leaving,
   };
 }
 

@@ -85,7 +85,8 @@ async function runWorker(context: CommandContext, settings: Settings, link: Work
   const { startService } = await import('../../runtime/open.ts');
   try {
     const service = await startService(settings, { worker: link, ...(log === undefined ? {} : { log }) });
-    await Promise.race([link.stopped, once(context.signal)]);
+    void once(context.signal).then(() => link.signalled());
+    await link.stopped;
     await service.close();
   } catch (error) {
     await link.failed(toIdkitError(error, context.signal));

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns/promises';
 import net, { type AddressInfo, type BoundSocket, createServer, isIPv4 } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { listenUrl } from '../../config/index.ts';
@@ -17,30 +18,45 @@ export interface HeldPort {
   port: number;
   bound: BoundSocket | undefined;
   purpose: Purpose;
-  /** Other processes of the service listen there too. */
-  shared?: boolean;
+  /** Present where other processes of the service listen there too. */
+  shared?: SharedPort;
+}
+
+/** A port of several processes of one service. */
+export interface SharedPort {
+  port: number;
+  /** The descriptor of one socket for all, on which each of them listens: what waits in its queue is lost by the end of none. */
+  fd?: number;
 }
 
 /** A port that the processes of one service may listen on, and no other program. */
-export interface ReservedPort {
-  port: number;
+export interface ReservedPort extends SharedPort {
   release(): void;
 }
 
 /**
- * Reserves a port for several processes; 0 takes a free one. Connections go to those of them that listen, by the
- * kernel (SO_REUSEPORT).
+ * Reserves a port for several processes; 0 takes a free one. They share one socket, and whichever is idle accepts. A
+ * Node.js that cannot hold a port (before 26.4) leaves the sharing to the kernel (SO_REUSEPORT): each has a queue of its own.
  *
  * @throws as `listen` does
  */
 export async function reservePort(host: string, port: number, purpose: Purpose): Promise<ReservedPort> {
-  // Without sharing, so that a port that another service shares is taken.
-  const { bound } = await holdPort(host, port, purpose);
-  bound?.[Symbol.dispose]();
-  if (bound === undefined)
+  const where = { host, port, purpose };
+  if (!('BoundSocket' in net)) {
+    await checkPortFree(where);
     return { port: port === 0 ? await findFreePort(host, purpose) : port, release: () => {} };
-  const reserved = new net.BoundSocket({ host, port, reusePort: true });
-  return { port: (reserved.address() as AddressInfo).port, release: () => reserved[Symbol.dispose]() };
+  }
+  try {
+    const { address } = await lookup(host);
+    const bound = new net.BoundSocket({ host: address, port });
+    return {
+      port: (bound.address() as AddressInfo).port,
+      fd: bound.fd(),
+      release: () => bound[Symbol.dispose](),
+    };
+  } catch (cause) {
+    throw listenFault(where, cause);
+  }
 }
 
 /**
@@ -82,14 +98,18 @@ export async function listen(
     onListening(address);
   });
   try {
-    const { host, port, bound, shared = false } = where;
+    const { host, port, bound, shared } = where;
     // Fastify hands its options on to Node.js's own `listen`, which takes a held port as `handle`.
-    const own = { ...(bound === undefined ? {} : { handle: bound }), ...(shared ? { reusePort: true } : {}) };
+    const own = shared === undefined ? bound && { handle: bound } : optionsFor(shared);
     await app.listen({ host, port, ...own });
   } catch (cause) {
     throw listenFault(where, cause);
   }
   return address;
+}
+
+function optionsFor({ fd }: SharedPort) {
+  return fd === undefined ? { reusePort: true } : { fd };
 }
 
 type Where = { host: string; port: number; purpose: Purpose };

@@ -1,12 +1,14 @@
 import { X509Certificate } from 'node:crypto';
 import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { AppOptions, ServiceLog } from '../../http/index.ts';
+import type { AppOptions, Health, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
-import { drain } from './drain.ts';
+import type { WorkerLink } from '../workers/worker.ts';
+import { drain, drainMilliseconds, type LeftTo } from './drain.ts';
 import type { ImportedRealms } from './import-realms.ts';
 import { type HeldPort, holdPort, listen, type Purpose } from './listen.ts';
 import { findManagementPlace, takeUnlessTaken } from './management.ts';
@@ -16,8 +18,6 @@ import { startSweeper } from './sweeper.ts';
 
 /** Seconds that running requests get at the end (issue: serve). */
 const GRACE_SECONDS = 10;
-/** Seconds that requests are still taken with readiness down, where settings do not tell: longer than a proxy needs to see it. */
-const DRAIN_SECONDS = 3;
 
 /**
  * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
@@ -43,13 +43,14 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const tls = await readTls(settings);
   const hold = async (own: string, number: number, purpose: Purpose): Promise<HeldPort> => {
     // Held by the process that started the workers.
-    if (worker !== undefined) return { host: own, port: number, bound: undefined, shared: true, purpose };
+    if (worker !== undefined)
+      return { host: own, port: number, bound: undefined, shared: worker.ports[purpose]!, purpose };
     const held = await holdPort(own, number, purpose);
     closers.push(() => held.bound?.[Symbol.dispose]());
     return held;
   };
   const notes: string[] = [];
-  const publicHeld = await hold(host, worker?.ports.port ?? settings.listen.port, 'public');
+  const publicHeld = await hold(host, worker?.ports.public.port ?? settings.listen.port, 'public');
   const management = worker === undefined ? findManagementPlace(settings) : worker.ports.management;
   const managementHeld =
     management &&
@@ -72,7 +73,8 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const apps: FastifyInstance[] = [];
   closers.push(() =>
     drain(apps, {
-      drain: figures.health.isStopping() ? drainSeconds(settings) * 1000 : 0,
+      leave: () => leave(settings, figures.health, worker),
+      left: worker?.left,
       grace: (options.graceSeconds ?? GRACE_SECONDS) * 1000,
     }),
   );
@@ -103,7 +105,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const sweeper = startSweeper(services.protocol.store, log);
   closers.push(() => sweeper.stop());
   figures.health.markStarted();
-  closers.push(() => figures.health.markStopping());
+  closers.push(() => (worker?.isReplaced() ? figures.health.markLeaving() : figures.health.markStopping()));
   setImmediate(() => flushCompileCache());
 
   const startedInMilliseconds = Math.round(performance.now() - began);
@@ -166,6 +168,16 @@ async function importAll(
   return importRealms(directory, admin, log);
 }
 
+/** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */
+async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<LeftTo> {
+  const milliseconds = drainMilliseconds(settings);
+  if (!health.isLeaving()) return 'nobody-asks';
+  if (worker !== undefined) return worker.leave(milliseconds);
+  if (milliseconds === 0) return 'nobody-asks';
+  await sleep(milliseconds);
+  return 'nobody';
+}
+
 /** Last opened, first closed; each is given its turn even where one fails. @throws the first fault */
 async function closeAll(closers: Closers): Promise<void> {
   let fault: unknown;
@@ -177,9 +189,4 @@ async function closeAll(closers: Closers): Promise<void> {
     }
   }
   if (fault !== undefined) throw fault;
-}
-
-/** Replicas take over what comes while a service drains; an SQLite database has one service. */
-function drainSeconds({ listen, database }: Settings): number {
-  return listen.drainSeconds ?? (database.kind === 'postgres' ? DRAIN_SECONDS : 0);
 }

@@ -1,5 +1,7 @@
 import type { ErrorCode } from '../../core/index.ts';
 import type { MetricFigures } from '../../http/index.ts';
+import type { LeftTo } from '../embedded/drain.ts';
+import type { SharedPort } from '../embedded/listen.ts';
 import type { ManagementPlace } from '../embedded/management.ts';
 import type { RunningService } from '../service.ts';
 
@@ -8,12 +10,12 @@ export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
 
 /** The ports that all workers share. */
 export interface WorkerPorts {
-  port: number;
+  public: SharedPort;
   /** Absent where the service has no management listener. */
-  management?: ManagementPlace;
+  management?: ManagementPlace & SharedPort;
 }
 
-/** What a worker tells of the service that it runs. */
+/** What a worker says of the service that it runs. */
 export type WorkerService = Omit<RunningService, 'close'> & { listening: Listening };
 
 /** Where a service listens, as its lock's record says it. */
@@ -34,6 +36,10 @@ export interface SentError {
 export type FromWorker =
   | { idkit: 'ready'; service: WorkerService }
   | { idkit: 'failed'; error: SentError }
+  /** It got a signal to end, and goes on until another takes its place. */
+  | { idkit: 'signalled' }
+  /** It accepts no more. */
+  | { idkit: 'left' }
   /** Asks for the text of all figures. */
   | { idkit: 'scrape'; id: number }
   /** Answers `collect`; absent where they could not be read. */
@@ -41,7 +47,10 @@ export type FromWorker =
 
 /** To a worker. */
 export type ToWorker =
+  /** The service ends: readiness goes down, and requests are still taken. */
   | { idkit: 'stop' }
+  /** It is to accept no more and to end; without `stop` before, the service goes on. */
+  | { idkit: 'leave'; to: LeftTo }
   | { idkit: 'collect'; id: number }
   /** Answers `scrape`. */
   | { idkit: 'scraped'; id: number; text: string };

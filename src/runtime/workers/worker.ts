@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { IdkitError } from '../../core/index.ts';
 import type { MetricFigures, Siblings } from '../../http/index.ts';
+import type { LeftTo } from '../embedded/drain.ts';
 import type { RunningService } from '../service.ts';
 import {
   type FromWorker,
@@ -17,8 +19,16 @@ const SCRAPE_MS = 10_000;
 export interface WorkerLink {
   ports: WorkerPorts;
   siblings: Siblings;
-  /** Resolves once the worker is to end: it is told so, or the process that started it is gone. */
+  /** Resolves once the worker is to end: it gets word of it, or the process that started it is gone. */
   stopped: Promise<void>;
+  /** Whether the service goes on without this worker. */
+  isReplaced(): boolean;
+  /** This process got a signal to end. */
+  signalled(): void;
+  /** Resolves once it is to accept no more; `drain` milliseconds after the process that started it is gone. */
+  leave(drain: number): Promise<LeftTo>;
+  /** It accepts no more. */
+  left(): void;
   ready(service: RunningService, listening: Listening): void;
   /** Resolves once it is sent. */
   failed(error: IdkitError): Promise<void>;
@@ -36,10 +46,10 @@ export function openWorkerLink(): WorkerLink | undefined {
   let read: (() => Promise<readonly MetricFigures[]>) | undefined;
   let asked = 0;
   const waiting = new Map<number, (text: string) => void>();
-  let stop = () => {};
-  const stopped = new Promise<void>((resolve) => {
-    stop = resolve;
-  });
+  const stopped = Promise.withResolvers<void>();
+  const leaving = Promise.withResolvers<LeftTo>();
+  const orphaned = Promise.withResolvers<void>();
+  let serviceEnds = false;
 
   const collect = async (id: number): Promise<void> => {
     try {
@@ -51,15 +61,30 @@ export function openWorkerLink(): WorkerLink | undefined {
   };
   process.on('message', (sent) => {
     const message = readMessage<ToWorker>(sent);
-    if (message?.idkit === 'stop') stop();
-    else if (message?.idkit === 'collect') void collect(message.id);
+    if (message?.idkit === 'stop') {
+      serviceEnds = true;
+      stopped.resolve();
+    } else if (message?.idkit === 'leave') {
+      leaving.resolve(message.to);
+      stopped.resolve();
+    } else if (message?.idkit === 'collect') void collect(message.id);
     else if (message?.idkit === 'scraped') waiting.get(message.id)?.(message.text);
   });
-  process.on('disconnect', () => stop());
+  process.on('disconnect', () => {
+    serviceEnds = true;
+    orphaned.resolve();
+    stopped.resolve();
+  });
 
   return {
     ports: JSON.parse(ports) as WorkerPorts,
-    stopped,
+    stopped: stopped.promise,
+    isReplaced: () => !serviceEnds,
+    signalled: () => tell({ idkit: 'signalled' }),
+    // Its siblings are orphans too, and all leave at once.
+    leave: (drain) =>
+      Promise.race([leaving.promise, orphaned.promise.then(() => sleep(drain, 'others' as const))]),
+    left: () => tell({ idkit: 'left' }),
     siblings: {
       offer: (own) => {
         read = own;
