@@ -10,12 +10,22 @@ export interface Reply {
 
 /** Posts a form once over a connection that is kept open; nothing is tried again. */
 export function post(agent: Agent, url: string, fields: Record<string, string>): Promise<Reply> {
+  const { body, headers } = form(fields);
+  return send(agent, 'POST', url, String(body), headers as Record<string, string>);
+}
+
+function send(
+  agent: Agent,
+  method: 'GET' | 'POST',
+  url: string,
+  body = '',
+  headers: Record<string, string> = {},
+): Promise<Reply> {
   return new Promise((resolve) => {
-    const { body, headers, method } = form(fields);
     const outgoing = request(url, {
       agent,
-      method: method!,
-      headers: { ...(headers as Record<string, string>), 'content-length': String(body).length },
+      method,
+      headers: body === '' ? headers : { ...headers, 'content-length': body.length },
       timeout: 30_000,
     });
     outgoing.on('timeout', () => outgoing.destroy(new Error('no answer in 30 s')));
@@ -69,11 +79,13 @@ export interface Load {
  * milliseconds. A chain whose answer was lost goes on with what it has.
  *
  * @param addressOf where a client's next request goes
+ * @param reads how often a client reads the realm's keys after each refresh
  */
 export async function startLoad(
   clients: number,
   pause: number,
   addressOf: (client: number) => string,
+  reads = 0,
 ): Promise<Load> {
   const path = '/realms/master/protocol/openid-connect/token';
   let running = true;
@@ -125,10 +137,18 @@ export async function startLoad(
     if (status === 400 && chain.open) Object.assign(chain, await logIn(agents[client]!, addressOf(client)));
     else chain.open = true;
   };
+  const readOnce = async (client: number): Promise<void> => {
+    load.requests++;
+    const url = `${addressOf(client)}/realms/master/protocol/openid-connect/certs`;
+    const { status, fault } = await send(agents[client]!, 'GET', url);
+    if (status === 200) load.answered++;
+    else load.failures.push({ at: performance.now(), status, fault: fault ?? 'the keys were not answered' });
+  };
   const loops = chains.map(async (_, client) => {
     while (running) {
       const began = performance.now();
       await refreshOnce(client);
+      for (let read = 0; read < reads; read++) await readOnce(client);
       const rest = pause - (performance.now() - began);
       if (rest > 0) await new Promise((resolve) => setTimeout(resolve, rest * (0.5 + Math.random())));
     }

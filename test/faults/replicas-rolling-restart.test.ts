@@ -1,37 +1,76 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import type { Service } from '../journey/idkit.ts';
 import { openReplicas } from '../replicas/replicas.ts';
-import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { runSql } from '../store/databases.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { missingProxy, PROXIES, type ProxyName, startProxy } from './proxies.ts';
 import { type Load, startLoad } from './refresh-load.ts';
 
-const NGINX = '/usr/sbin/nginx';
 const REPLICAS = 3;
 const CLIENTS = 16;
-/**
- * Milliseconds from one request of a client to its next. The kernel resets what comes in the very moment in which a
- * listener closes, and the more a machine is behind with its work, the longer that moment is.
- */
+/** Requests that each proxy is to answer, from so many clients, each of which reads so often between two refreshes. */
+const REQUESTS = 10_000;
+const CLIENTS_OF_PROXY = 8;
+const READS = 9;
+/** Milliseconds from one request of a client that follows readiness to its next. */
 const PAUSE = 100;
 /** Milliseconds between two looks at readiness. */
 const LOOK = 250;
 
-test('a rolling restart fails no request behind a proxy (issue: replicas)', {
-  skip: missingPostgres() ?? missingNginx(),
+test('a rolling restart fails none of 10,000 requests behind nginx, haproxy and caddy each', {
+  skip: missingPostgres() ?? missingProxy('nginx') ?? missingProxy('haproxy') ?? missingProxy('caddy'),
 }, async (t) => {
   const fleet = await startFleet(t);
-  const proxy = await startNginx(t, fleet.ports);
-  const load = await startLoad(CLIENTS, PAUSE, () => proxy);
+  const names = Object.keys(PROXIES) as ProxyName[];
+  const loads = await Promise.all(
+    names.map(async (name) => {
+      const proxy = await startProxy(t, name, fleet.ports);
+      const load = await startLoad(CLIENTS_OF_PROXY, 0, () => proxy, READS);
+      t.after(() => load.stop());
+      return { name, load };
+    }),
+  );
+  const until = performance.now() + 180_000;
+  do {
+    await fleet.restartAll();
+    assert.ok(performance.now() < until, 'the proxies answer 10,000 requests each in three minutes');
+  } while (loads.some(({ load }) => load.requests < REQUESTS));
+  for (const { name, load } of loads) {
+    await load.stop();
+    t.diagnostic(`${name}:`);
+    tellAndCheck(t, load);
+    assert.ok(load.requests >= REQUESTS, `${load.requests} requests`);
+  }
+});
+
+test('workers that get SIGTERM are replaced one by one, and no request fails', {
+  skip: missingPostgres() ?? missingProxy('nginx'),
+}, async (t) => {
+  const server = await startPostgres(t);
+  const replicas = await openReplicas(t, server);
+  const service = await replicas.start({ argv: ['--workers', '2'] });
+  const { port } = new URL(service.address);
+  const proxy = await startProxy(t, 'nginx', [Number(port)]);
+  const load = await startLoad(CLIENTS_OF_PROXY, 0, () => proxy, READS);
   t.after(() => load.stop());
-  await fleet.restartAll();
+  const pids = async () => pidsOf(server, replicas.database.name);
+  for (const old of await pids()) {
+    process.kill(old, 'SIGTERM');
+    const until = performance.now() + 60_000;
+    for (let now = await pids(); now.includes(old) || now.length < 2; now = await pids()) {
+      assert.ok(performance.now() < until, `worker ${old} is replaced: ${now.join(', ')} serve`);
+      await sleep(100);
+    }
+  }
   await load.stop();
-  await tellAndCheck(t, load);
+  tellAndCheck(t, load);
+  assert.deepEqual(
+    service.log().filter(({ msg }) => msg === 'a worker ended and will be replaced'),
+    [],
+  );
 });
 
 test('a rolling restart fails no request of clients that follow readiness (issue: replicas)', {
@@ -63,10 +102,10 @@ test('a rolling restart fails no request of clients that follow readiness (issue
   await load.stop();
   looking.abort();
   await Promise.all(looks);
-  await tellAndCheck(t, load);
+  tellAndCheck(t, load);
 });
 
-async function tellAndCheck(t: TestContext, load: Load): Promise<void> {
+function tellAndCheck(t: TestContext, load: Load): void {
   const times = load.successes.map(({ at }) => at).toSorted((one, other) => one - other);
   const gap = Math.max(...times.slice(1).map((time, index) => time - times[index]!));
   t.diagnostic(
@@ -104,47 +143,11 @@ async function startFleet(t: TestContext) {
   };
 }
 
-/** A proxy as README shows it, without TLS. @returns its address */
-async function startNginx(t: TestContext, ports: readonly number[]): Promise<string> {
-  const dir = mkdtempSync(join(tmpdir(), 'idkit-nginx-'));
-  const port = await freePort();
-  const servers = ports.map((one) => `server 127.0.0.1:${one} max_fails=1 fail_timeout=2s;`);
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${dir}/${name};`,
+/** Processes that hold a connection to the database, by the name that each gives itself. */
+async function pidsOf(server: PostgresServer, database: string): Promise<readonly number[]> {
+  const rows = await runSql(
+    server,
+    `SELECT DISTINCT application_name AS name FROM pg_stat_activity WHERE datname = '${database}' AND application_name LIKE 'idkit serve %'`,
   );
-  writeFileSync(
-    join(dir, 'nginx.conf'),
-    `daemon off; worker_processes 1; pid ${dir}/pid; error_log ${dir}/error.log;
-     events { worker_connections 512; }
-     http { access_log off; ${paths.join(' ')}
-       upstream idkit { ${servers.join(' ')} keepalive 32; }
-       server { listen 127.0.0.1:${port}; location / {
-         proxy_pass http://idkit; proxy_http_version 1.1; proxy_set_header Connection "";
-         proxy_set_header Host $host; proxy_set_header X-Forwarded-For $remote_addr; } } }\n`,
-  );
-  const child = spawn(NGINX, ['-c', join(dir, 'nginx.conf'), '-e', join(dir, 'error.log')], {
-    stdio: 'inherit',
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  t.after(async () => {
-    child.kill('SIGTERM');
-    await ended;
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const address = `http://127.0.0.1:${port}`;
-  for (let tries = 0; (await fetch(`${address}/health`).catch(() => undefined))?.status !== 200; tries++) {
-    assert.ok(tries < 200 && child.exitCode === null, 'nginx answers');
-    await sleep(50);
-  }
-  return address;
-}
-
-function missingNginx(): string | undefined {
-  if (existsSync(NGINX)) {
-    execFileSync(NGINX, ['-v'], { stdio: 'ignore' });
-    return undefined;
-  }
-  const missing = 'nginx is not installed (Debian package nginx-light)';
-  if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
-  return missing;
+  return rows.map(({ name }) => Number(String(name).split(' ').at(-1)));
 }

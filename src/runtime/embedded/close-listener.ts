@@ -9,9 +9,9 @@ const LEFT = 2;
 const SMALLEST_BACKLOG = 1;
 /** Node.js's own. */
 const FULL_BACKLOG = 511;
-/** Attempts, and milliseconds that each may take. */
-const ATTEMPTS = 10;
+/** Milliseconds that one attempt and all of them may take. */
 const ATTEMPT_MS = 1_000;
+const ALL_MS = 5_000;
 
 /** A listener that closed. */
 export interface ClosedListener {
@@ -26,11 +26,13 @@ export interface ClosedListener {
  * kernel drops who asks; after a second such a client asks again, and is refused, which is safe to try elsewhere. Who
  * came before is accepted as ever, and the listener closes at the moment at which own connections alone are left.
  *
- * Connections that are open stay open. Without the kernel's figures (not on Linux) the listener simply closes.
+ * Connections that are open stay open. Without the kernel's figures (not on Linux) the listener simply closes,
+ * and so it does where a moment like this does not come.
  */
 export async function closeListener(server: Server): Promise<ClosedListener> {
   const doors: Door[] = [];
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  const until = performance.now() + ALL_MS;
+  while (performance.now() < until) {
     const place = server.address();
     if (place === null || typeof place === 'string' || readAcceptQueue(place) === undefined) break;
     if ((await tryToClose(server, place, doors)) === 'closed') break;
