@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { runEveryPair } from '../http/written-pairs/pairs.ts';
+import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { type ReplicatedService, startReplicated } from './in-process.ts';
+
+const skip = missingPostgres();
+let service: ReplicatedService;
+const ends: (() => Promise<void>)[] = [];
+
+before(async () => {
+  if (skip !== undefined) return;
+  const server = await startPostgres({ after: (end) => void ends.push(end) });
+  service = await startReplicated(server, { count: 2 });
+});
+after(async () => {
+  await service?.close();
+  for (const end of ends) await end();
+});
+
+test('of every two rows that write one record at two replicas at once, both changes are kept or one is refused', {
+  skip,
+}, async () => {
+  assert.ok((await runEveryPair(service.replicas)) > 400);
+});
