@@ -15,6 +15,11 @@ const RETRY_MS = 250;
 const SLOW_MS = 150;
 /** Milliseconds after which no answer will come: whoever has nothing to tell would not notice for much longer. */
 const SILENT_MS = 5_000;
+/**
+ * A process that is stopped keeps its connection, and its turns would be nobody's: a connection that is silent for as
+ * long as ten looks is ended by the server (from 14 on), and its turns with it.
+ */
+const GIVEN_UP_IF_IDLE = `SELECT set_config(name, '10s', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
 /** A notification holds at most 8000 bytes. */
 const LARGEST_PAYLOAD = 7_000;
 /** How long rows of changes are kept; who was away for longer forgets everything anyway. */
@@ -236,6 +241,7 @@ export class ChangeFeed {
 /** @returns the oldest transaction that is under way */
 async function listen(client: Client, clock: SharedClock): Promise<string> {
   await client.query(`LISTEN ${CHANNEL}`);
+  await client.query(GIVEN_UP_IF_IDLE);
   const learn = clock.ask();
   const { rows } = await client.query<Looked>(
     `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}`,
