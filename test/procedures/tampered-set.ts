@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { encryptEnvironment, type Manifest, makeSeal, SET_FILES } from '../../src/backupset/index.ts';
+import {
+  decryptEnvironment,
+  encryptEnvironment,
+  type Manifest,
+  makeSeal,
+  SET_FILES,
+} from '../../src/backupset/index.ts';
+import type { Secret } from '../../src/core/index.ts';
 import { dumpSqlite } from '../../src/store/open.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts';
 import { PASSPHRASE } from './platform.ts';
@@ -43,13 +50,38 @@ export async function listAnew(
   await sealAnew(set);
 }
 
-/** Writes the seal anew, where there is one. */
-async function sealAnew(set: Place): Promise<void> {
-  const seal = join(set.dir, SET_FILES.seal);
-  if (!existsSync(seal)) return;
+/** Lists everything again, as a thief does who can write the set and does not know the passphrase. */
+export async function listAsThief(set: Place): Promise<void> {
+  const names = (await readdir(set.dir)).filter((name) => !/^(checksums\.sha256|seal\.gpg)$/.test(name));
+  const lines = await Promise.all(
+    names.map(async (name) => {
+      const bytes = await readFile(join(set.dir, name));
+      return `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`;
+    }),
+  );
+  await writeFile(join(set.dir, SET_FILES.checksums), lines.join(''));
+}
+
+/** Makes of a set one that an older idkit would have made. */
+export async function makeUnsealed(set: Place): Promise<void> {
+  await rm(join(set.dir, SET_FILES.seal));
+  const message = await readFile(join(set.dir, SET_FILES.environment));
+  const opened = await decryptEnvironment(message, PASSPHRASE);
+  if (opened.outcome !== 'opened') throw new Error(`env.gpg: ${opened.outcome}`);
+  await putEnvironment(set, opened.bytes);
+  await changeManifest(set, ({ sealed: _, ...rest }) => ({ ...rest, formatVersion: 1 }));
+}
+
+/** Seals a set as it is, as who knows its passphrase can. */
+export async function sealByHand(set: Place, passphrase: Secret): Promise<void> {
   const list = await readFile(join(set.dir, SET_FILES.checksums));
   const sha256 = createHash('sha256').update(list).digest('hex');
-  await writeFile(seal, await makeSeal(basename(set.dir), sha256, PASSPHRASE));
+  await writeFile(join(set.dir, SET_FILES.seal), await makeSeal(basename(set.dir), sha256, passphrase));
+}
+
+/** Writes the seal anew, where there is one. */
+async function sealAnew(set: Place): Promise<void> {
+  if (existsSync(join(set.dir, SET_FILES.seal))) await sealByHand(set, PASSPHRASE);
 }
 
 /** Changes the manifest, which goes on telling the sizes of the other files. */
