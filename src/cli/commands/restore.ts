@@ -126,7 +126,7 @@ function renderPlan(plan: RestorePlan): string {
     `realms    ${realms}`,
     `room      ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
     ...plan.brings.map(({ kind, from, what }) => `${kind.padEnd(9)} ${from}: ${what}`),
-    ...plan.unasked.map((what) => `not asked ${what}: only the set names them`),
+    ...plan.unasked.map((what) => `not asked: ${what}: only the set names them`),
     ...(plan.inPlace
       ? ['in place  the live database is EMPTIED before the set is loaded; if that fails, nothing leads back']
       : []),

@@ -14,6 +14,7 @@ export function guardVersion(database: DatabaseHalf, readSchemaVersion: () => Pr
     ...database,
     async checkDump(dump, options) {
       await database.checkDump(dump, options);
+      if (options?.asks === false) return;
       const server = renderKeycloakVersion(await readSchemaVersion());
       note = checkVersionFit(dump.postgres?.keycloakVersion, server).note;
     },

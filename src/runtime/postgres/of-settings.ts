@@ -46,7 +46,7 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
     ...openStoreWork(settings, placeOf(location, postgres)),
     // Nobody stops these services for a restore: one that runs, on whatever machine, is told before anything is done.
     async checkDump(dump, options) {
-      await postgres.checkUnused();
+      if (options?.asks !== false) await postgres.checkUnused();
       await postgres.checkDump(dump, options);
     },
   };
