@@ -47,7 +47,7 @@ const TOGETHER_MILLISECONDS = 80;
 /** Jobs and bytes that wait at most, and milliseconds of work for each thread. */
 const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
 /** Milliseconds after which an answer comes too late: who waits for longer tries again. */
-const MOST_PATIENCE = 1500;
+const MOST_PATIENCE = 1000;
 /** Milliseconds between two looks at who waits for too long: a thread may be slow to take the next. */
 const PATIENCE_CHECK = 200;
 

@@ -178,6 +178,8 @@ export interface StoreFigures {
   userSessions: number;
   offlineSessions: number;
   tokenFamilies: number;
+  /** Logins in a browser that are not finished. */
+  openLogins: number;
 }
 
 /** Filters of `listEvents`; newest first. Times are milliseconds. */

@@ -37,6 +37,11 @@ export interface LoginStore {
   /** Never an expired one. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
+  /**
+   * Of a realm's authentication sessions without a user, removes the oldest beyond the newest `most`; one in which a
+   * password was proved already stays.
+   */
+  boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }>;
 
   /**
    * One transaction: takes the authentication session away (absent: a login that needed no page), creates the user

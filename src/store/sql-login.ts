@@ -35,6 +35,10 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
     return { removed: (await this.run('authentication.delete', { id })) === 1 };
   }
 
+  async boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }> {
+    return { removed: await this.run('authentication.bound', { realm_id: realmId, most }) };
+  }
+
   finishLogin(login: Parameters<LoginStore['finishLogin']>[0]): Promise<'finished' | 'gone'> {
     const { authenticationSession, session, sessionMustExist, consent, code } = login;
     return this.write('finishLogin', {

@@ -15,7 +15,7 @@ import {
 import { counted, many, type Rule } from './suite.ts';
 
 /** A realm with a user and two clients, and nobody logged in. */
-async function begin(store: Store): Promise<void> {
+export async function begin(store: Store): Promise<void> {
   const applied = await store.apply([
     { do: 'create', realm: aRealm({}) },
     { do: 'create', client: aClient({}) },

@@ -91,6 +91,7 @@ export function sessionsRules(rule: Rule): void {
         userSessions: 1,
         offlineSessions: 1,
         tokenFamilies: 3,
+        openLogins: 0,
       },
     );
     assert.ok(figures.databaseBytes > 0 && figures.schemaVersion > 0);

@@ -2,6 +2,7 @@ import { configurationRules } from './store-configuration.ts';
 import { guaranteesRules } from './store-guarantees.ts';
 import { guessesRules } from './store-guesses.ts';
 import { loginRules } from './store-login.ts';
+import { openLoginRules } from './store-open-logins.ts';
 import { replicasRules } from './store-replicas.ts';
 import { revisionRules } from './store-revisions.ts';
 import { sessionsRules } from './store-sessions.ts';
@@ -15,6 +16,7 @@ export function storeConformance(name: string, backend: ConformanceBackend): voi
   revisionRules(rule);
   sessionsRules(rule);
   loginRules(rule);
+  openLoginRules(rule);
   replicasRules(rule);
   guessesRules(rule);
 }

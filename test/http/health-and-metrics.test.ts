@@ -134,6 +134,7 @@ test('shows event loop, database and session figures', async () => {
     'idkit_database_bytes',
     'idkit_user_sessions',
     'idkit_token_families',
+    'idkit_open_logins',
   ])
     assert.match(text, new RegExp(`^${name} \\d`, 'm'), name);
 });

@@ -4,7 +4,8 @@ import type { MetricFigures } from './metric-figures.ts';
 const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
 /** The store's figures, the same in every process. */
-const SHARED = /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$)/;
+const SHARED =
+  /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$)/;
 
 /**
  * Figures of several processes as one text (Prometheus exposition format 0.0.4). Counters of processes that ended are

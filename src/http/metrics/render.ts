@@ -107,6 +107,7 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
   ['idkit_user_sessions', 'Online user sessions', 'userSessions'],
   ['idkit_offline_sessions', 'Offline user sessions', 'offlineSessions'],
   ['idkit_token_families', 'Token families', 'tokenFamilies'],
+  ['idkit_open_logins', 'Logins in a browser that are not finished', 'openLogins'],
 ];
 
 /**

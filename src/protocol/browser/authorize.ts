@@ -79,6 +79,9 @@ function findClientFault(
   return undefined;
 }
 
+/** Bytes of a request that are kept at most while somebody logs in: anybody may send one. */
+const MOST_KEPT = 8192;
+
 async function answerRequest(
   call: BrowserCall,
   client: Client,
@@ -117,7 +120,13 @@ async function answerRequest(
     event.refused(error);
     return errorPage(call.configuration, call.request, 'loginRefusedMessage');
   }
-  return beginLogin(call, client, buildRequest(facts, to, target, hinted?.userId));
+  const request = buildRequest(facts, to, target, hinted?.userId);
+  if (Buffer.byteLength(JSON.stringify(request)) > MOST_KEPT) {
+    event.details['reason'] = `more than ${MOST_KEPT} bytes would have to be kept`;
+    event.failed('invalid_request');
+    return errorPage(call.configuration, call.request, 'invalidRequestMessage');
+  }
+  return beginLogin(call, client, request);
 }
 
 const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;

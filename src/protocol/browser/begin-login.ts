@@ -7,6 +7,7 @@ import { identifyBrowser } from './cookies.ts';
 import { loginPage } from './login-page.ts';
 import { newLoginRow } from './login-row.ts';
 import { mustLoginAgain } from './next-step.ts';
+import { storeNewLogin } from './open-logins.ts';
 import { findSsoSession } from './sso-session.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function beginLogin(
   const browser = identifyBrowser(call.ctx, call.request);
   const row = newLoginRow(call, client, request, browser.hash);
   const stored = sso === undefined ? row : { ...row, notes: { again: sso.session.id } };
-  await call.ctx.store.putAuthenticationSession(stored);
+  await storeNewLogin(call.ctx.store, stored);
   return loginPage(
     call,
     { client, row: { ...stored, revision: 1 }, again: sso?.user },

@@ -24,8 +24,11 @@ const KNOWN = [
 
 export type ParameterName = (typeof KNOWN)[number];
 
-/** Characters of a value at most; a request object holds all the others. */
-const MOST_CHARACTERS = 8192;
+/**
+ * Characters of a value at most (Keycloak's `req-params-default-max-size`; Keycloak goes on without such a value, which
+ * could be the `code_challenge`). A request object holds all the others.
+ */
+const MOST_CHARACTERS = 4000;
 const MOST_OF_A_REQUEST = 65_536;
 
 /** The parameters of one authorization request. */

@@ -1534,6 +1534,23 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "authentication.bound": {
+  "sql": "delete from \"authentication_session\" where \"id\" in (select \"oldest\".\"id\" from (select \"id\", \"doc\" from \"authentication_session\" where \"realm_id\" = $1 and \"user_id\" is null order by \"expires_at\" desc, \"id\" limit $2 offset $3) as \"oldest\" where \"oldest\".\"doc\" not like $4)",
+  "bind": [
+   {
+    "slot": "realm_id"
+   },
+   {
+    "value": 2147483647
+   },
+   {
+    "slot": "most"
+   },
+   {
+    "value": "%\"passwordUser\":%"
+   }
+  ]
+ },
  "authentication.sweep": {
   "sql": "delete from \"authentication_session\" where \"id\" in (select \"id\" from \"authentication_session\" where \"expires_at\" <= $1 limit $2)",
   "bind": [
@@ -1867,7 +1884,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "figures": {
-  "sql": "select (select count(*) as \"n\" from \"realm\") as \"realms\", (select count(*) as \"n\" from \"account\") - (select count(*) as \"n\" from \"account\" where \"service_account_client\" is not null) as \"users\", (select count(*) as \"n\" from \"user_session\") as \"sessions\", (select count(*) as \"n\" from \"user_session\" where \"offline\" = $1) as \"offlineSessions\", (select count(*) as \"n\" from \"token_family\") as \"tokenFamilies\"",
+  "sql": "select (select count(*) as \"n\" from \"realm\") as \"realms\", (select count(*) as \"n\" from \"account\") - (select count(*) as \"n\" from \"account\" where \"service_account_client\" is not null) as \"users\", (select count(*) as \"n\" from \"user_session\") as \"sessions\", (select count(*) as \"n\" from \"user_session\" where \"offline\" = $1) as \"offlineSessions\", (select count(*) as \"n\" from \"token_family\") as \"tokenFamilies\", (select count(*) as \"n\" from \"authentication_session\") as \"openLogins\"",
   "bind": [
    {
     "value": 1

@@ -46,6 +46,7 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
         .where('offline', '=', 1)
         .as('offlineSessions'),
       eb.selectFrom('token_family').select(eb.fn.countAll().as('n')).as('tokenFamilies'),
+      eb.selectFrom('authentication_session').select(eb.fn.countAll().as('n')).as('openLogins'),
     ]),
     'realm.userCounts': db
       .selectFrom('realm')

@@ -27,6 +27,15 @@ const CODE = [
 
 const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_updated_date'] as const;
 
+/** SQLite knows no offset without a limit. */
+const EVERY_ROW = 2_147_483_647;
+
+/**
+ * What the notes of a login hold once its password is proved and its second factor is not. No text of a request looks
+ * like it: JSON writes a quotation mark within a text with a backslash.
+ */
+const PROVED_PASSWORD = '%"passwordUser":%';
+
 /** Queries of the login in a browser. */
 export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const current = db.deleteFrom('authentication_session').where('id', '=', slot('id'));
@@ -54,6 +63,24 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
     'authentication.deleteOfUser': db
       .deleteFrom('authentication_session')
       .where('user_id', '=', slot('user_id')),
+    /** The oldest beyond the newest `most` of a realm; a login with a proof in it stays. */
+    'authentication.bound': db.deleteFrom('authentication_session').where('id', 'in', (eb) =>
+      eb
+        .selectFrom((inner) =>
+          inner
+            .selectFrom('authentication_session')
+            .select(['id', 'doc'])
+            .where('realm_id', '=', slot('realm_id'))
+            .where('user_id', 'is', null)
+            .orderBy('expires_at', 'desc')
+            .orderBy('id')
+            .limit(EVERY_ROW)
+            .offset(slot('most'))
+            .as('oldest'),
+        )
+        .select('oldest.id')
+        .where('oldest.doc', 'not like', PROVED_PASSWORD),
+    ),
     'authentication.sweep': db
       .deleteFrom('authentication_session')
       .where('id', 'in', (eb) =>

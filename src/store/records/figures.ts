@@ -14,5 +14,6 @@ export function toFigures(
     userSessions: Number(counts['sessions']) - offlineSessions,
     offlineSessions,
     tokenFamilies: Number(counts['tokenFamilies']),
+    openLogins: Number(counts['openLogins']),
   };
 }

@@ -206,7 +206,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     const home = 'https://web.example.test/home';
     const { clientId } = await newClient({ baseUrl: home });
     const browser = newBrowser();
-    const form = await browser.authorize({ client_id: clientId, state: 'x'.repeat(8000) });
+    const form = await browser.authorize({ client_id: clientId, state: '漢'.repeat(2600) });
     world.clock.pass(1801);
     assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
   });

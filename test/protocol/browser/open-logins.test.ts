@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { AuthenticationSession } from '../../../src/model/index.ts';
+import { newLoginRow } from '../../../src/protocol/browser/login-row.ts';
+import { storeNewLogin } from '../../../src/protocol/browser/open-logins.ts';
+import { errorOf, pageOf } from './browser.ts';
+import { isCode, openLoginWorld } from './login-world.ts';
+
+const { newBrowser, newRealm, world } = await openLoginWorld();
+
+/** A login of the realm's client that nobody has proved anything in. */
+async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Promise<AuthenticationSession> {
+  const configuration = (await world.store.findRealm(realm.name))!;
+  const client = (await world.store.findClient(configuration.realm.id, 'web'))!;
+  const call = { ctx: world.ctx, configuration, now: world.clock.now() / 1000 };
+  const request = {
+    redirectUri: 'https://app.example.test/cb',
+    redirectUriSent: true,
+    responseType: 'code',
+    responseMode: 'query',
+    prompt: [],
+  } as const;
+  return newLoginRow(call as never, client, request as never, Buffer.alloc(32));
+}
+
+it('keeps a bounded number of logins of a realm, oldest go first, whatever strangers begin', async () => {
+  const { realm } = await newRealm();
+  const open = async () => (await world.store.figures()).openLogins;
+  const before = await open();
+  const half = newBrowser(realm);
+  const code = await half.authorize();
+  for (let at = 0; at < 1100; at++) {
+    if (at % 256 === 0) world.clock.pass(1);
+    await storeNewLogin(world.store, await rowOf(realm), 300);
+    if (at % 100 === 0) assert.ok((await open()) - before <= 300 + 256, `after ${at}: ${await open()}`);
+  }
+  const answer = await half.logIn(code, 'alice');
+  assert.ok(!isCode(answer), 'the oldest went');
+  const late = newBrowser(realm);
+  assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
+});
+
+it('keeps at most 8 kB of a request, and no value above 4,000 characters', async () => {
+  const { realm } = await newRealm();
+  const ask = (parameters: Record<string, string>) => newBrowser(realm).authorize(parameters);
+  const rows = (await world.store.figures()).openLogins;
+  assert.equal(errorOf(await ask({ state: 'x'.repeat(4001) })), '400 invalidParameterMessage');
+  const most = {
+    state: 'x'.repeat(4000),
+    nonce: 'y'.repeat(4000),
+    claims: JSON.stringify({ x: 'z'.repeat(500) }),
+  };
+  assert.equal(errorOf(await ask(most)), '400 invalidRequestMessage');
+  assert.equal(errorOf(await ask({ state: '漢'.repeat(2800) })), '400 invalidRequestMessage');
+  assert.equal(world.events.at(-1)?.error, 'invalid_request');
+  assert.equal((await world.store.figures()).openLogins, rows, 'nothing is stored');
+  pageOf(await ask({ state: 'x'.repeat(4000), nonce: 'y'.repeat(3000) }), 'login');
+});
