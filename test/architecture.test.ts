@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { renderDefinitions } from '../src/store/sqlite/compile-definitions.ts';
 
 // The map of the rooms as data. Imports go downward only, never sideways, and always through a door.
 
@@ -233,6 +234,11 @@ test('no file is longer than 400 lines, and most are under 150 (architecture §3
   );
   const short = lengths.filter(({ lines }) => lines < 150).length;
   assert.ok(short * 2 > lengths.length, `${short} of ${lengths.length} files are under 150 lines`);
+});
+
+test('the table of what an embedded dump may hold is what the migrations make (node src/store/sqlite/compile-definitions.ts)', () => {
+  const table = readFileSync(join(root, 'src/backupset/sqlite/definitions.ts'), 'utf8');
+  assert.equal(table, renderDefinitions());
 });
 
 test('files are kebab-case, one idea each, and none is a drawer (architecture §3.2)', () => {

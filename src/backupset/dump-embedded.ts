@@ -2,8 +2,9 @@ import type { DumpReport } from './contract.ts';
 import { type CountedTable, RealmCounter } from './dump-counts.ts';
 import { type Places, scanRow, valueText } from './dump-row.ts';
 import { checkNoNul, endOfStatement, skipSpace } from './dump-statement.ts';
-import { badDump, DumpWindow, INCOMPLETE } from './dump-window.ts';
+import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from './dump-window.ts';
 import { shown } from './faults.ts';
+import { SchemaSeen, SQLITE_APPLICATION } from './sqlite/index.ts';
 
 /** The line that ends an embedded dump. */
 const EMBEDDED_END = '-- idkit dump complete';
@@ -17,14 +18,6 @@ const LONGEST_STATEMENT = 1024 * 1024;
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const INSERT = new RegExp(`^INSERT INTO (${NAME}) ?\\((${NAME}(?:, ?${NAME})*)\\) ?VALUES\\s*`, 'i');
-const CREATE = new RegExp(
-  `^CREATE (?:TABLE (${NAME})\\s*\\(|(?:UNIQUE )?INDEX (${NAME}) ON |VIEW (${NAME})(?:\\s|\\()|TRIGGER (${NAME})\\s)`,
-  'i',
-);
-/** Functions of the sqlite3 shell and library that reach outside the database, in whatever schema text. */
-const REACHES_OUT =
-  /\b(load_extension|readfile|writefile|edit|fsdir|zipfile|fts3_tokenizer|lsdir)\s*"?\s*\(/i;
-
 /** What idkit writes into `meta` is two short rows; of anything else no more than this is kept. */
 const META_ROWS = 1000;
 const META_VALUE = 4096;
@@ -41,15 +34,19 @@ interface Insert {
 
 /**
  * Reads an embedded dump and lets through only what idkit's dump writes (contract §3, verify): `PRAGMA
- * foreign_keys=OFF`, `BEGIN`, schema and rows, `PRAGMA user_version|application_id`, `COMMIT`, the end line.
+ * foreign_keys=OFF`, `BEGIN`, the tables and indexes of one version of idkit's schema with rows of plain values,
+ * `PRAGMA user_version|application_id`, `COMMIT`, the end line. Of a version that is newer than this idkit, tables and
+ * indexes that compute nothing. Whatever is refused is named with its line.
  */
 export class EmbeddedDump {
   readonly #window = new DumpWindow(LONGEST_ROW);
   readonly #counter = new RealmCounter();
   #stage: 'start' | 'pragma' | 'open' | 'committed' | 'ended' = 'start';
   #insert: Insert | undefined;
-  #schemaVersion: number | undefined;
-  #usersDeclared = false;
+  readonly #pragmas = new Map<string, number>();
+  readonly #schema = new SchemaSeen();
+  /** Of the text that comes next. */
+  #line = 1;
   /** The last byte that was done with. */
   #before = LINE_END;
   readonly #meta = new Map<string, string>();
@@ -64,11 +61,15 @@ export class EmbeddedDump {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (rest.length > 0 || this.#stage !== 'ended')
       throw badDump(`it is cut off: the line ${shown(EMBEDDED_END)} does not end it`);
-    const realms = this.#counter.result(this.#usersDeclared);
+    const schemaVersion = this.#pragmas.get('user_version') ?? 0;
+    if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
+      throw badDump('its PRAGMA application_id is not that of idkit');
+    this.#schema.check(schemaVersion);
+    const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
     return {
       kind: 'sqlite',
       bytes: this.#window.bytes,
-      schemaVersion: this.#schemaVersion ?? 0,
+      schemaVersion,
       ...(realms === undefined ? {} : { realms }),
       ...(this.#meta.size === 0 ? {} : { meta: this.#meta }),
     };
@@ -77,18 +78,28 @@ export class EmbeddedDump {
   #scan(text: Buffer): number {
     let done = 0;
     for (;;) {
-      const next = this.#insert === undefined ? this.#scanTop(text, done) : this.#scanRows(text, done);
+      const next = this.#scanOne(text, done);
       if (next === INCOMPLETE) break;
+      this.#line += countLines(text, done, next);
       done = next;
     }
     if (done > 0) this.#before = text[done - 1]!;
     return done;
   }
 
+  #scanOne(text: Buffer, from: number): number {
+    try {
+      return this.#insert === undefined ? this.#scanTop(text, from) : this.#scanRows(text, from);
+    } catch (error) {
+      throw error instanceof BadDump ? error.atLine(this.#line) : error;
+    }
+  }
+
   /** One comment line or statement; for an INSERT only as far as VALUES. */
   #scanTop(text: Buffer, from: number): number {
     const start = skipSpace(text, from);
-    if (start === text.length) return start === from ? INCOMPLETE : start;
+    if (start > from) return start;
+    if (start === text.length) return INCOMPLETE;
     if (this.#stage === 'ended') throw badDump('something follows its end line');
     if (text[start] === 0x2d) return this.#scanComment(text, start);
     // The shell of sqlite3 takes a line that begins with a dot for a command of its own.
@@ -143,16 +154,11 @@ export class EmbeddedDump {
       this.#stage = 'committed';
       return;
     }
-    const pragma = /^PRAGMA (user_version|application_id) ?= ?(-?\d{1,10})$/i.exec(words);
-    if (pragma !== null) {
-      if (pragma[1]!.toLowerCase() === 'user_version') this.#schemaVersion = Number(pragma[2]);
-      return;
-    }
-    const create = CREATE.exec(words);
-    const name = create?.slice(1).find((part) => part !== undefined);
-    if (name === undefined || isSystemName(name) || REACHES_OUT.test(statement))
-      throw this.#refused(statement);
-    if (create?.[1] !== undefined && this.#counter.isUserTable(unquoted(name))) this.#usersDeclared = true;
+    const [, pragma = '', value] =
+      /^PRAGMA (user_version|application_id) ?= ?(-?\d{1,10})$/.exec(words) ?? [];
+    if (pragma !== '' && !this.#pragmas.has(pragma)) this.#pragmas.set(pragma, Number(value));
+    else if (/^CREATE /.test(statement)) this.#schema.add(statement, this.#line);
+    else throw this.#refused(statement);
   }
 
   #beginInsert(text: Buffer, start: number): number {
@@ -168,6 +174,7 @@ export class EmbeddedDump {
     if (isSystemName(match[1]!)) throw this.#refused(match[0]);
     const columns = (match[2]!.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
     const table = unquoted(match[1]!);
+    this.#schema.checkColumns(table, columns);
     const counted = this.#counter.table(table, columns);
     const meta = table === 'meta' ? metaColumns(columns) : undefined;
     const places =

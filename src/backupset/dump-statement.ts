@@ -2,28 +2,17 @@ import { badDump, INCOMPLETE } from './dump-window.ts';
 
 /**
  * Finds the end of the SQLite statement that begins at `start`: the place after its semicolon, or INCOMPLETE.
- * Quotes and comments are read as SQLite reads them; a trigger ends with `; END ;`, as in sqlite3_complete().
+ * Quotes and comments are read as SQLite reads them. A trigger would go on behind it, and is never let through.
  */
 export function endOfStatement(text: Buffer, start: number): number {
-  const trigger = /^CREATE\s+TRIGGER\b/i.test(text.toString('latin1', start, start + 64));
-  // How far the tail `; END` of a trigger was seen.
-  let seen = 'nothing' as 'nothing' | 'semicolon' | 'end';
   let at = start;
   while (at < text.length) {
     const byte = text[at]!;
-    if (byte === 0x3b) {
-      if (!trigger || seen === 'end') return at + 1;
-      seen = 'semicolon';
-      at++;
-    } else if (isSpace(byte)) at++;
+    if (byte === 0x3b) return at + 1;
+    if (isSpace(byte)) at++;
     else if (byte === 0x2d && text[at + 1] === 0x2d) at = after(text, '\n', at + 2);
     else if (byte === 0x2f && text[at + 1] === 0x2a) at = after(text, '*/', at + 2);
-    else {
-      const end = endOfToken(text, at);
-      const isEnd = end - at === 3 && text.toString('latin1', at, end).toUpperCase() === 'END';
-      seen = isEnd && seen === 'semicolon' ? 'end' : 'nothing';
-      at = end;
-    }
+    else at = endOfToken(text, at);
     if (at === INCOMPLETE) return INCOMPLETE;
   }
   return INCOMPLETE;

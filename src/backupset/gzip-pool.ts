@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { threadModule } from '../core/index.ts';
-import type { GzipJob, GzipJobDone } from './gzip-thread.ts';
+import type { GzipJob, GzipJobDone } from './deflate-block.ts';
 
 /** A compressed block. */
 export interface Deflated {

@@ -51,6 +51,7 @@ export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention.ts';
 export { checkSeal, makeSeal } from './seal.ts';
 export { openSet } from './set-handle.ts';
 export { createSetWriter } from './set-writer.ts';
+export { definitionsOf, isPlainDefinition, type SqliteDefinition } from './sqlite/index.ts';
 export { findVerdict, putVerdict, removeVerdict } from './verdicts.ts';
 export { verifySet } from './verify-set.ts';
 export { addConfigVersion, addEnvironmentVersion } from './versions.ts';

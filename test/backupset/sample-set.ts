@@ -63,10 +63,8 @@ export const DUMP = [
   "INSERT INTO account(id,realm_id,service_account_client,score) VALUES('u2','r1','c1',-9e999),('u3','r2',NULL,9e999),",
   "('u4','r2',NULL,-9223372036854775808);",
   'CREATE UNIQUE INDEX realm_name ON realm (name);',
-  'CREATE TRIGGER keep AFTER DELETE ON realm BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM account; END;',
-  'CREATE VIEW names AS SELECT name FROM realm;',
-  'PRAGMA application_id=7;',
-  'PRAGMA user_version=3;',
+  'PRAGMA application_id=1768188788;',
+  'PRAGMA user_version=1000;',
   'COMMIT;',
   '-- idkit dump complete',
   '',
@@ -125,7 +123,7 @@ export async function makeSet(root: string, options: SampleOptions = {}): Promis
     ...(options.older === true ? {} : { sealed: true }),
     service: { kind: 'idkit', version: '0.1.0' },
     ...(has('database')
-      ? { database: { kind: 'sqlite', version: '3.53.4', schemaVersion: 3, bytes: 4096 } as const }
+      ? { database: { kind: 'sqlite', version: '3.53.4', schemaVersion: 1000, bytes: 4096 } as const }
       : {}),
     realms: DUMP_REALMS.map(({ realm, users }) => ({
       realm,

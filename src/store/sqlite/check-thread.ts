@@ -1,12 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { definitionsOf } from '../../backupset/index.ts';
 import { IdkitError, Secret } from '../../core/index.ts';
 import { openKeyring } from '../sealing/keyring.ts';
 import { checkMasterKeys } from '../sealing/proofs.ts';
 import type { CheckRequest, FromCheck } from './check.ts';
 import { toFault } from './faults.ts';
 import { quickCheck } from './file.ts';
-import { checkKind, migrate } from './prepare-file.ts';
+import { checkKind, migrate, schemaVersion } from './prepare-file.ts';
 import { summarize } from './summary.ts';
 
 const { file, masterKey, masterKeyOld } = workerData as CheckRequest;
@@ -28,6 +29,8 @@ function check() {
   const orphan = database.prepare('PRAGMA foreign_key_check').get();
   if (orphan !== undefined)
     throw damaged(`a row of ${orphan['table']} belongs to a row of ${orphan['parent']} that is missing`);
+  // Before anything is written there: a trigger would run.
+  checkSchema();
   migrate(database);
   checkSchema();
   const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
@@ -36,22 +39,22 @@ function check() {
   return summarize(database);
 }
 
-/** Tables, indexes and triggers are exactly those that this program makes: a dump may not bring its own. */
+/** Tables and indexes are exactly those of its version, as the dump's reader has them: a dump may not bring its own. */
 function checkSchema(): void {
-  const expected = new DatabaseSync(':memory:');
-  migrate(expected);
-  const list = (of: DatabaseSync) =>
-    of
-      .prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name')
-      .all()
-      .map((row) => JSON.stringify(Object.values(row)));
-  const known = new Set(list(expected));
-  const found = list(database);
-  expected.close();
-  const foreign = found.find((entry) => !known.has(entry));
+  const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
+  const found = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+  const own = found.filter(({ type, name, sql }) => !isKeyOfTable(type, name, sql));
+  const foreign = own.find(({ sql }) => !expected.has(String(sql)));
   if (foreign !== undefined)
-    throw damaged(`its schema holds what idkit does not make: ${foreign.slice(0, 80)}`);
-  if (found.length !== known.size) throw damaged('a table or index of its schema is missing');
+    throw damaged(
+      `its schema holds what idkit does not make: ${JSON.stringify(Object.values(foreign)).slice(0, 80)}`,
+    );
+  if (own.length !== expected.size) throw damaged('a table or index of its schema is missing');
+}
+
+/** What SQLite makes by itself for a key of a table. */
+function isKeyOfTable(type: unknown, name: unknown, sql: unknown): boolean {
+  return type === 'index' && sql === null && String(name).startsWith('sqlite_autoindex_');
 }
 
 function damaged(why: string): IdkitError {

@@ -14,11 +14,15 @@ export function prepareForWriting(database: DatabaseSync): void {
   migrate(database);
 }
 
-/** @throws IDKIT_VERSION where the schema is newer than this program */
-export function migrate(database: DatabaseSync): void {
+/**
+ * Lifts a database to the newest version of the schema, or an older one.
+ *
+ * @throws IDKIT_VERSION where the schema is newer than this program
+ */
+export function migrate(database: DatabaseSync, to = SCHEMA_VERSION): void {
   const version = schemaVersion(database);
   if (version > SCHEMA_VERSION) throw newer(version);
-  for (let next = version; next < SCHEMA_VERSION; next++) {
+  for (let next = version; next < to; next++) {
     database.exec('BEGIN IMMEDIATE');
     try {
       database.exec(MIGRATIONS[next]!);

@@ -1,9 +1,8 @@
+import { isPlainDefinition } from '../../../backupset/index.ts';
 import { endOfLiteral } from '../literals.ts';
 
 const NAME = `(?:"(?:[^"]|"")+"|[A-Za-z_][A-Za-z0-9_]*)`;
 const PRAGMA = /^PRAGMA\s+(?:foreign_keys\s*=\s*OFF|(?:user_version|application_id)\s*=\s*-?\d{1,10})\s*$/i;
-const TABLE = new RegExp(String.raw`^CREATE\s+TABLE\s+${NAME}\s*\(`, 'i');
-const OTHER = new RegExp(String.raw`^CREATE\s+(?:UNIQUE\s+INDEX|INDEX|TRIGGER|VIEW)\s+${NAME}\s`, 'i');
 const INSERT = new RegExp(
   String.raw`^INSERT\s+INTO\s+${NAME}\s*\(\s*${NAME}(?:\s*,\s*${NAME})*\s*\)\s*VALUES\s*`,
   'i',
@@ -23,7 +22,7 @@ export function statementKind(statement: Buffer): StatementKind | undefined {
   if (/^BEGIN(?:\s+TRANSACTION)?\s*$/i.test(head)) return 'begin';
   if (/^COMMIT\s*$/i.test(head)) return 'commit';
   if (PRAGMA.test(head)) return 'pragma';
-  if (TABLE.test(head) || OTHER.test(head)) return 'create';
+  if (isPlainDefinition(statement.toString('latin1'))) return 'create';
   return undefined;
 }
 

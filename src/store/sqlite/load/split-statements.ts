@@ -11,7 +11,7 @@ const SEMICOLON = 0x3b;
 
 /**
  * Cuts SQL text into statements, without their semicolon. Literals, quoted names and `--` comments may hold
- * semicolons; a trigger ends at its `END`.
+ * semicolons.
  */
 export class StatementSplitter {
   #rest: Buffer = Buffer.alloc(0);
@@ -32,7 +32,6 @@ export class StatementSplitter {
       }
       const statement = withoutComments(bytes.subarray(start, next.at));
       at = next.at + 1;
-      if (isOpenTrigger(statement)) continue;
       statements.push(statement);
       start = at;
     }
@@ -87,9 +86,4 @@ function withoutComments(statement: Buffer): Buffer {
     if (end === -1) return statement.subarray(statement.length);
     at = end + 1;
   }
-}
-
-function isOpenTrigger(statement: Buffer): boolean {
-  if (!/^CREATE\s+TRIGGER\s/i.test(statement.toString('latin1', 0, 32))) return false;
-  return !/;\s*END\s*$/i.test(statement.toString('latin1', Math.max(0, statement.length - 64)));
 }
