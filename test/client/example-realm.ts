@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readMetrics } from '../http/service.ts';
 import { makePlace, post, readSecrets, runIdkit, type Service, startIdkit } from '../journey/idkit.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** `idkit serve` with the realm of examples/realm.json. */
 export interface ExampleRealm {
@@ -76,9 +77,7 @@ export async function until(
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),
 ): Promise<void> {
-  const end = performance.now() + 120_000;
-  while (!(await holds())) {
-    if (performance.now() > end) assert.fail(`never: ${typeof what === 'string' ? what : what()}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
+  const seen = typeof what === 'string' ? undefined : what;
+  const name = typeof what === 'string' ? what : 'the condition holds';
+  await waitUntil(name, holds, { seconds: 120, every: 10, ...(seen === undefined ? {} : { seen }) });
 }

@@ -6,9 +6,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readEnvFile } from '../../src/config/index.ts';
 import { BIN } from '../journey/idkit.ts';
+import { waitUntil } from '../wait-until.ts';
 import { type EngineKind, findContainerId } from './engines.ts';
 import { programsOf } from './killed-restore.ts';
 import type { Place } from './place.ts';
@@ -19,6 +19,9 @@ const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
  * What goes wrong with the containers of one platform, one fault after the other. `every` one, else those that
  * differ from engine to engine.
  */
+/** Containers take their time. */
+const PATIENCE = { seconds: 180, every: 200 };
+
 export function partFaults(kind: EngineKind, place: Place, every: boolean): void {
   const idOf = (service: string): Promise<string> =>
     findContainerId(place.engine, place.platform.project, service);
@@ -185,7 +188,11 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       const locks =
         "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'admin_event'::regclass AND granted";
       const ask = ['exec', database, 'psql', '-U', 'idkit', '-Atc', locks];
-      await until(async () => (await place.engine.call(ask)).trim() === '1');
+      await waitUntil(
+        'the process is there',
+        async () => (await place.engine.call(ask)).trim() === '1',
+        PATIENCE,
+      );
       for (const [signal, expected] of [
         ['SIGTERM', 143],
         ['SIGINT', 130],
@@ -196,7 +203,11 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
           stdio: 'ignore',
         });
         const exit = once(child, 'exit');
-        await until(async () => (await programsOf(place.engine, database)).includes('pg_dump'));
+        await waitUntil(
+          'pg_dump runs',
+          async () => (await programsOf(place.engine, database)).includes('pg_dump'),
+          PATIENCE,
+        );
         child.kill(signal);
         const [code] = await exit;
         assert.equal(code, expected);
@@ -206,7 +217,11 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       }
       const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%'";
       await place.engine.call(['exec', database, 'psql', '-U', 'idkit', '-c', end]);
-      await until(async () => !(await programsOf(place.engine, database)).includes('pg_dump'));
+      await waitUntil(
+        'pg_dump has ended',
+        async () => !(await programsOf(place.engine, database)).includes('pg_dump'),
+        PATIENCE,
+      );
       await held;
       await ok(['backup', '--quiet'], PASSPHRASE);
     });
@@ -253,7 +268,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     });
     const said = text(child.stderr);
     const exit = once(child, 'exit');
-    await until(async () => /idle/.test(await logOf('idkit')));
+    await waitUntil('the log says idle', async () => /idle/.test(await logOf('idkit')), PATIENCE);
     child.kill('SIGINT');
     const [code] = await exit;
     assert.equal(code, 130, await said);
@@ -283,12 +298,4 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     const id = await idOf(service);
     return id === '' ? '' : place.engine.call(['logs', id]).catch(() => '');
   };
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 180_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < end, 'it did not come about within three minutes');
-    await sleep(200);
-  }
 }

@@ -104,9 +104,14 @@ export function openShell(dir: string, env: Readonly<Record<string, string>> = {
       child.stdin!.write(`${command}\necho '${mark}'\n`);
       while (!text.includes(mark, from)) {
         if (ended) throw new Error(`the shell ended in ${command}: ${text.slice(from)}`);
-        await new Promise<void>((resolve) => {
+        let late: NodeJS.Timeout | undefined;
+        await new Promise<void>((resolve, reject) => {
           wake = resolve;
+          const fail = () =>
+            reject(new Error(`${command} said nothing more in ten minutes: ${text.slice(from)}`));
+          late = setTimeout(fail, 600_000);
         });
+        clearTimeout(late);
       }
       const end = text.indexOf(mark, from);
       return text.slice(from, end).replace(/^\n/, '');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RESTORE_STEPS, type RestoreOptions, restore } from '../../src/procedures/index.ts';
 import { PASSPHRASE, procedureOptions } from '../procedures/platform.ts';
 import {
@@ -13,6 +12,7 @@ import {
 import { NEW, OLD } from '../procedures/restored-state.ts';
 import { spawnProcedure } from '../procedures/spawn-procedure.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...procedureOptions(),
@@ -29,8 +29,12 @@ async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<v
   assert.deepEqual(left, [], when);
   assert.deepEqual(await platform.databases(), ['idkit'], when);
   // What serves a client at the server ends a little after the client.
-  for (let tries = 0; (await platform.clients()).length > 0 && tries < 100; tries++) await sleep(100);
-  assert.deepEqual(await platform.clients(), [], when);
+  let clients: readonly string[] = [];
+  const nobody = async () => {
+    clients = await platform.clients();
+    return clients.length === 0;
+  };
+  await waitUntil(`nobody is left at the server (${when})`, nobody, { seconds: 10, seen: () => clients });
 }
 
 const skip = missingPostgres() ?? false;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { dumpOf, inPieces, never, startKeycloakServer } from '../runtime/postgres-keycloak.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const CLIENTS = 200;
 
@@ -44,10 +45,13 @@ test('200 clients that come back at once stop no swap, and see the old state or 
     }
   });
   try {
-    while (!seen.has('globex,initech,later,master') || attempts < CLIENTS) await sleep(20);
+    const all = () => seen.has('globex,initech,later,master') && attempts >= CLIENTS;
+    await waitUntil('every client has tried and one has seen the live realms', all, {
+      seen: () => [...seen],
+    });
     await database.swapDatabase('x');
-    const until = Date.now() + 30_000;
-    while (!seen.has('acme,globex,initech,master') && Date.now() < until) await sleep(20);
+    const swapped = () => seen.has('acme,globex,initech,master');
+    await waitUntil('a client has seen the realms of the other database', swapped, { seen: () => [...seen] });
     await database.unswapDatabase('x');
     await database.swapDatabase('x');
   } finally {

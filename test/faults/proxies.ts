@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** A reverse proxy in front of replicas: its program, its configuration as README shows it, without TLS. */
 interface Proxy {
@@ -121,10 +121,10 @@ export async function startProxy(
     rmSync(dir, { recursive: true, force: true });
   });
   const address = `http://127.0.0.1:${port}`;
-  const until = performance.now() + 20_000;
-  while ((await fetch(`${address}/health`).catch(() => undefined))?.status !== 200) {
-    assert.ok(performance.now() < until && child.exitCode === null, `${name} leads to a replica: ${said}`);
-    await sleep(50);
-  }
+  const leads = async () => {
+    assert.equal(child.exitCode, null, `${name} runs: ${said}`);
+    return (await fetch(`${address}/health`).catch(() => undefined))?.status === 200;
+  };
+  await waitUntil(`${name} leads to a replica`, leads, { every: 50, seen: () => said });
   return address;
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, type JWTPayload, jwtVerify } from 'jose';
+import { waitUntil } from '../wait-until.ts';
 import { type AdminApi, administrator, loginAs } from './administrator.ts';
 import { html, logInAt, openPage, passwordOf, person } from './browser/acme.ts';
 import { CookieJar } from './browser/cookie-jar.ts';
@@ -126,7 +127,10 @@ async function logout(clientId: string, refreshToken: string): Promise<void> {
 
 /** Resolves once so many calls came; the end of a session waits for them, but not for ever. */
 async function calls(count: number): Promise<void> {
-  for (let tries = 0; tries < 3000 && received.length < count; tries++) await pause(10);
+  await waitUntil(`${count} calls came`, () => received.length >= count, {
+    seconds: 30,
+    seen: () => received.length,
+  });
   assert.equal(received.length, count);
 }
 

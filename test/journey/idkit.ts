@@ -1,12 +1,11 @@
-import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnvFile } from '../../src/config/index.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** The program of this checkout. */
 export const BIN = fileURLToPath(new URL('../../bin/idkit.js', import.meta.url));
@@ -98,21 +97,28 @@ export async function startIdkit(
     },
   );
   const text = { stdout: '', stderr: '' };
-  const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
+  let ended: { code: number | null } | undefined;
+  const closed = new Promise<number | null>((resolve) =>
+    child.on('close', (code) => {
+      ended = { code };
+      resolve(code);
+    }),
+  );
   child.stderr.on('data', (chunk) => {
     text.stderr += chunk;
   });
-  const { address, managementUrl } = await new Promise<Pick<Service, 'address' | 'managementUrl'>>(
-    (resolve, reject) => {
-      child.stdout.on('data', (chunk) => {
-        text.stdout += chunk;
-        const [, address, managementUrl] =
-          /"address":"([^"]+)"(?:,"managementUrl":"([^"]+)")?/.exec(text.stdout) ?? [];
-        if (address !== undefined) resolve({ address, managementUrl });
-      });
-      void closed.then((code) => reject(new Error(`serve ended with ${code}: ${text.stderr}`)));
-    },
-  );
+  child.stdout.on('data', (chunk) => {
+    text.stdout += chunk;
+  });
+  const find = () => {
+    if (ended !== undefined) throw new Error(`serve ended with ${ended.code}: ${text.stderr}`);
+    return /"address":"([^"]+)"(?:,"managementUrl":"([^"]+)")?/.exec(text.stdout);
+  };
+  const [, address = '', managementUrl] = await waitUntil('serve says its address', find, {
+    seconds: 120,
+    every: 5,
+    seen: () => text.stderr,
+  });
   const stop: Service['stop'] = async (signal = 'SIGTERM') => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal);
     return closed;
@@ -129,8 +135,9 @@ export async function startIdkit(
         .map((line) => JSON.parse(line) as Record<string, unknown>),
     stderr: () => text.stderr,
     async told(pattern) {
-      for (let tries = 0; tries < 6000 && !pattern.test(text.stderr); tries++) await sleep(10);
-      assert.match(text.stderr, pattern);
+      await waitUntil(`stderr matches ${pattern}`, () => pattern.test(text.stderr), {
+        seen: () => text.stderr,
+      });
     },
     run: (argv, more = {}) =>
       runIdkit(argv, {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { BIN, makePlace } from '../journey/idkit.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { type KeycloakServer, missingKeycloak, runSql, startKeycloak } from './keycloak-server.ts';
 import { makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts';
 
@@ -198,7 +199,10 @@ async function endWhileStarting(
     });
     child.once('exit', () => resolve());
   });
-  while (!keycloak.runs() && child.exitCode === null) await sleep(20);
+  await waitUntil(
+    'Keycloak runs, or the restore has ended',
+    () => keycloak.runs() || child.exitCode !== null,
+  );
   // Long enough for the command to return, and too short for Keycloak to answer.
   await sleep(1000);
   assert.ok(child.kill(signal));

@@ -11,6 +11,7 @@ import { openScratchCluster } from '../../src/runtime/postgres/scratch-cluster.t
 import { inPieces, never } from '../runtime/postgres-keycloak.ts';
 import { runSql } from '../store/databases.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { makeDirectory, onSmallDisk, PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
 import { OLD } from './restored-state.ts';
@@ -85,9 +86,10 @@ describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, (
       if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
     });
     assert.equal(ended.signal, 'SIGKILL', ended.stderr);
-    for (let tries = 0; tries < 600 && servers().length > 0; tries++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.deepEqual(servers(), []);
+    await waitUntil('no server of a drill is left', () => servers().length === 0, {
+      every: 100,
+      seen: servers,
+    });
   });
 
   it('without the programs of a server: a database of a new name beside the live one, which goes with it', async (t) => {

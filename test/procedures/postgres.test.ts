@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateMasterKey, loadSettings, readEnvFile } from '../../src/config/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
@@ -20,6 +19,7 @@ import { openRuntime, startService } from '../../src/runtime/open.ts';
 import { runSql } from '../store/databases.ts';
 import { CLEARTEXT, startHostile } from '../store/hostile-postgres.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { PASSPHRASE, procedureOptions } from './platform.ts';
 import { openPlatforms, type PostgresPlatforms } from './postgres-platform.ts';
 import { NEW, OLD } from './restored-state.ts';
@@ -56,8 +56,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.equal(await platform.password(), 'new');
     assert.deepEqual(await platform.databases(), ['idkit']);
     // A server hears a little later of who has gone.
-    for (let tries = 0; tries < 300 && (await platform.clients()).length > 0; tries++) await sleep(100);
-    assert.deepEqual(await platform.clients(), []);
+    await waitUntil('nobody is left at the server', async () => (await platform.clients()).length === 0);
     assert.deepEqual(
       (await readdir(dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path)),
       [],

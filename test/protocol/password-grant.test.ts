@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import type { Credential, User } from '../../src/model/index.ts';
+import { waitUntil } from '../wait-until.ts';
 import {
   claimsOf,
   closePasswords,
@@ -218,7 +219,7 @@ describe('hashes of older parameters (facts §9)', () => {
     await caseOf(user.username, { password: 'wrong' });
     assert.equal(await algorithmOf(user), 'pbkdf2-sha256');
     await realm.login(user.username);
-    await until(async () => (await algorithmOf(user)) === 'argon2');
+    await waitUntil('the hash is replaced', async () => (await algorithmOf(user)) === 'argon2');
     assert.ok((await realm.login(user.username)).access_token);
   });
 
@@ -377,12 +378,4 @@ function hotp(secret: string, counter: number): string {
   const mac = createHmac('sha1', secret).update(message).digest();
   const at = mac[19]! & 15;
   return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
-}
-
-async function until(done: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + 60_000;
-  while (!(await done())) {
-    if (Date.now() > end) throw new Error('did not happen within 60 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

@@ -7,6 +7,7 @@ import { login, readMetrics, refresh } from '../http/service.ts';
 import { runIdkit, type Service } from '../journey/idkit.ts';
 import { runSql } from '../store/databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { openReplicas, type Replicas } from './replicas.ts';
 
 const skip = missingPostgres();
@@ -34,15 +35,12 @@ after(async () => {
 const told = (message: string, from = 0) => toldBy(service, message, from);
 
 async function toldBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
-  for (let tries = 0; tries < 6000; tries++) {
-    const line = by
+  const find = () =>
+    by
       .log()
       .slice(from)
       .find(({ msg }) => msg === message);
-    if (line !== undefined) return line;
-    await sleep(20);
-  }
-  throw new Error(`the log never said ${message}: ${by.stderr()}`);
+  return waitUntil(`the log says "${message}"`, find, { seconds: 120, seen: () => by.stderr() });
 }
 
 /** One figure of /metrics, its series added up. */
@@ -98,11 +96,12 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
   await told('a worker was replaced', lines);
   // The server learns a little later that the one that was killed is gone.
-  let pids = await pidsOfWorkers();
-  for (let tries = 0; pids.includes(victim) && tries < 3000; tries++) {
-    await sleep(20);
+  let pids: readonly number[] = [];
+  const gone = async () => {
     pids = await pidsOfWorkers();
-  }
+    return !pids.includes(victim);
+  };
+  await waitUntil('the worker that was killed is gone', gone, { seen: () => pids });
   assert.equal(pids.length, WORKERS);
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
   assert.equal(await figure('process_start_time_seconds'), start);
@@ -110,6 +109,30 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
     Array.from({ length: 12 }, () => fetch(`${service.address}/health/ready`)),
   );
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+});
+
+test('a worker that gets SIGTERM goes once another is ready; what it counted stays', { skip }, async () => {
+  const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
+  const { refresh_token: token } = await login(service);
+  assert.equal((await refresh(service, token!)).status, 200);
+  const lines = service.log().length;
+  const old = await pidsOfWorkers();
+  for (const pid of old) process.kill(pid, 'SIGTERM');
+  let pids: readonly number[] = [];
+  const replaced = async () => {
+    // No connection of its own is refused or told that the service ends.
+    assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
+    pids = await pidsOfWorkers();
+    return pids.length === WORKERS && !pids.some((pid) => old.includes(pid));
+  };
+  await waitUntil('all workers are replaced', replaced, { seen: () => pids });
+  assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), counted + 1);
+  const said = service
+    .log()
+    .slice(lines)
+    .map(({ msg }) => msg);
+  assert.equal(said.filter((msg) => msg === 'a worker was replaced').length, WORKERS);
+  assert.ok(!said.includes('a worker ended and will be replaced'), 'none of them failed');
 });
 
 test('what keeps workers from starting is told once, with its own code', { skip }, async () => {
@@ -138,11 +161,7 @@ test('workers whose first process is killed end too, and leave the port', { skip
   const workers = await pidsOfWorkers(quick);
   assert.equal(workers.length, 2);
   process.kill(parentOf(workers[0]!), 'SIGKILL');
-  for (const pid of workers)
-    for (let tries = 0; lives(pid); tries++) {
-      assert.ok(tries < 3000, `worker ${pid} ends`);
-      await sleep(20);
-    }
+  for (const pid of workers) await waitUntil(`worker ${pid} ends`, () => !lives(pid));
 });
 
 test('figures of the workers are told without the database too, and readiness says that it is away', {

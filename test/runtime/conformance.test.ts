@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createDumpInspector } from '../../src/backupset/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { openRuntime, type Runtime } from '../../src/runtime/open.ts';
@@ -16,6 +15,7 @@ import {
   type TestPlatform,
   tokenUrl,
 } from '../http/service.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
 const signal = new AbortController().signal;
@@ -82,7 +82,7 @@ test('"writes the SQL dump of one consistent snapshot while the service goes on"
     const working = Promise.all(writers);
     const rotated = async () => {
       const before = rotations;
-      while (rotations === before) await Promise.race([working, sleep(5)]);
+      await Promise.race([working, waitUntil('a token is rotated', () => rotations > before, { every: 5 })]);
     };
     try {
       for (const id of ['round-1', 'round-2']) {

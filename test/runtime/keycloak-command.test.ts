@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { loadSettings, type Settings } from '../../src/config/index.ts';
 import { parseCommandWords } from '../../src/runtime/keycloak/command-words.ts';
 import { runOperatorCommand } from '../../src/runtime/keycloak/operator-command.ts';
 import { openRuntime, startService } from '../../src/runtime/open.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const words = (text: string) => parseCommandWords(text, 'keycloak.start');
 
@@ -131,7 +131,7 @@ it('a command may stay in the foreground: it lives on when idkit no longer waits
   const mark = join(settings.dir, 'mark');
   const command = runOperatorCommand(settings, 'start', `sh -c 'sleep 0.3; echo on > "${mark}"; sleep 60'`);
   command.release();
-  while (!existsSync(mark)) await sleep(20);
+  await waitUntil('the command writes its mark', () => existsSync(mark));
   command.kill();
   await assert.rejects(command.ended, { message: 'keycloak.start was ended by SIGTERM' });
 });

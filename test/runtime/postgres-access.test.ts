@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
 import { openContext } from '../../src/runtime/postgres/database.ts';
@@ -12,6 +11,7 @@ import { explainEnd, mayRefusePassword } from '../../src/runtime/postgres/faults
 import { openLocalPrograms } from '../../src/runtime/postgres/local-programs.ts';
 import { onSmallDisk } from '../procedures/platform.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import {
   checkNothingLoaded,
   dumpOf,
@@ -182,7 +182,7 @@ test('where the server asks nobody for a password, as in its container, the rest
     writeFileSync(rules, text);
     server.sql('postgres', 'SELECT pg_reload_conf()');
     // A new session has the time from the process that starts it and lets it in.
-    while (loadedAt() === before) await sleep(20);
+    await waitUntil('the server has read its rules', () => loadedAt() !== before);
   };
   const open = (password: string, other: string) =>
     server.open({

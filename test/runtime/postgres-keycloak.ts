@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { createDumpInspector, type DumpReport } from '../../src/backupset/index.ts';
 import { parsePostgresUrl } from '../../src/config/index.ts';
@@ -16,6 +15,7 @@ import {
 } from '../../src/runtime/postgres/database.ts';
 import { openLocalPrograms } from '../../src/runtime/postgres/local-programs.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** The dump that a real Keycloak 26.7.3 filled, as pg_dump wrote it. */
 export const KEYCLOAK_SQL = gunzipSync(
@@ -168,6 +168,5 @@ export async function checkNobodyLeft(
   { what = 'somebody is left', but }: { what?: string; but?: string } = {},
 ): Promise<void> {
   const left = () => server.clients().filter((name) => name !== but);
-  for (let tries = 0; left().length > 0 && tries < 100; tries++) await sleep(100);
-  assert.deepEqual(left(), [], what);
+  await waitUntil(`nobody is left (${what})`, () => left().length === 0, { seconds: 10, seen: left });
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Store } from '../../src/store/index.ts';
 import { aClient, aRealm, aRole } from '../conformance/records.ts';
+import { waitUntil } from '../wait-until.ts';
 import { applyAsRead } from './as-read.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -35,11 +36,14 @@ const between = (title: string, run: (place: Place, t: TestContext) => Promise<v
 
 /** Waits until a store has the realm with that role. */
 async function hasRole(store: Store, id: string | undefined): Promise<void> {
-  for (;;) {
-    const realm = await store.findRealm('acme');
-    if (realm !== undefined && (id === undefined || realm.roles.has(id))) return;
-    await sleep(5);
-  }
+  await waitUntil(
+    id === undefined ? 'the realm is seen' : `the role ${id} is seen`,
+    async () => {
+      const realm = await store.findRealm('acme');
+      return realm !== undefined && (id === undefined || realm.roles.has(id));
+    },
+    { every: 5 },
+  );
 }
 
 /** Adds a role as another store does. */
@@ -99,7 +103,10 @@ between(
       store,
       clients.map((client) => ({ do: 'put', client: { ...client, enabled: false } })),
     );
-    while ((await other.findClient('realm-1', 'c399'))!.enabled) await sleep(5);
+    await waitUntil(
+      'the last client is disabled',
+      async () => !(await other.findClient('realm-1', 'c399'))!.enabled,
+    );
   },
 );
 
@@ -118,7 +125,7 @@ between(
     );
     const feed = `usename = 'changes_${name}' AND query LIKE '%configuration_change%'`;
     const find = `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${feed}`;
-    while ((await runSql(pg, find)).length === 0) await sleep(20);
+    await waitUntil('its feed is ended', async () => (await runSql(pg, find)).length > 0);
     await lonely.listRealmNames();
     await hasRole(lonely, undefined);
     await store.apply([{ do: 'create', role: aRole({ id: 'alone', name: 'alone' }) }]);
@@ -145,7 +152,7 @@ between('a long change of a realm with a name of many bytes is told as well', as
   const roles = Array.from({ length: 300 }, (_, i) => aRole({ id: `r${i}`, name: `r${i}`, realmId: id }));
   const applied = await store.apply(roles.map((role) => ({ do: 'create', role })));
   assert.deepEqual(applied, { outcome: 'applied' });
-  while (!(await other.findRealm('kingdom'))!.roles.has('r299')) await sleep(5);
+  await waitUntil('the last role is seen', async () => (await other.findRealm('kingdom'))!.roles.has('r299'));
 });
 
 between('rows of changes go when all have seen them', async ({ pg, name, store }) => {

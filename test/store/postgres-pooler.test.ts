@@ -5,9 +5,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { aRealm, aRole } from '../conformance/records.ts';
 import { freePort } from '../free-port.ts';
+import { waitUntil } from '../wait-until.ts';
 import { makeDatabase, openOn, runSql } from './databases.ts';
 import { newDirectory } from './files.ts';
 import { missingPostgres, ownerOfClusters, type PostgresServer, startPostgres } from './postgres-server.ts';
@@ -51,10 +51,10 @@ async function startPooler(t: TestContext, pg: PostgresServer, name: string, mod
     pooler.kill('SIGKILL');
     await ended;
   });
-  while (!(await accepts(port))) {
+  await waitUntil('pgbouncer accepts', () => {
     assert.equal(pooler.exitCode, null, 'pgbouncer runs');
-    await sleep(10);
-  }
+    return accepts(port);
+  });
   return `postgres://${pg.user}@127.0.0.1:${port}/${name}`;
 }
 
@@ -78,7 +78,7 @@ test('a pooler that keeps sessions is as good as none: locks, limits and notific
   assert.equal((await other.findRealm('acme'))!.roles.size, 0);
   const end = await store.takeTurn('a turn');
   await store.apply([{ do: 'create', role: aRole({}) }]);
-  while ((await other.findRealm('acme'))!.roles.size === 0) await sleep(5);
+  await waitUntil('the role is seen', async () => (await other.findRealm('acme'))!.roles.size > 0);
   await end();
   const [locks] = await runSql(
     server!,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IdkitError } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { aClient, aCode, aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { waitUntil } from '../wait-until.ts';
 import { makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 import { wayTo } from './way-to.ts';
@@ -109,7 +110,9 @@ test('a server that ends at once under refresh load loses no answered rotation a
   let over = false;
   const running = refresh(stores, answered, tokens, faults, () => over);
   const untilAll = async (uses: number) => {
-    while (answered.some((use) => use < uses)) await Promise.race([running, sleep(5)]);
+    const all = () => answered.every((use) => use >= uses);
+    const seen = () => answered;
+    await Promise.race([running, waitUntil(`each family is rotated ${uses} times`, all, { every: 5, seen })]);
   };
   for (let round = 1; round <= 3; round++) {
     await untilAll(round * 15);
@@ -121,7 +124,7 @@ test('a server that ends at once under refresh load loses no answered rotation a
   }
   // Down for longer than a store waits: callers are told, and nothing else happens.
   await server.stop('immediate');
-  while (faults.length === 0) await sleep(20);
+  await waitUntil('a caller is refused', () => faults.length > 0);
   await server.start();
   await untilAll(80);
   over = true;
@@ -166,7 +169,8 @@ for (const maxReuse of [0, 1])
     await assert.rejects(rotate(store, 1, '1 1', '1 lost'), { code: 'IDKIT_UNREACHABLE' });
     assert.deepEqual(await current(1), hash('1 lost'));
     way.mend();
-    while ((await current(1)).equals(hash('1 lost'))) await sleep(10);
+    const undone = async () => !(await current(1)).equals(hash('1 lost'));
+    await waitUntil('the rotation that nobody was answered is taken back', undone);
     assert.deepEqual(await rotate(elsewhere, 1, '1 1', '1 2'), { outcome: 'rotated' });
     if (maxReuse > 0) assert.deepEqual(await rotate(store, 1, '1 1', '1 3'), { outcome: 'rotated' });
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
@@ -191,7 +195,10 @@ test('a login whose answer is lost on the way is done once, and told so', {
       );
       // Each is answered before the next end: where a connection takes long to be made none would get through.
       unanswered = new Set(atWork);
-      while (unanswered.size > 0) await sleep(5);
+      await waitUntil('each caller is answered', () => unanswered.size === 0, {
+        every: 5,
+        seen: () => [...unanswered],
+      });
     }
   })();
   const logIn = async (id: string, answered: () => void): Promise<void> => {
@@ -240,7 +247,8 @@ test('connections that the server ends one by one fail no call', { skip }, async
   const running = refresh([store], answered, tokens, faults, () => over);
   for (let round = 0; round < 8; round++) {
     const before = [...answered];
-    while (answered.every((use, i) => use < before[i]! + 3)) await Promise.race([running, sleep(2)]);
+    const some = () => answered.some((use, i) => use >= before[i]! + 3);
+    await Promise.race([running, waitUntil('a family is rotated three times', some, { every: 2 })]);
     await runSql(server, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
     await store.findSession('session-1', false);
   }
@@ -258,11 +266,10 @@ test('of several hosts the one that takes writes is used, and looked for again w
     await runSql(server, `ALTER SYSTEM SET default_transaction_read_only = ${takes ? 'off' : 'on'}`);
     await runSql(server, 'SELECT pg_reload_conf()');
     const wanted = takes ? 'off' : 'on';
-    for (;;) {
+    await waitUntil(`default_transaction_read_only is ${wanted}`, async () => {
       const [row] = await runSql(server, `SELECT current_setting('default_transaction_read_only') AS now`);
-      if (row!['now'] === wanted) return;
-      await sleep(10);
-    }
+      return row!['now'] === wanted;
+    });
   };
   for (const server of [first, second]) {
     await runSql(server, 'CREATE DATABASE idkit');

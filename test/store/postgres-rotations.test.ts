@@ -6,6 +6,7 @@ import { IdkitError } from '../../src/core/index.ts';
 import type { Rotation, Store } from '../../src/store/index.ts';
 import { Batches } from '../../src/store/postgres/batches.ts';
 import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { waitUntil } from '../wait-until.ts';
 import { connectionOf, makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, startPostgres } from './postgres-server.ts';
 import { wayTo } from './way-to.ts';
@@ -75,7 +76,7 @@ test('callers that waited while a batch could not reach the database are told wi
     },
   });
   const early = Promise.allSettled(Array.from({ length: 9 }, (_, i) => reads.call(i)));
-  while (batches === 0) await sleep(1);
+  await waitUntil('the first batch runs', () => batches > 0, { every: 1 });
   const late = reads.call(10);
   refuse();
   assert.ok((await early).every(({ status }) => status === 'rejected'));
@@ -102,7 +103,7 @@ test('a rotation that takes effect only after its caller was told of no answer i
     if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);
   }
   const sent = store.rotateRefreshToken(turn(0, '0 1', '0 lost'));
-  while ((await waiting()).length < 2) await sleep(20);
+  await waitUntil('both commits wait for the standby', async () => (await waiting()).length >= 2);
   const presented = (await elsewhere.findFamily('family-0'))!.family.currentHash;
   way.cut('at once');
   await assert.rejects(sent, { code: 'IDKIT_UNREACHABLE' });
@@ -111,7 +112,7 @@ test('a rotation that takes effect only after its caller was told of no answer i
   await sleep(500);
   await runSql(server!, 'ALTER SYSTEM RESET synchronous_standby_names');
   await runSql(server!, 'SELECT pg_reload_conf()');
-  while ((await waiting()).length > 0) await sleep(20);
+  await waitUntil('no commit waits any more', async () => (await waiting()).length === 0);
   assert.deepEqual(await store.rotateRefreshToken({ ...turn(0, '', '0 next'), presentedHash: presented }), {
     outcome: 'rotated',
   });

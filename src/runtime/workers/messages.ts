@@ -32,6 +32,9 @@ export interface SentError {
   hints: readonly string[];
 }
 
+/** The figures that nobody asked for: of a worker that accepts no more. */
+export const LAST_FIGURES = -1;
+
 /** From a worker to the process that started it. */
 export type FromWorker =
   | { idkit: 'ready'; service: WorkerService }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricFigures, TotalFigures } from '../../http/index.ts';
+import { LAST_FIGURES } from './messages.ts';
 
 /** Milliseconds that one worker may take to tell its figures; then those that it told before count. */
 const COLLECT_MS = 5_000;
@@ -11,8 +12,9 @@ export class WorkerFigures {
   #asked = 0;
   #running: Promise<string> | undefined;
 
-  /** What a worker answered to `collect`. */
+  /** What a worker answered to `collect`, or gave before its end. */
   take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
+    if (id === LAST_FIGURES && figures !== undefined) this.#totals.put(worker, figures);
     this.#waiting.get(`${worker} ${id}`)?.(figures);
   }
 

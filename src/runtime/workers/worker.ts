@@ -5,6 +5,7 @@ import type { LeftTo } from '../embedded/drain.ts';
 import type { RunningService } from '../service.ts';
 import {
   type FromWorker,
+  LAST_FIGURES,
   type Listening,
   readMessage,
   type ToWorker,
@@ -84,7 +85,10 @@ export function openWorkerLink(): WorkerLink | undefined {
     // Its siblings are orphans too, and all leave at once.
     leave: (drain) =>
       Promise.race([leaving.promise, orphaned.promise.then(() => sleep(drain, 'others' as const))]),
-    left: () => tell({ idkit: 'left' }),
+    left: () => {
+      tell({ idkit: 'left' });
+      void collect(LAST_FIGURES);
+    },
     siblings: {
       offer: (own) => {
         read = own;

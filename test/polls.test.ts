@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { waitUntil } from './wait-until.ts';
+
+// A poll without an end hangs a whole run, and one without a message says nothing of why.
+
+const ROOT = import.meta.dirname;
+
+/** A loop whose head does not count, and what it runs: a block, or one statement. */
+const LOOP = /^( *)(?:while \(.*|for \(;;\)|do) *(?:\{\n[\s\S]*?^\1\}|.*;$|\n.*;$)/gm;
+const PAUSE = /\b(?:sleep|pause|wait|setTimeout)\(/;
+/** An end of its own: a time that is compared, a fault that is thrown, or a load that the test ends. */
+const END =
+  /\b(?:assert|throw|late|until|end|running|busy|storm|aborted|atWork)\b|performance\.now|Date\.now/;
+
+test('every poll of the tests has an end and a message', () => {
+  const endless = globSync('**/*.ts', { cwd: ROOT })
+    .filter((file) => file !== 'polls.test.ts' && file !== 'wait-until.ts')
+    .flatMap((file) =>
+      [...readFileSync(join(ROOT, file), 'utf8').matchAll(LOOP)]
+        .filter(([loop]) => PAUSE.test(loop) && !END.test(loop))
+        .map(([loop]) => `${file}: ${loop.trim().split('\n')[0]}`),
+    );
+  assert.deepEqual(endless, [], 'waitUntil of wait-until.ts has both');
+});
+
+test('waitUntil gives what was found, and says what it waited for and what it saw', async () => {
+  let looks = 0;
+  assert.equal(
+    await waitUntil('it is the third look', () => ++looks === 3 && `look ${looks}`, { every: 1 }),
+    'look 3',
+  );
+  await assert.rejects(
+    waitUntil('pigs fly', () => false, { seconds: 0.01, every: 1, seen: () => ({ pigs: 0 }) }),
+    { message: 'it did not come true within 0.01 s that pigs fly: {"pigs":0}' },
+  );
+  const fault = new Error('the look itself fails');
+  await assert.rejects(
+    waitUntil('x', () => Promise.reject(fault)),
+    fault,
+  );
+});
