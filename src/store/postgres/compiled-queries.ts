@@ -905,7 +905,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "credential.ofSome": {
-  "sql": "select \"credential\".* from (select \"next\".\"id\", 0 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $1 and \"id\" >= $2 order by \"id\" limit $3) as \"next\" union all select \"first\".\"id\", 1 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $4 order by \"id\" limit $5) as \"first\") as \"some\" inner join \"credential\" on \"credential\".\"user_id\" = \"some\".\"id\" order by \"some\".\"part\", \"some\".\"id\"",
+  "sql": "select \"credential\".* from (select \"next\".\"id\", 0 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $1 and \"id\" >= $2 order by \"id\" limit $3) as \"next\" union all select \"first\".\"id\", 1 as \"part\" from (select \"id\" from \"account\" where \"realm_id\" = $4 order by \"id\" limit $5) as \"first\") as \"some\" inner join lateral (select * from \"credential\" where \"credential\".\"user_id\" = \"some\".\"id\" limit $6) as \"credential\" on true order by \"some\".\"part\", \"some\".\"id\"",
   "bind": [
    {
     "slot": "realm_id"
@@ -921,6 +921,9 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "value": 8
+   },
+   {
+    "value": 64
    }
   ]
  },

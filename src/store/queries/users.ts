@@ -95,7 +95,7 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .where('user_id', '=', slot('user_id'))
       .orderBy('priority')
       .orderBy('id'),
-    'credential.ofSome': credentialsOfSome(db),
+    'credential.ofSome': credentialsOfSome(db, dialect),
     'credential.rehash': db
       .updateTable('credential')
       .set({
@@ -135,11 +135,12 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
   };
 }
 
-/** Users whose credentials are read to find one password among them: most users have one. */
+/** Users that are read to find one password among theirs: most users have one. */
 const SOME = 8;
+const MOST_CREDENTIALS = 64;
 
 /** Of the users from a place in the order of ids on, then of the first ones: the place may be behind the last. */
-function credentialsOfSome(db: Kysely<Tables>): Compilable {
+function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Compilable {
   const first = db
     .selectFrom('account')
     .select('id')
@@ -151,12 +152,22 @@ function credentialsOfSome(db: Kysely<Tables>): Compilable {
     .selectFrom(next.as('next'))
     .select(['next.id', sql<number>`0`.as('part')])
     .unionAll(db.selectFrom(first.as('first')).select(['first.id', sql<number>`1`.as('part')]));
-  return db
-    .selectFrom(some.as('some'))
-    .innerJoin('credential', 'credential.user_id', 'some.id')
-    .selectAll('credential')
-    .orderBy('some.part')
-    .orderBy('some.id');
+  const users = db.selectFrom(some.as('some'));
+  // Postgres does not know how few users they are, and reads all credentials unless those of each are limited.
+  const theirs =
+    dialect === 'sqlite'
+      ? users.innerJoin('credential', 'credential.user_id', 'some.id')
+      : users.innerJoinLateral(
+          (eb) =>
+            eb
+              .selectFrom('credential')
+              .selectAll()
+              .whereRef('credential.user_id', '=', 'some.id')
+              .limit(MOST_CREDENTIALS)
+              .as('credential'),
+          (join) => join.onTrue(),
+        );
+  return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
 }
 
 /** The page of users that a query asks for, sorted by username. */
