@@ -2,16 +2,18 @@ import type { AdminEvent, UserEvent } from '../model/index.ts';
 import type { AdminEventQuery, EventQuery } from '../store/index.ts';
 import { EVENT_TYPES } from './event-types.ts';
 import { checkSettings } from './import/realm-settings.ts';
+import { type Pages, shown } from './pages.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badInput, badRequest } from './refusal.ts';
 import { defined, type Json, strings } from './representations/json.ts';
 
 /** Stored events, newest first. @throws AdminRefusal 400 for a type that does not exist */
-export async function listEvents(call: RealmCall, query: Omit<EventQuery, 'realmId'>): Promise<Json[]> {
+export function listEvents(call: RealmCall, query: Omit<EventQuery, 'realmId'>): Pages {
   for (const type of query.types ?? [])
     if (!EVENT_TYPES.includes(type)) throw badRequest(`Unknown event type: ${type.slice(0, 100)}`);
-  const events = await call.context.store.listEvents({ ...query, realmId: call.configuration.realm.id });
-  return events.map(represent);
+  const { store } = call.context;
+  const events = store.eventPages({ ...query, realmId: call.configuration.realm.id });
+  return shown(events, (page) => page.map(represent));
 }
 
 function represent(event: UserEvent): Json {
@@ -25,13 +27,10 @@ export async function clearEvents(call: RealmCall): Promise<void> {
 }
 
 /** Stored admin events, newest first. */
-export async function listAdminEvents(
-  call: RealmCall,
-  query: Omit<AdminEventQuery, 'realmId'>,
-): Promise<Json[]> {
+export function listAdminEvents(call: RealmCall, query: Omit<AdminEventQuery, 'realmId'>): Pages {
   const realmId = call.configuration.realm.id;
-  const events = await call.context.store.listAdminEvents({ ...query, realmId });
-  return events.map(representAdmin);
+  const events = call.context.store.adminEventPages({ ...query, realmId });
+  return shown(events, (page) => page.map(representAdmin));
 }
 
 function representAdmin(event: AdminEvent): Json {

@@ -1,8 +1,10 @@
 import { uuid } from '../core/index.ts';
 import { type Group, groupPath } from '../model/index.ts';
+import type { Range } from '../store/index.ts';
 import { byName } from './export/export-realm.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
+import { type Pages, shown } from './pages.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badRequest, conflict, notFound } from './refusal.ts';
 import { defined, type Json, text } from './representations/json.ts';
@@ -204,10 +206,10 @@ export async function deleteGroup(call: RealmCall, group: Group): Promise<void> 
 }
 
 /** Members of a group itself. */
-export async function listMembers(call: RealmCall, id: string, first: number, max: number): Promise<Json[]> {
+export function listMembers(call: RealmCall, id: string, range: Range): Pages {
   const group = getGroup(call, id);
-  const members = await call.context.store.listGroupMembers(group.id, first, max);
-  return members.map(briefUserRepresentation);
+  const members = call.context.store.memberPages(group.id, range);
+  return shown(members, (page) => page.map(briefUserRepresentation));
 }
 
 /** The groups that a user is in. */

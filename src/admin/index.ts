@@ -19,6 +19,7 @@ export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
 export { findAdminRole, inMasterAdminTurn } from './import/master-access.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
+export { Pages } from './pages.ts';
 export { type IfExists, importPartially } from './partial-import.ts';
 export {
   deleteCredential,

@@ -1,8 +1,10 @@
-import { expandRoleIds, groupsWithParents, type Role } from '../model/index.ts';
+import { expandRoleIds, groupsWithParents, type Role, type User } from '../model/index.ts';
+import type { Range } from '../store/index.ts';
 import { checkNoAdminRole, clientOfRole, isAdminRole } from './admin-roles.ts';
 import { roleRepresentation } from './export/realm-representation.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
 import { buildRole } from './import/build-roles.ts';
+import { type Pages, shown } from './pages.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badInput, badRequest, conflict, duplicateResource, forbidden, notFound } from './refusal.ts';
 import { type Json, text } from './representations/json.ts';
@@ -221,12 +223,9 @@ export async function changeComposites(
 }
 
 /** Users that have the role directly. */
-export async function listRoleUsers(
-  call: RealmCall,
-  role: Role,
-  first: number,
-  max: number,
-): Promise<Json[]> {
-  const users = await call.context.store.listUsersWithRole(role.id, first, max);
-  return users.filter((user) => user.serviceAccountClientUuid === undefined).map(briefUserRepresentation);
+export function listRoleUsers(call: RealmCall, role: Role, range: Range): Pages {
+  const isPerson = (user: User) => user.serviceAccountClientUuid === undefined;
+  return shown(call.context.store.roleUserPages(role.id, range), (users) =>
+    users.filter(isPerson).map(briefUserRepresentation),
+  );
 }

@@ -1,6 +1,7 @@
-import type { SessionWithClients } from '../store/index.ts';
+import type { Range, SessionWithClients } from '../store/index.ts';
 import { getClient } from './clients.ts';
 import { getUser } from './get-user.ts';
+import { type Pages, shown } from './pages.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { notFound } from './refusal.ts';
 import type { Json } from './representations/json.ts';
@@ -59,11 +60,11 @@ export async function listUserSessions(call: RealmCall, userId: string, offlineO
 export async function listClientSessions(
   call: RealmCall,
   clientUuid: string,
-  query: { offline: boolean; first: number; max: number },
-): Promise<Json[]> {
+  query: { offline: boolean } & Range,
+): Promise<Pages> {
   await getClient(call, clientUuid);
-  const found = await call.context.store.listClientSessions({ clientUuid, ...query });
-  return await listed(call, found);
+  const found = call.context.store.clientSessionPages({ clientUuid, ...query });
+  return shown(found, (page) => listed(call, page));
 }
 
 /** `{"count": n}` of a client's sessions. */

@@ -1,9 +1,10 @@
 import type { User } from '../model/index.ts';
 import { groupPath } from '../model/index.ts';
-import type { Conflict, UserQuery } from '../store/index.ts';
+import type { Conflict, Range, UserQuery } from '../store/index.ts';
 import { briefUserRepresentation, userRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
 import { buildCredentials, buildUser } from './import/build-user.ts';
+import { type Pages, shown } from './pages.ts';
 import { checkNewPassword } from './passwords.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { type AdminRefusal, badRequest, conflict } from './refusal.ts';
@@ -39,23 +40,26 @@ function accessOf({ rights }: RealmCall): Json {
 /** Users by the query, sorted by username; nobody for who may only ask (facts §7.2). */
 export async function listUsers(
   call: RealmCall,
-  query: Omit<UserQuery, 'realmId'>,
+  query: Omit<UserQuery, 'realmId'> & Range,
   brief: boolean,
-): Promise<readonly Json[]> {
+): Promise<Pages | readonly Json[]> {
   if (!call.rights.has('viewUsers')) return [];
   const { store } = call.context;
   const realmId = call.configuration.realm.id;
   const byId = /^id:(\S+)$/.exec(query.search ?? '')?.[1];
-  const one = byId === undefined ? undefined : await store.findUser(realmId, byId);
-  const users = byId === undefined ? await store.listUsers({ ...query, realmId }) : one ? [one] : [];
   const access = { manage: call.rights.has('manageUsers') };
-  const listed: Json[] = [];
-  for (const user of users)
-    listed.push({
-      ...(brief ? briefUserRepresentation(user) : await representUser(call, user)),
+  const show = async (users: readonly User[]) => {
+    const owners = brief ? undefined : await store.findOtpOwners(users.map(({ id }) => id));
+    return users.map((user) => ({
+      ...(owners === undefined
+        ? briefUserRepresentation(user)
+        : userRepresentation(user, { totp: owners.has(user.id) })),
       access,
-    });
-  return listed;
+    }));
+  };
+  if (byId === undefined) return shown(store.userPages({ ...query, realmId }), show);
+  const one = await store.findUser(realmId, byId);
+  return one === undefined ? [] : await show([one]);
 }
 
 /** How many users match; service accounts never count. */

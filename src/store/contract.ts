@@ -15,6 +15,7 @@ import type {
   UserEvent,
   UserSession,
 } from '../model/index.ts';
+import type { ListStore } from './list-contract.ts';
 import type { LoginStore } from './login-contract.ts';
 
 /**
@@ -121,6 +122,8 @@ export interface UserQuery {
   first?: number;
   /** Absent: no limit. */
   max?: number;
+  /** Only usernames behind this one. */
+  after?: string;
 }
 
 /** Rotation rules in force for one refresh (spec, "Refresh token"; facts §4.2). */
@@ -193,6 +196,8 @@ export interface EventQuery {
   to?: number;
   first: number;
   max: number;
+  /** Only what is older than the event of that place. */
+  before?: { time: number; seq: number };
 }
 
 /** Filters of `listAdminEvents`; newest first. Times are milliseconds. */
@@ -209,6 +214,8 @@ export interface AdminEventQuery {
   to?: number;
   first: number;
   max: number;
+  /** Only what is older than the event of that place. */
+  before?: { time: number; seq: number };
 }
 
 /**
@@ -226,7 +233,7 @@ export interface AdminEventQuery {
  * - Secrets, passwords and refresh tokens are never stored in the clear.
  * - `find…` answers undefined for what is absent, `list…` an empty array; neither throws for it.
  */
-export interface Store extends LoginStore {
+export interface Store extends LoginStore, ListStore {
   /**
    * What tells whether something has expired. The machine's clock; where several services share the database, its
    * server's, so that all of them agree.

@@ -6,4 +6,5 @@
 // the writer, reader and checkpoint threads, dump, load; postgres/ the connections, batches and the feed of changes.
 // After a change in queries/ run `node src/store/sqlite/compile-queries.ts`.
 export type * from './contract.ts';
+export type { ListStore, Range } from './list-contract.ts';
 export type { LoginStore, TakenCode } from './login-contract.ts';

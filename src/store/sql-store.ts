@@ -40,13 +40,13 @@ import {
 import { credentialRow, readCredential, readLoginFailures } from './records/users.ts';
 import type { Arguments } from './rows.ts';
 import type { Tables } from './schema.ts';
-import { SqlLogin } from './sql-login.ts';
+import { SqlLists } from './sql-lists.ts';
 
 /** Characters of a claim's key that are kept as they are. */
 const LONGEST_KEY = 500;
 
 /** The store, over what both databases' drivers give: rows of queries by name, and verbs. */
-export abstract class SqlStore extends SqlLogin implements Store {
+export abstract class SqlStore extends SqlLists implements Store {
   protected abstract readonly cache: ConfigurationCache;
 
   abstract figures(): Promise<StoreFigures>;
@@ -127,11 +127,11 @@ export abstract class SqlStore extends SqlLogin implements Store {
   }
 
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.withRole', { role_id: roleId, first, max })).map(toUser);
+    return (await this.administrative('user.withRole', { id: roleId, first, max, after: '' })).map(toUser);
   }
 
   async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.inGroup', { group_id: groupId, first, max })).map(toUser);
+    return (await this.administrative('user.inGroup', { id: groupId, first, max, after: '' })).map(toUser);
   }
 
   async listCredentials(userId: string): Promise<readonly Credential[]> {
@@ -237,7 +237,7 @@ export abstract class SqlStore extends SqlLogin implements Store {
     query: Parameters<Store['listClientSessions']>[0],
   ): Promise<readonly SessionWithClients[]> {
     const { clientUuid, offline, first, max } = query;
-    const values = { client_uuid: clientUuid, offline: Number(offline), first, max };
+    const values = { client_uuid: clientUuid, offline: Number(offline), first, max, after: '' };
     return (await this.administrative('session.ofClient', values)).map(toListed);
   }
 

@@ -5,12 +5,14 @@ import {
   forbidden,
   type Json,
   notFound,
+  Pages,
   type RealmCall,
 } from '../../admin/index.ts';
 import { onBehalfOf } from '../../protocol/index.ts';
 import type { Services } from '../route.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type Query, readQuery } from './query.ts';
+import { sendPages } from './send-pages.ts';
 
 /** A request of an administrator below `/admin/realms/{realm}`. */
 export interface AdminCall extends RealmCall {
@@ -72,7 +74,7 @@ export async function openCall(
 }
 
 /** Answers what a row gave. */
-export function answer(call: AdminCall, value: unknown): FastifyReply {
+export function answer(call: AdminCall, value: unknown): FastifyReply | Promise<FastifyReply> {
   const { reply, configuration, context } = call;
   if (value instanceof Created) {
     const realm = encodeURIComponent(configuration.realm.name);
@@ -80,6 +82,7 @@ export function answer(call: AdminCall, value: unknown): FastifyReply {
     return value.body === undefined ? reply.send() : sendJson(reply, value.body);
   }
   if (value === undefined) return reply.code(204).send();
+  if (value instanceof Pages) return sendPages(reply, value);
   return sendJson(reply, value);
 }
 

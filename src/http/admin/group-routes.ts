@@ -91,10 +91,7 @@ export const groupRows: readonly AdminRow[] = [
     method: 'GET',
     path: '/groups/:id/members',
     right: 'viewUsers',
-    handle: (call) => {
-      const { first, max } = call.query.page(100);
-      return listMembers(call, call.param('id'), first, max);
-    },
+    handle: (call) => listMembers(call, call.param('id'), call.query.page(100)),
   },
 ];
 

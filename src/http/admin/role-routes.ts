@@ -101,10 +101,7 @@ function ownerRows({ path, kind, of, owner }: OwnerPath): AdminRow[] {
       path: `${path}/:name/users`,
       ...found,
       right: right('view'),
-      handle: (call) => {
-        const { first, max } = call.query.page(100);
-        return listRoleUsers(call, find(call), first, max);
-      },
+      handle: (call) => listRoleUsers(call, find(call), call.query.page(100)),
     },
   ];
 }

@@ -757,10 +757,13 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "user.withRole": {
-  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"id\" in (select \"user_id\" from \"user_role\" where \"role_id\" = $1) order by \"account\".\"username\" limit $2 offset $3",
+  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > $1 and account.id in (select user_id from \"user_role\" where \"role_id\" = $2) order by \"account\".\"username\" limit $3 offset $4",
   "bind": [
    {
-    "slot": "role_id"
+    "slot": "after"
+   },
+   {
+    "slot": "id"
    },
    {
     "slot": "max"
@@ -770,17 +773,76 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
- "user.inGroup": {
-  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"id\" in (select \"user_id\" from \"user_group\" where \"group_id\" = $1) order by \"account\".\"username\" limit $2 offset $3",
+ "user.withRole.inOrder": {
+  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > $1 and account.realm_id = (select realm_id from \"role\" where id = $2)\n        and exists (select 1 from \"user_role\" where user_id = account.id and \"role_id\" = $3) order by \"account\".\"username\" limit $4 offset $5",
   "bind": [
    {
-    "slot": "group_id"
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "id"
    },
    {
     "slot": "max"
    },
    {
     "slot": "first"
+   }
+  ]
+ },
+ "user.withRole.isCommon": {
+  "sql": "select case when count(*) >= 10000 then 1 else 0 end as common\nfrom (select 1 from \"user_role\" where \"role_id\" = $1 limit 10000) as some_of_them",
+  "bind": [
+   {
+    "slot": "id"
+   }
+  ]
+ },
+ "user.inGroup": {
+  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > $1 and account.id in (select user_id from \"user_group\" where \"group_id\" = $2) order by \"account\".\"username\" limit $3 offset $4",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "max"
+   },
+   {
+    "slot": "first"
+   }
+  ]
+ },
+ "user.inGroup.inOrder": {
+  "sql": "select \"account\".*, (select coalesce(json_agg(\"role_id\" order by \"role_id\"), '[]') as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select coalesce(json_agg(\"group_id\" order by \"group_id\"), '[]') as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > $1 and account.realm_id = (select realm_id from \"realm_group\" where id = $2)\n        and exists (select 1 from \"user_group\" where user_id = account.id and \"group_id\" = $3) order by \"account\".\"username\" limit $4 offset $5",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "max"
+   },
+   {
+    "slot": "first"
+   }
+  ]
+ },
+ "user.inGroup.isCommon": {
+  "sql": "select case when count(*) >= 10000 then 1 else 0 end as common\nfrom (select 1 from \"user_group\" where \"group_id\" = $1 limit 10000) as some_of_them",
+  "bind": [
+   {
+    "slot": "id"
    }
   ]
  },
@@ -1083,7 +1145,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "session.ofClient": {
-  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"last_refresh_at\", \"account\".\"username\", (select coalesce(json_agg(distinct client_uuid), '[]') as \"uuids\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"client_uuids\" from \"user_session\" inner join \"account\" on \"account\".\"id\" = \"user_session\".\"user_id\" where \"user_session\".\"offline\" = $1 and \"user_session\".\"id\" in (select distinct \"session_id\" from \"token_family\" where \"client_uuid\" = $2 and \"offline\" = $3) order by \"user_session\".\"id\" limit $4 offset $5",
+  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"last_refresh_at\", \"account\".\"username\", (select coalesce(json_agg(distinct client_uuid), '[]') as \"uuids\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"client_uuids\" from \"user_session\" inner join \"account\" on \"account\".\"id\" = \"user_session\".\"user_id\" where \"user_session\".\"offline\" = $1 and \"user_session\".\"id\" in (select distinct \"session_id\" from \"token_family\" where \"client_uuid\" = $2 and \"offline\" = $3 and \"session_id\" > $4 order by \"session_id\" limit $5 offset $6) order by \"user_session\".\"id\"",
   "bind": [
    {
     "slot": "offline"
@@ -1093,6 +1155,9 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "offline"
+   },
+   {
+    "slot": "after"
    },
    {
     "slot": "max"

@@ -103,7 +103,7 @@ function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
 export function eventSearch(db: Kysely<Tables>, query: EventQuery): Compilable {
   return db
     .selectFrom('event')
-    .select('doc')
+    .select(['doc', 'time', 'seq'])
     .where(
       all([
         equals('realm_id', query.realmId),
@@ -112,6 +112,7 @@ export function eventSearch(db: Kysely<Tables>, query: EventQuery): Compilable {
         equals('user_id', query.userId),
         equals('ip_address', query.ipAddress),
         between(query),
+        before(query),
       ]),
     )
     .orderBy('time', 'desc')
@@ -125,7 +126,7 @@ export function adminEventSearch(db: Kysely<Tables>, query: AdminEventQuery): Co
   const path = query.resourcePath?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
   return db
     .selectFrom('admin_event')
-    .select('doc')
+    .select(['doc', 'time', 'seq'])
     .where(
       all([
         equals('realm_id', query.realmId),
@@ -137,6 +138,7 @@ export function adminEventSearch(db: Kysely<Tables>, query: AdminEventQuery): Co
         equals('auth_user_id', query.authUserId),
         equals('auth_ip_address', query.authIpAddress),
         between(query),
+        before(query),
       ]),
     )
     .orderBy('time', 'desc')
@@ -166,4 +168,10 @@ function within(column: string, values: readonly string[] | undefined): Conditio
 function between(query: { from?: number; to?: number }): Condition {
   const from = query.from === undefined ? sql`1 = 1` : sql`time >= ${query.from}`;
   return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
+}
+
+/** What comes after the last one of another page. */
+function before({ before: last }: { before?: { time: number; seq: number } }): Condition {
+  if (last === undefined) return undefined;
+  return sql`time <= ${last.time} and (time < ${last.time} or seq < ${last.seq})`;
 }

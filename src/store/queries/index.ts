@@ -9,7 +9,7 @@ import { userQueries } from './users.ts';
 
 export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
-export { userCount, userSearch } from './users.ts';
+export { credentialsOf, userCount, userSearch } from './users.ts';
 
 /** Every query of fixed shape, compiled for one dialect. */
 export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {

@@ -89,11 +89,13 @@ export function sessionQueries(
           .select('session_id')
           .distinct()
           .where('client_uuid', '=', slot('client_uuid'))
-          .where('offline', '=', slot('offline')),
+          .where('offline', '=', slot('offline'))
+          .where('session_id', '>', slot('after'))
+          .orderBy('session_id')
+          .limit(slot('max'))
+          .offset(slot('first')),
       )
-      .orderBy('user_session.id')
-      .limit(slot('max'))
-      .offset(slot('first')),
+      .orderBy('user_session.id'),
     'session.clients': db
       .selectFrom('token_family')
       .select('client_uuid')

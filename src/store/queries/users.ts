@@ -40,20 +40,13 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .orderBy('account.id')
       .limit(1),
     'user.ofClient': users.where('account.service_account_client', '=', slot('client_uuid')).limit(1),
-    'user.withRole': users
-      .where('account.id', 'in', (eb) =>
-        eb.selectFrom('user_role').select('user_id').where('role_id', '=', slot('role_id')),
-      )
-      .orderBy('account.username')
-      .limit(slot('max'))
-      .offset(slot('first')),
-    'user.inGroup': users
-      .where('account.id', 'in', (eb) =>
-        eb.selectFrom('user_group').select('user_id').where('group_id', '=', slot('group_id')),
-      )
-      .orderBy('account.username')
-      .limit(slot('max'))
-      .offset(slot('first')),
+    ...usersOf(db, users, { name: 'user.withRole', table: 'user_role', column: 'role_id', of: 'role' }),
+    ...usersOf(db, users, {
+      name: 'user.inGroup',
+      table: 'user_group',
+      column: 'group_id',
+      of: 'realm_group',
+    }),
     'account.byUsername': db
       .selectFrom('account')
       .select('id')
@@ -170,12 +163,48 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
 }
 
+/** Users of a role or group beyond which it is one that many have. */
+const COMMON = 10_000;
+
+/** Pages of the users who have a role or are in a group: by a sort of all of them, and by a look at each user in order. */
+function usersOf(
+  db: Kysely<Tables>,
+  users: ReturnType<typeof selectUsers>,
+  { name, table, column, of }: Record<'name' | 'table' | 'column' | 'of', string>,
+): Record<string, Compilable> {
+  const page = users
+    .where('account.username', '>', slot('after'))
+    .orderBy('account.username')
+    .limit(slot('max'))
+    .offset(slot('first'));
+  const [link, key] = [sql.table(table), sql.ref(column)];
+  const id = () => slot('id');
+  return {
+    [name]: page.where(sql<boolean>`account.id in (select user_id from ${link} where ${key} = ${id()})`),
+    [`${name}.inOrder`]: page.where(
+      sql<boolean>`account.realm_id = (select realm_id from ${sql.table(of)} where id = ${id()})
+        and exists (select 1 from ${link} where user_id = account.id and ${key} = ${id()})`,
+    ),
+    [`${name}.isCommon`]: {
+      compile: () =>
+        sql`select case when count(*) >= ${sql.lit(COMMON)} then 1 else 0 end as common
+from (select 1 from ${link} where ${key} = ${id()} limit ${sql.lit(COMMON)}) as some_of_them`.compile(db),
+    },
+  };
+}
+
+/** Whose credentials they are, and what they are. */
+export function credentialsOf(db: Kysely<Tables>, userIds: readonly string[]): Compilable {
+  return db.selectFrom('credential').select(['user_id', 'doc']).where('user_id', 'in', userIds);
+}
+
 /** The page of users that a query asks for, sorted by username. */
 export function userSearch(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
   let search = selectUsers(db, dialect).where(matches(dialect, query)).orderBy('account.username');
   if (query.max !== undefined) search = search.limit(query.max);
   else if (query.first !== undefined && dialect === 'sqlite') search = search.limit(-1);
   if (query.first !== undefined) search = search.offset(query.first);
+  if (query.after !== undefined) search = search.where('account.username', '>', query.after);
   return search;
 }
 

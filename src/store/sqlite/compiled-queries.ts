@@ -757,10 +757,13 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "user.withRole": {
-  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"id\" in (select \"user_id\" from \"user_role\" where \"role_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
+  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > ? and account.id in (select user_id from \"user_role\" where \"role_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
   "bind": [
    {
-    "slot": "role_id"
+    "slot": "after"
+   },
+   {
+    "slot": "id"
    },
    {
     "slot": "max"
@@ -770,17 +773,76 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
- "user.inGroup": {
-  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"id\" in (select \"user_id\" from \"user_group\" where \"group_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
+ "user.withRole.inOrder": {
+  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > ? and account.realm_id = (select realm_id from \"role\" where id = ?)\n        and exists (select 1 from \"user_role\" where user_id = account.id and \"role_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
   "bind": [
    {
-    "slot": "group_id"
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "id"
    },
    {
     "slot": "max"
    },
    {
     "slot": "first"
+   }
+  ]
+ },
+ "user.withRole.isCommon": {
+  "sql": "select case when count(*) >= 10000 then 1 else 0 end as common\nfrom (select 1 from \"user_role\" where \"role_id\" = ? limit 10000) as some_of_them",
+  "bind": [
+   {
+    "slot": "id"
+   }
+  ]
+ },
+ "user.inGroup": {
+  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > ? and account.id in (select user_id from \"user_group\" where \"group_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "max"
+   },
+   {
+    "slot": "first"
+   }
+  ]
+ },
+ "user.inGroup.inOrder": {
+  "sql": "select \"account\".*, (select json_group_array(\"role_id\") as \"ids\" from \"user_role\" where \"user_role\".\"user_id\" = \"account\".\"id\") as \"role_ids\", (select json_group_array(\"group_id\") as \"ids\" from \"user_group\" where \"user_group\".\"user_id\" = \"account\".\"id\") as \"group_ids\" from \"account\" where \"account\".\"username\" > ? and account.realm_id = (select realm_id from \"realm_group\" where id = ?)\n        and exists (select 1 from \"user_group\" where user_id = account.id and \"group_id\" = ?) order by \"account\".\"username\" limit ? offset ?",
+  "bind": [
+   {
+    "slot": "after"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "id"
+   },
+   {
+    "slot": "max"
+   },
+   {
+    "slot": "first"
+   }
+  ]
+ },
+ "user.inGroup.isCommon": {
+  "sql": "select case when count(*) >= 10000 then 1 else 0 end as common\nfrom (select 1 from \"user_group\" where \"group_id\" = ? limit 10000) as some_of_them",
+  "bind": [
+   {
+    "slot": "id"
    }
   ]
  },
@@ -1080,7 +1142,7 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
   ]
  },
  "session.ofClient": {
-  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"last_refresh_at\", \"account\".\"username\", (select json_group_array(distinct client_uuid) as \"uuids\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"client_uuids\" from \"user_session\" inner join \"account\" on \"account\".\"id\" = \"user_session\".\"user_id\" where \"user_session\".\"offline\" = ? and \"user_session\".\"id\" in (select distinct \"session_id\" from \"token_family\" where \"client_uuid\" = ? and \"offline\" = ?) order by \"user_session\".\"id\" limit ? offset ?",
+  "sql": "select \"user_session\".*, (select max(\"last_refresh_at\") as \"at\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"last_refresh_at\", \"account\".\"username\", (select json_group_array(distinct client_uuid) as \"uuids\" from \"token_family\" where \"token_family\".\"session_id\" = \"user_session\".\"id\" and \"token_family\".\"offline\" = \"user_session\".\"offline\") as \"client_uuids\" from \"user_session\" inner join \"account\" on \"account\".\"id\" = \"user_session\".\"user_id\" where \"user_session\".\"offline\" = ? and \"user_session\".\"id\" in (select distinct \"session_id\" from \"token_family\" where \"client_uuid\" = ? and \"offline\" = ? and \"session_id\" > ? order by \"session_id\" limit ? offset ?) order by \"user_session\".\"id\"",
   "bind": [
    {
     "slot": "offline"
@@ -1090,6 +1152,9 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "offline"
+   },
+   {
+    "slot": "after"
    },
    {
     "slot": "max"

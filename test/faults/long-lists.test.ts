@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openers, readList, seedOf } from '../http/many-users.ts';
+import { missingPostgres } from '../store/postgres-server.ts';
+
+const USERS = 200_000;
+/** More than the process has before, its own reader of the list included. */
+const MEGABYTES = 100;
+/** Milliseconds for which nobody else is served, on a machine that has other work too. */
+const BLOCKED = 2_000;
+
+for (const [name, open] of Object.entries(openers))
+  test(`${name}: lists of 200,000 users are sent in bounded memory, and hold up nobody`, {
+    skip: name === 'postgres' && (missingPostgres() ?? false),
+  }, async (t) => {
+    const place = await open(t);
+    await place.run(seedOf(USERS));
+    // What the first calls of a process load and compile is no part of a list.
+    await readList(place, '/users?max=5000', '"username":');
+    const lists = [
+      ['/users?max=-1', USERS + 1],
+      ['/users?max=-1&search=user-1', 111_111],
+      ['/roles/default-roles-master/users?max=-1', USERS + 1],
+    ] as const;
+    for (const [path, wanted] of lists) {
+      const began = performance.now();
+      const { marks, end, megabytes, blocked } = await readList(place, path, '"username":');
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      t.diagnostic(
+        `${path}: ${marks} in ${seconds} s, ${megabytes.toFixed(0)} MB, blocked for ${blocked.toFixed(0)} ms`,
+      );
+      assert.equal(marks, wanted, path);
+      assert.equal(end, ']', 'it is whole');
+      assert.ok(megabytes < MEGABYTES, `${path} took ${megabytes} MB`);
+      assert.ok(blocked < BLOCKED, `${path} kept others waiting for ${blocked} ms`);
+    }
+  });
