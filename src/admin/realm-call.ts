@@ -2,6 +2,7 @@ import { uuid } from '../core/index.ts';
 import type { AdminEvent } from '../model/index.ts';
 import type { Change, Conflict, RealmConfiguration } from '../store/index.ts';
 import type { AdminContext, Caller } from './context.ts';
+import { checkTurns } from './held-turns.ts';
 import { COMPONENT_SECRETS } from './import/build-components.ts';
 import { type AdminRefusal, duplicateResource, notFound, StaleRecord } from './refusal.ts';
 import type { Json } from './representations/json.ts';
@@ -13,6 +14,8 @@ export interface RealmCall {
   caller: Caller;
   rights: Rights;
   configuration: RealmConfiguration;
+  /** Keys of the records whose turns are held (model, `recordKey`); absent: nobody says, and nothing is checked. */
+  turns?: ReadonlySet<string>;
 }
 
 /** What an admin event says about a change (facts §8.4). */
@@ -72,6 +75,7 @@ export async function applyChanges(
   refuse: (taken: Conflict) => AdminRefusal = duplicateResource,
 ): Promise<void> {
   const events = recorded === undefined ? [] : adminEvent(call, recorded);
+  checkTurns(call.turns, changes);
   const tell = await prepareEndings(call, changes);
   const applied = await call.context.store.apply([...changes, ...events]);
   if (applied.outcome === 'conflict') throw refuse(applied);

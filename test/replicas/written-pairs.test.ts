@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { MOVES, openTwo } from '../http/written-pairs/moves.ts';
 import { runEveryPair } from '../http/written-pairs/pairs.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { type ReplicatedService, startReplicated } from './in-process.ts';
@@ -23,3 +24,9 @@ test('of every two rows that write one record at two replicas at once, both chan
 }, async () => {
   assert.ok((await runEveryPair(service.replicas)) > 400);
 });
+
+for (const [index, [title, run]] of Object.entries(MOVES).entries())
+  test(`${title} (at two replicas)`, { skip }, async () => {
+    const realm = `moves-${index}`;
+    await run(await openTwo(service.replicas, realm), realm);
+  });

@@ -71,7 +71,7 @@ async function attempt(
     const [other] = (await keysOf(row, call)).difference(keys);
     if (other !== undefined) return { outcome: 'stale', what: 'path', id: row.path };
     try {
-      return { call, value: await row.handle(call) };
+      return { call, value: await row.handle({ ...call, turns: keys }) };
     } catch (error) {
       if (error instanceof StaleRecord) return { ...error.stale, call };
       throw error;
