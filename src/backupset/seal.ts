@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Secret } from '../core/index.ts';
+import { IdkitError, type Secret } from '../core/index.ts';
 import { CHECKSUMS_MAX_BYTES, parseChecksums, renderChecksums } from './checksums.ts';
 import type { SealedList, SetHandle, SetProblem } from './contract.ts';
 import { SET_FILES } from './contract.ts';
@@ -83,7 +83,9 @@ function holdAgainst(text: Uint8Array, sha256: string, name: string): { name: st
   const sealed = parseSeal(text);
   // A directory that no backup named may have any name (contract §3, verify).
   if (parseSetName(name) !== undefined && sealed.name !== name)
-    throw damaged(FILE, `it is the seal of the set ${shown(sealed.name)}`);
+    throw new IdkitError('IDKIT_DAMAGED', `${FILE}: it is the seal of the set ${shown(sealed.name)}`, {
+      hints: ['a set whose directory you renamed yourself gets its name back'],
+    });
   if (sealed.sha256 !== sha256)
     throw damaged(
       FILE,

@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { systemErrorCode } from '../core/index.ts';
+import { IdkitError } from '../core/index.ts';
+import { CHECKSUMS_MAX_BYTES } from './checksums.ts';
 import type { KeptVerdict } from './contract.ts';
 import { SET_FILES } from './contract.ts';
 import { writing } from './faults.ts';
+import { readRegular } from './regular-file.ts';
 import { replaceFile } from './sync.ts';
 
 const STATE_DIRECTORY = '.state';
+
+/** A verdict names every problem of a set. */
+const VERDICT_MAX_BYTES = 16 * 1024 * 1024;
 
 const schema = z.object({
   at: z.iso.datetime(),
@@ -52,10 +57,10 @@ function stateFile(root: string, name: string): string {
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    return JSON.parse((await readRegular(dirname(file), basename(file), VERDICT_MAX_BYTES)).toString('utf8'));
   } catch (error) {
     // A verdict that cannot be read is none: the set is verified anew.
-    if (error instanceof SyntaxError || systemErrorCode(error) !== undefined) return undefined;
+    if (error instanceof SyntaxError || error instanceof IdkitError) return undefined;
     throw error;
   }
 }
@@ -63,10 +68,10 @@ async function readJson(file: string): Promise<unknown> {
 async function hashOf(file: string): Promise<string | undefined> {
   try {
     return createHash('sha256')
-      .update(await readFile(file))
+      .update(await readRegular(dirname(file), basename(file), CHECKSUMS_MAX_BYTES))
       .digest('hex');
   } catch (error) {
-    if (systemErrorCode(error) !== undefined) return undefined;
+    if (error instanceof IdkitError) return undefined;
     throw error;
   }
 }

@@ -1,15 +1,20 @@
 import { createHash } from 'node:crypto';
-import { constants, createReadStream } from 'node:fs';
-import { copyFile, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
-import { IdkitError, type Secret, systemErrorCode } from '../core/index.ts';
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { IdkitError, type Secret } from '../core/index.ts';
+import { ARCHIVE_MAX_BYTES } from './archive-rules.ts';
 import { renderChecksums } from './checksums.ts';
 import type { VersionResult } from './contract.ts';
-import { decryptEnvironment } from './environment.ts';
-import { writing } from './faults.ts';
+import { decryptEnvironment, LONGEST_MESSAGE } from './environment.ts';
+import { damaged, writing } from './faults.ts';
 import { gunzip } from './gunzip.ts';
 import { parseSetName } from './names.ts';
+import { readRegular, streamRegular } from './regular-file.ts';
 import { replaceFile, syncDirectory } from './sync.ts';
+
+/** One checksum line. */
+const LONGEST_LINE = 1024;
 
 const WEEK_MILLISECONDS = 7 * 86_400_000;
 
@@ -27,24 +32,20 @@ interface Component {
  *
  * @param stamp the name of the set that it comes from
  * @param file the set's `config.tar.gz`
+ * @param options.sha256 of what the set was sealed with: what lies there by now may be another file
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
 export async function addConfigVersion(
   root: string,
   stamp: string,
   file: string,
-  options: { keep: number },
+  options: { keep: number; sha256: string },
 ): Promise<VersionResult> {
   const same = async (newest: string, now: string) => {
     const old = await archiveHash(newest);
     return old !== undefined && old === (await archiveHash(now));
   };
-  return addVersion(
-    { dir: join(resolve(root), 'config'), extension: 'tar.gz', same },
-    stamp,
-    file,
-    options.keep,
-  );
+  return addVersion({ dir: join(resolve(root), 'config'), extension: 'tar.gz', same }, stamp, file, options);
 }
 
 /** As `addConfigVersion`, for `ROOT/env/STAMP.gpg`. A version that another passphrase opens counts as changed. */
@@ -52,24 +53,22 @@ export async function addEnvironmentVersion(
   root: string,
   stamp: string,
   file: string,
-  options: { keep: number; passphrase: Secret },
+  options: { keep: number; sha256: string; passphrase: Secret },
 ): Promise<VersionResult> {
   const same = async (newest: string, now: string) => {
     const [old, fresh] = await Promise.all(
-      [newest, now].map(async (path) => decryptEnvironment(await readFile(path), options.passphrase)),
+      [newest, now].map((path) => openVersion(path, options.passphrase)),
     );
-    return (
-      old?.outcome === 'opened' && fresh?.outcome === 'opened' && Buffer.compare(old.bytes, fresh.bytes) === 0
-    );
+    return old !== undefined && fresh !== undefined && Buffer.compare(old, fresh) === 0;
   };
-  return addVersion({ dir: join(resolve(root), 'env'), extension: 'gpg', same }, stamp, file, options.keep);
+  return addVersion({ dir: join(resolve(root), 'env'), extension: 'gpg', same }, stamp, file, options);
 }
 
 async function addVersion(
   component: Component,
   stamp: string,
   file: string,
-  keep: number,
+  { keep, sha256 }: { keep: number; sha256: string },
 ): Promise<VersionResult> {
   const at = parseSetName(stamp);
   if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is no name of a set`);
@@ -78,7 +77,7 @@ async function addVersion(
     const newest = (await listVersions(component)).at(-1);
     const added = newest === undefined || (await isDue(component, newest, at, file));
     const path = join(component.dir, `${stamp}.${component.extension}`);
-    if (added) await copyVersion(file, path);
+    if (added) await copyVersion(file, path, sha256);
     const removed = await removeOld(component, keep);
     return { ...(added ? { added: path } : {}), removed };
   });
@@ -105,7 +104,7 @@ function timeOf(component: Component, name: string): number | undefined {
 }
 
 /** The checksum goes first: a version without a right one is not taken for whole, and is made again. */
-async function copyVersion(from: string, to: string): Promise<void> {
+async function copyVersion(from: string, to: string, sha256: string): Promise<void> {
   const draft = `${to}.partial`;
   await rm(draft, { force: true });
   await copyFile(from, draft, constants.COPYFILE_EXCL);
@@ -116,7 +115,11 @@ async function copyVersion(from: string, to: string): Promise<void> {
   } finally {
     await handle.close();
   }
-  await replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256: await hashOf(draft) }]));
+  if ((await hashOf(draft)) !== sha256) {
+    await rm(draft, { force: true });
+    throw damaged(from, 'it is no longer what was written: something changed it meanwhile');
+  }
+  await replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
   await rename(draft, to);
   await syncDirectory(join(to, '..'));
 }
@@ -135,30 +138,53 @@ async function removeOld(component: Component, keep: number): Promise<string[]> 
 
 async function hasChecksum(path: string): Promise<boolean> {
   try {
-    const line = await readFile(`${path}.sha256`, 'utf8');
-    return line === renderChecksums([{ name: basename(path), sha256: await hashOf(path) }]);
+    const line = await readRegular(dirname(path), `${basename(path)}.sha256`, LONGEST_LINE);
+    return line.toString('utf8') === renderChecksums([{ name: basename(path), sha256: await hashOf(path) }]);
   } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false;
+    if (isDamage(error)) return false;
     throw error;
   }
 }
 
 async function hashOf(path: string): Promise<string> {
-  return hashAll(createReadStream(path));
+  return hashAll(streamRegular(dirname(path), basename(path)), Number.POSITIVE_INFINITY);
 }
 
 /** Of the archive inside; undefined where it does not unpack, so that it equals nothing. */
 async function archiveHash(path: string): Promise<string | undefined> {
   try {
-    return await hashAll(gunzip(createReadStream(path), basename(path)));
+    const source = streamRegular(dirname(path), basename(path));
+    return await hashAll(gunzip(source, basename(path)), 2 * ARCHIVE_MAX_BYTES);
   } catch (error) {
-    if (error instanceof IdkitError) return undefined;
+    if (isDamage(error)) return undefined;
     throw error;
   }
 }
 
-async function hashAll(source: AsyncIterable<Uint8Array>): Promise<string> {
+/** What the message holds; undefined where it does not open, so that it equals nothing. */
+async function openVersion(path: string, passphrase: Secret): Promise<Uint8Array | undefined> {
+  try {
+    const message = await readRegular(dirname(path), basename(path), LONGEST_MESSAGE);
+    const opened = await decryptEnvironment(message, passphrase);
+    return opened.outcome === 'opened' ? opened.bytes : undefined;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof IdkitError && error.code === 'IDKIT_DAMAGED';
+}
+
+/** @throws IDKIT_DAMAGED for more than `maxBytes` */
+async function hashAll(source: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of source) hash.update(chunk);
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw damaged('the archive', `it unpacks to more than ${maxBytes} bytes`);
+    hash.update(chunk);
+  }
   return hash.digest('hex');
 }

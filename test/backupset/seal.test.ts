@@ -8,6 +8,9 @@ import {
   createSetWriter,
   decryptEnvironment,
   encryptEnvironment,
+  findVerdict,
+  judgeSets,
+  listSets,
   type Manifest,
   makeSeal,
   openSet,
@@ -260,4 +263,16 @@ test('what was verified is what is read later, or nothing', async (t) => {
   await assert.rejects(pinned.read(file), changed);
   await writeFile(join(dir, 'planted'), 'x');
   await assert.rejects(pinned.read('planted'), /does not list it/);
+});
+
+test('a FIFO in the place of a verdict or of checksums hangs no list of sets', async (t) => {
+  const root = await temporaryDirectory(t);
+  const dir = await (await makeSet(root)).publish();
+  await mkdir(join(root, '.state'));
+  execFileSync('mkfifo', [join(root, '.state', `${SET_NAME}.json`)]);
+  assert.equal(await findVerdict(root, SET_NAME), undefined);
+  await rm(join(dir, 'checksums.sha256'));
+  execFileSync('mkfifo', [join(dir, 'checksums.sha256')]);
+  const [judged] = await judgeSets(root, (await listSets(root, Date.now())).sets);
+  assert.equal(judged?.state, 'bad');
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import {
@@ -16,6 +18,10 @@ import { PASSPHRASE, temporaryDirectory } from './sample-set.ts';
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 10, 1);
 const stamp = (day: number) => formatSetName(START + day * DAY);
+const hashOf = async (file: string) =>
+  createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
 const config = (content: string) => tarGz([{ path: 'config/x', content }]);
 
 test('a version is added when the content changed or a week passed, and the newest stay (contract §3, backup)', async (t) => {
@@ -23,7 +29,7 @@ test('a version is added when the content changed or a week passed, and the newe
   const file = join(root, 'source');
   const add = async (day: number, content: string) => {
     await writeFile(file, await config(content));
-    return addConfigVersion(root, stamp(day), file, { keep: 2 });
+    return addConfigVersion(root, stamp(day), file, { keep: 2, sha256: await hashOf(file) });
   };
   assert.match((await add(0, 'one')).added ?? '', /config\/20261101_000000\.tar\.gz$/);
   assert.deepEqual(await add(1, 'one'), { removed: [] });
@@ -43,7 +49,7 @@ test('environments are compared by what is inside: each encryption looks differe
   const file = join(root, 'source');
   const add = async (day: number, content: string, passphrase = PASSPHRASE) => {
     await writeFile(file, await encryptEnvironment(Buffer.from(content), passphrase));
-    return addEnvironmentVersion(root, stamp(day), file, { keep: 4, passphrase });
+    return addEnvironmentVersion(root, stamp(day), file, { keep: 4, passphrase, sha256: await hashOf(file) });
   };
   assert.ok((await add(0, 'A=1')).added);
   assert.equal((await add(1, 'A=1')).added, undefined);
@@ -59,9 +65,9 @@ test('a version whose checksum does not hold is made again', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));
-  const first = await addConfigVersion(root, stamp(0), file, { keep: 4 });
+  const first = await addConfigVersion(root, stamp(0), file, { keep: 4, sha256: await hashOf(file) });
   await writeFile(`${first.added}.sha256`, 'rot');
-  assert.ok((await addConfigVersion(root, stamp(1), file, { keep: 4 })).added);
+  assert.ok((await addConfigVersion(root, stamp(1), file, { keep: 4, sha256: await hashOf(file) })).added);
 });
 
 test('foreign files beside the versions stay', async (t) => {
@@ -70,10 +76,44 @@ test('foreign files beside the versions stay', async (t) => {
   for (const name of ['notes.txt', 'old.tar.gz']) await writeFile(join(root, 'config', name), '');
   const file = join(root, 'source');
   await writeFile(file, await config('one'));
-  await addConfigVersion(root, stamp(0), file, { keep: 1 });
-  await addConfigVersion(root, stamp(20), file, { keep: 1 });
+  await addConfigVersion(root, stamp(0), file, { keep: 1, sha256: await hashOf(file) });
+  await addConfigVersion(root, stamp(20), file, { keep: 1, sha256: await hashOf(file) });
   assert.deepEqual(
     (await readdir(join(root, 'config'))).filter((name) => !name.startsWith('2026')),
     ['notes.txt', 'old.tar.gz'],
   );
+});
+
+test('a version is what the set holds, or nothing: whatever lies in its place by now', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  const sha256 = await hashOf(file);
+  await writeFile(file, await config('planted'));
+  await assert.rejects(
+    addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
+    /no longer what was written/,
+  );
+  await rm(file);
+  await symlink('/etc/hostname', file);
+  await assert.rejects(
+    addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
+    /no longer what was written/,
+  );
+  assert.deepEqual(await readdir(join(root, 'config')), []);
+});
+
+test('a FIFO, a link or a bomb among the versions hangs nothing, and counts as a change', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  const sha256 = await hashOf(file);
+  const { added } = await addConfigVersion(root, stamp(0), file, { keep: 9, sha256 });
+  await rm(`${added}.sha256`);
+  execFileSync('mkfifo', [`${added}.sha256`]);
+  const second = await addConfigVersion(root, stamp(1), file, { keep: 9, sha256 });
+  assert.ok(second.added);
+  await rm(`${second.added}.sha256`);
+  await symlink('/dev/zero', `${second.added}.sha256`);
+  assert.ok((await addConfigVersion(root, stamp(2), file, { keep: 9, sha256 })).added);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { findEntry } from '../../src/procedures/durable.ts';
@@ -91,5 +92,35 @@ describe('the mirror', () => {
       cwd: join(mirror, result.name),
     });
     assert.deepEqual((await readdir(mirror)).toSorted(), [result.name, 'config', 'env'].toSorted());
+  });
+
+  it('copies nothing that a link in the root leads to, and hangs on no FIFO', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    const settings = await platform.load();
+    const mirror = await makeDirectory(t, 'mirror');
+    const secret = join(await makeDirectory(t, 'secret'), 'secret');
+    await writeFile(secret, 'of somebody else');
+    const sha256 = createHash('sha256').update('of somebody else').digest('hex');
+    for (const [name, plant] of [
+      ['20260101_000000', (file: string) => symlink(secret, file)],
+      ['20260102_000000', async (file: string) => execFileSync('mkfifo', [file])],
+    ] as const) {
+      const dir = join(settings.backup.root, name);
+      await mkdir(dir, { recursive: true });
+      await plant(join(dir, 'config.tar.gz'));
+      await writeFile(join(dir, 'checksums.sha256'), `${sha256}  config.tar.gz\n`);
+    }
+    const result = await backup(settings, {
+      ...procedureOptions(),
+      only: ['config'],
+      mirror,
+      keepDays: 36_500,
+    });
+    assert.deepEqual(
+      result.findings.map(({ code }) => code),
+      ['MIRROR_FAILED', 'MIRROR_FAILED'],
+    );
+    assert.equal(await findEntry(join(mirror, '20260101_000000/config.tar.gz')), undefined);
   });
 });

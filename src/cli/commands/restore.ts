@@ -69,6 +69,7 @@ interface Choice {
   from: string | undefined;
   kind: 'restore' | 'plan' | 'resume' | 'abort';
   keepEnv: boolean;
+  trusts: boolean;
   /** The name that `--confirm` gives. */
   inPlace: string | undefined;
   asks: boolean;
@@ -100,7 +101,14 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
       hints: ['add --yes'],
     });
   }
-  return { from, kind, keepEnv: flags['keepEnv'] === true, inPlace, asks };
+  return {
+    from,
+    kind,
+    keepEnv: flags['keepEnv'] === true,
+    trusts: flags['trustUnsealed'] === true,
+    inPlace,
+    asks,
+  };
 }
 
 /** The procedure says where it needs one; `--resume` may have its environment staged already. */
@@ -108,8 +116,17 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
   if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
   const sources = { env: context.env, signal: context.signal };
-  const prompt = choice.kind === 'resume' || choice.keepEnv ? undefined : context.promptPassphrase;
+  const asks = choice.kind !== 'resume' && (!choice.keepEnv || (await isSealed(context, choice)));
+  const prompt = asks ? context.promptPassphrase : undefined;
   return config.findPassphrase({ ...sources, prompt });
+}
+
+/** Whether the set asks for its passphrase even where `.env` is kept. */
+async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Promise<boolean> {
+  if (from === undefined || trusts) return false;
+  const [{ existsSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')]);
+  const { SET_FILES } = await import('../../backupset/index.ts');
+  return existsSync(resolve(cwd, from, SET_FILES.seal));
 }
 
 async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boolean> {

@@ -43,7 +43,7 @@ function renderStatus(report: StatusReport): string {
       'last backup',
       lastBackup === undefined
         ? 'none'
-        : `${lastBackup.name}, ${renderAge(lastBackup.ageSeconds)} old, ${renderBytes(lastBackup.bytes)}`,
+        : `${lastBackup.name}, ${renderAge(lastBackup.ageSeconds)} old, ${renderBytes(lastBackup.bytes)}${lastBackup.sealed ? '' : ', unsealed'}`,
     ],
     [
       'last verify',

@@ -80,5 +80,7 @@ function checkChoice(flags: Flags, set: string | undefined): void {
 function renderVerdict(set: SetVerdict): string {
   const age = set.ageSeconds === undefined ? '' : `, ${renderAge(set.ageSeconds)} old`;
   const problems = set.problems.map((problem) => `\n  ${problem}`).join('');
-  return `${set.verdict.padEnd(10)} ${set.name} (${set.files} files, ${renderBytes(set.bytes)}${age})${problems}`;
+  const seal =
+    set.seal === 'unsealed' ? ', unsealed' : set.seal === 'not checked' ? ', not authenticated' : '';
+  return `${set.verdict.padEnd(10)} ${set.name} (${set.files} files, ${renderBytes(set.bytes)}${age}${seal})${problems}`;
 }

@@ -59,6 +59,7 @@ function checkApart(root: string, target: string): void {
 
 /** One set; its checksums go last and only where every file that they list arrived whole. */
 async function copySet(from: string, to: string): Promise<'copied' | 'present'> {
+  await checkRegular(join(from, SET_FILES.checksums));
   const checksums = await readFile(join(from, SET_FILES.checksums));
   const there = await findEntry(join(to, SET_FILES.checksums));
   if (there !== undefined) {
@@ -112,6 +113,7 @@ function rank(name: string): number {
 
 /** The copy appears under its name once it is whole and on the disk. */
 async function copyOne(from: string, to: string): Promise<void> {
+  await checkRegular(from);
   const draft = `${to}.partial`;
   try {
     await copyFile(from, draft, constants.COPYFILE_FICLONE);
@@ -127,6 +129,11 @@ async function copyOne(from: string, to: string): Promise<void> {
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** What a link in the root leads to is no part of a set, and a FIFO would never end. */
+async function checkRegular(file: string): Promise<void> {
+  if ((await findEntry(file))?.isFile() !== true) throw new Error(`${file} is no regular file`);
 }
 
 async function hashFile(file: string): Promise<string> {

@@ -27,7 +27,7 @@ export interface StatusReport extends ProcedureResult {
     /** What the realm asks for and idkit does not enforce. */
     unenforced: readonly string[];
   }[];
-  lastBackup?: { name: string; ageSeconds: number; bytes: number };
+  lastBackup?: { name: string; ageSeconds: number; bytes: number; sealed: boolean };
   lastVerify?: { name: string; at: string; verdict: string };
   masterKey: { set: boolean; source?: string; rotationUnfinished: boolean };
 }

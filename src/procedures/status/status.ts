@@ -59,6 +59,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
             name: lastBackup.name,
             ageSeconds: lastBackup.ageSeconds,
             bytes: lastBackup.bytes,
+            sealed: lastBackup.sealed,
           },
         }),
     ...(lastVerify === undefined
