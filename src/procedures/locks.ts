@@ -48,6 +48,8 @@ export async function isBackupRoot(dir: string, settings: Settings): Promise<boo
 export interface RestoreLocks extends HeldLock {
   /** Locks the platform directory once its `data/` exists; repeated calls do nothing. */
   lockPlatform(): Promise<void>;
+  /** Releases it, too, before the others. */
+  hold(lock: HeldLock | undefined): void;
 }
 
 /**
@@ -82,7 +84,10 @@ export async function lockForRestore(
       if (lock !== undefined) held.push(lock);
     }
     if ((await findEntry(data)) !== undefined) await lockPlatform();
-    return { lockPlatform, release };
+    const hold = (lock: HeldLock | undefined) => {
+      if (lock !== undefined) held.push(lock);
+    };
+    return { lockPlatform, hold, release };
   } catch (error) {
     await release();
     throw error;

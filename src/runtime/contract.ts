@@ -85,6 +85,11 @@ export interface ServiceHalf extends PlatformParts {
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Whether services are kept out of the database, for the one service that is let in. */
+export interface GateSign {
+  isShut(): boolean;
+}
+
 /** The database of a platform: dumped while the service goes on, loaded beside the live one, put in place by rename. */
 export interface DatabaseHalf {
   describeDatabase(): Pick<PlatformDescription, 'database' | 'databaseLocation' | 'databaseName'>;
@@ -156,6 +161,12 @@ export interface DatabaseHalf {
    * @throws IDKIT_SERVICE_RUNNING
    */
   checkUnused?(): Promise<void>;
+  /**
+   * Keeps services out of the live database until it is released, whatever database has its name by then; the service
+   * that `start` starts is let in. Absent where no service but the platform's own can reach it.
+   * @throws IDKIT_SERVICE_RUNNING
+   */
+  keepServicesOut?(): Promise<{ release(): Promise<void> }>;
   /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */
   recoverAdministrator(username: string): Promise<{ password: Secret }>;
   /** Seals every secret anew. @throws IDKIT_SERVICE_RUNNING */

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/index.ts';
 import { IdkitError, type Secret } from '../core/index.ts';
 
-import type { DatabaseHalf, Runtime, ServiceHalf } from './contract.ts';
+import type { DatabaseHalf, GateSign, Runtime, ServiceHalf } from './contract.ts';
 import type { LogDestination, LogOptions, OpenedLog } from './open-log.ts';
 import type { Scratch } from './scratch.ts';
 import type { RunningService, ServeOptions, ServiceLog } from './service.ts';
@@ -21,7 +21,8 @@ export interface OpenOptions {
  * @throws IDKIT_SETTING for settings that do not go together
  */
 export async function openRuntime(settings: Settings, options: OpenOptions = {}): Promise<Runtime> {
-  return joinHalves(await openServiceHalf(settings), await openDatabaseHalf(settings, options));
+  const sign: GateSign = { isShut: () => false };
+  return joinHalves(await openServiceHalf(settings, sign), await openDatabaseHalf(settings, options, sign));
 }
 
 /**
@@ -29,7 +30,7 @@ export async function openRuntime(settings: Settings, options: OpenOptions = {})
  *
  * @throws IDKIT_SETTING for containers whose database the settings do not name
  */
-export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> {
+export async function openServiceHalf(settings: Settings, sign?: GateSign): Promise<ServiceHalf> {
   if (settings.runtime === 'compose') {
     const { openCompose } = await import('./compose/open.ts');
     return openCompose(settings).service;
@@ -39,12 +40,13 @@ export async function openServiceHalf(settings: Settings): Promise<ServiceHalf> 
     return openKeycloakService(settings);
   }
   const { openEmbeddedService } = await import('./embedded/service.ts');
-  return openEmbeddedService(settings);
+  return openEmbeddedService(settings, sign);
 }
 
 async function openDatabaseHalf(
   settings: Settings,
   { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
+  sign: GateSign,
 ): Promise<DatabaseHalf> {
   if (settings.database.kind === 'sqlite') {
     const { openSqliteDatabase } = await import('./embedded/sqlite-database.ts');
@@ -67,6 +69,7 @@ async function openDatabaseHalf(
     reachable: true,
     otherPasswords,
     scratch: scratch?.ownServer === true,
+    sign,
   });
 }
 

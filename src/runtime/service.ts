@@ -21,6 +21,8 @@ export interface ServeOptions {
   importDirectory?: string | false;
   /** Seconds that running requests get after `close()`; 10 unless told. */
   graceSeconds?: number;
+  /** The lock of services is this process's already, and nobody else's (`keepServicesOut`). */
+  withoutLock?: boolean;
   /** This process as one of several that share a port and are one service. */
   worker?: WorkerLink;
 }

@@ -20,7 +20,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { prepareForWriting } from './sqlite/prepare-file.ts';
 import { resealAll } from './sqlite/reseal.ts';
 
-export { SERVICE_LOCK } from './postgres/advisory.ts';
+export { CLOSED_COMMENT, SERVICE_LOCK } from './postgres/advisory.ts';
 export type { PostgresLocation } from './postgres/open-postgres.ts';
 export type { PostgresLock } from './postgres/service-lock.ts';
 export { openWire, type Wire, type WireOptions } from './postgres/wire.ts';

@@ -4,8 +4,8 @@ import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { generateMasterKey, loadSettings, readEnvFile } from '../../src/config/index.ts';
-import { IdkitError } from '../../src/core/index.ts';
+import { generateMasterKey, loadSettings, readEnvFile, type Settings } from '../../src/config/index.ts';
+import { IdkitError, Secret } from '../../src/core/index.ts';
 import {
   backup,
   type RestoreOptions,
@@ -234,6 +234,60 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     await (await startService(await platform.load())).close();
     await (await openRuntime(await platform.load())).checkMasterKey();
   });
+
+  for (const inPlace of [false, true])
+    it(`serve that starts while a restore ${inPlace ? 'in place ' : ''}is at work is refused (11), and the restore succeeds`, async (t) => {
+      const platform = await platforms.fresh(t);
+      // A role whose password the restore does not change.
+      const replica = 'CREATE ROLE replica LOGIN PASSWORD $$Replica-Role-1$$ IN ROLE idkit';
+      await runSql(platforms.server, `DROP ROLE IF EXISTS replica; ${replica}`);
+      const url = `postgres://replica@127.0.0.1:${platforms.server.port}/idkit`;
+      const elsewhere: Settings = {
+        ...(await (await platforms.fresh(t)).load()),
+        database: { kind: 'postgres', url },
+        databasePassword: new Secret('Replica-Role-1'),
+      };
+      const refused = new Map<string, unknown>();
+      let step = '';
+      let isOver = false;
+      const serve = async () => {
+        while (!isOver) {
+          const during = step;
+          await startService(elsewhere).then(
+            async (service) => {
+              await service.close();
+              if (!isOver) refused.set(during, 'let in');
+            },
+            (error: unknown) => refused.set(during, error),
+          );
+        }
+      };
+      let serving: Promise<void> | undefined;
+      const told = procedureOptions();
+      const reporter = {
+        ...told.reporter,
+        stepStarted: ({ id }: { id: string }) => {
+          step = id;
+          if (id === 'stage') serving = serve();
+        },
+      };
+      const result = await restore(
+        await platform.load(),
+        options({ from: platform.set, reporter, ...(inPlace ? { inPlace: 'idkit' } : {}) }),
+      ).finally(() => {
+        isOver = true;
+      });
+      await serving;
+      assert.deepEqual(result.findings, []);
+      assert.deepEqual(await platform.readState(), NEW);
+      assert.ok(refused.size > 0);
+      for (const [during, error] of refused) {
+        assert.ok(error instanceof IdkitError, `${during}: ${error}`);
+        assert.deepEqual([error.code, error.exitCode], ['IDKIT_LOCKED', 11], `${during}: ${error.message}`);
+        assert.match(error.message, /idkit restore|lets nobody in|is being restored/, during);
+      }
+      await (await startService(elsewhere)).close();
+    });
 
   it('no command gives the password to a server that asks for it in the clear (12)', async (t) => {
     const platform = await platforms.fresh(t);

@@ -3,7 +3,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { explainWriteFault } from '../durable.ts';
-import { lockForRestore } from '../locks.ts';
+import { lockForRestore, type RestoreLocks } from '../locks.ts';
 import { beginRun, type Run } from '../runbook.ts';
 import { abortRestore } from './abort.ts';
 import {
@@ -68,7 +68,7 @@ export async function restoreInto(
     const work = { settings, options, run, set, sealed, dataDir };
     const result =
       options.resume === true && goesOn
-        ? await goOn(work, unfinished)
+        ? await goOn(work, locks, unfinished)
         : await startAfresh(work, locks, options.resume === true ? unfinished : undefined);
     return {
       ...result,
@@ -93,11 +93,7 @@ interface Work {
 }
 
 /** The whole runbook from its first step; a resumed one keeps the choices of the run that it follows. */
-async function startAfresh(
-  work: Work,
-  locks: { lockPlatform(): Promise<void> },
-  resumed: Journal | undefined,
-): Promise<Outcome> {
+async function startAfresh(work: Work, locks: RestoreLocks, resumed: Journal | undefined): Promise<Outcome> {
   const { settings, run, dataDir } = work;
   const options = resumed === undefined ? work.options : { ...work.options, ...choicesOf(resumed) };
   if (options.keepEnv !== true && options.passphrase === undefined) throw noPassphrase();
@@ -117,6 +113,7 @@ async function startAfresh(
   if (options.confirm !== undefined && !(await options.confirm(plan))) {
     throw new IdkitError('IDKIT_USAGE', 'the restore was not confirmed, and nothing was touched');
   }
+  locks.hold(await next.runtime.keepServicesOut?.());
   const begun: Journal = {
     format: 1,
     id,
@@ -197,13 +194,14 @@ async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => v
 }
 
 /** Goes on with a restore that ended at or after the swap, or while the live database itself was loaded. */
-async function goOn(work: Work, journal: Journal): Promise<Outcome> {
+async function goOn(work: Work, locks: RestoreLocks, journal: Journal): Promise<Outcome> {
   const { settings, options } = work;
   await checkServiceStopped(settings);
   const files = await stagedFiles({ dir: settings.dir, id: journal.id });
   const after = await loadSettingsAfter(settings, files, options.env ?? process.env);
   const job: RestoreJob = { ...work, id: journal.id, expectation: journal.expectation };
   let staged: StagedRestore = { job, next: await openNext(job, after), journal };
+  locks.hold(await staged.next.runtime.keepServicesOut?.());
   const note = (changed: Journal) => {
     staged = { ...staged, journal: changed };
   };

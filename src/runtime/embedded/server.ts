@@ -58,7 +58,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
 
   const lock = worker === undefined ? await recordService(settings) : undefined;
   closers.push(() => lock?.release());
-  const { services, figures } = await openServices(settings, masterKey, log, closers, worker?.siblings);
+  const { services, figures } = await openServices(settings, masterKey, log, closers, options);
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const imported = await importAll(directory, services.admin, log);

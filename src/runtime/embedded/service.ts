@@ -7,7 +7,7 @@ import {
   type Settings,
 } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { ServiceHalf } from '../contract.ts';
+import type { GateSign, ServiceHalf } from '../contract.ts';
 import { withoutParts } from '../parts.ts';
 import type { RunningService } from '../service.ts';
 import { serviceRuns } from '../service-runs.ts';
@@ -21,7 +21,7 @@ const BETWEEN_LOOKS = 50;
  * The service of the embedded platform. `start` runs it inside this process: one that outlived a killed restore would
  * hold the lock that the next one needs.
  */
-export function openEmbeddedService(settings: Settings): ServiceHalf {
+export function openEmbeddedService(settings: Settings, sign?: GateSign): ServiceHalf {
   let running: RunningService | undefined;
 
   /** What the service that runs elsewhere tells of itself; its certificate is believed from now on. */
@@ -57,7 +57,10 @@ export function openEmbeddedService(settings: Settings): ServiceHalf {
         tlsKey: null,
         drainSeconds: 0,
       };
-      running = await startServer({ ...settings, listen }, { importDirectory: false });
+      running = await startServer(
+        { ...settings, listen },
+        { importDirectory: false, withoutLock: sign?.isShut() === true },
+      );
     },
     async stop() {
       const service = running;

@@ -4,10 +4,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { AdminContext } from '../../admin/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../../core/index.ts';
-import type { AppOptions, ServiceLog, Services, Siblings } from '../../http/index.ts';
+import type { AppOptions, ServiceLog, Services } from '../../http/index.ts';
 import { isPasswordTooLong, MOST_PASSWORD_BYTES, type SessionEndings } from '../../model/index.ts';
 import type { PostForm, ProtocolContext } from '../../protocol/index.ts';
 import { openStore, type StoreOptions } from '../../store/open.ts';
+import type { ServeOptions } from '../service.ts';
 
 /** What to do at the end, last first. */
 export type Closers = (() => unknown)[];
@@ -27,13 +28,15 @@ export async function openServices(
   masterKey: Secret,
   log: ServiceLog,
   closers: Closers,
-  siblings?: Siblings,
+  { worker, withoutLock = false }: Pick<ServeOptions, 'worker' | 'withoutLock'>,
 ): Promise<OpenedServices> {
   const [store, http, protocol, crypto] = await Promise.all([
-    openStore({ ...storePlace(settings), masterKey, masterKeyOld: settings.masterKeyOld }).then((opened) => {
-      closers.push(() => opened.close());
-      return opened;
-    }),
+    openStore({ ...storePlace(settings, withoutLock), masterKey, masterKeyOld: settings.masterKeyOld }).then(
+      (opened) => {
+        closers.push(() => opened.close());
+        return opened;
+      },
+    ),
     import('../../http/index.ts'),
     import('../../protocol/index.ts'),
     import('../../crypto/index.ts'),
@@ -58,20 +61,24 @@ export async function openServices(
   };
   const figures = {
     health: http.openHealth(store),
-    exposition: http.openExposition(metrics, store, siblings),
+    exposition: http.openExposition(metrics, store, worker?.siblings),
     requests: metrics.requests,
   };
   return { services, figures };
 }
 
 /** Where the store is; a Postgres database is told who is at work. */
-function storePlace({ database, databasePassword }: Settings): Pick<StoreOptions, 'file' | 'postgres'> {
+function storePlace(
+  { database, databasePassword }: Settings,
+  withoutLock: boolean,
+): Pick<StoreOptions, 'file' | 'postgres'> {
   if (database.kind === 'sqlite') return { file: database.file };
   return {
     postgres: {
       url: database.url,
       password: databasePassword,
       applicationName: `idkit serve ${hostname()} ${process.pid}`,
+      withoutLock,
     },
   };
 }

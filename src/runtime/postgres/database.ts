@@ -8,6 +8,7 @@ import type { PostgresContext } from './context.ts';
 import { dumpPostgres } from './dump.ts';
 import { findDatabases, queryBeside } from './existing.ts';
 import { checkServerFits, makeRoles } from './fit.ts';
+import type { Gate } from './gate.ts';
 import { emptyLive } from './in-place.ts';
 import { loadGuarded } from './load.ts';
 import { swapNames } from './names.ts';
@@ -16,7 +17,7 @@ import { openPsql } from './psql.ts';
 import { readServer } from './server.ts';
 import { hasServiceTables, readServiceFacts, SERVICE_SCHEMAS } from './service-facts.ts';
 import { createSide } from './side.ts';
-import { discard, setPassword, sideBytes, swapBack, swapIn } from './swap.ts';
+import { discard, reopen, setPassword, sideBytes, swapBack, swapIn } from './swap.ts';
 import { findTraits } from './traits.ts';
 import { checkUnused } from './unused.ts';
 
@@ -50,6 +51,8 @@ export interface PostgresDatabaseOptions {
   masterKeyOld: Secret | undefined;
   /** The database is for a test alone: roles that a dump names are made at its server. */
   makesRoles?: boolean;
+  /** Keeps services out of the live database; absent where none but the platform's own can reach it. */
+  gate?: Gate;
   random?: Random;
   lockWaitSeconds?: number;
   stallSeconds?: number;
@@ -72,6 +75,7 @@ export interface PostgresDatabase extends Omit<DatabaseHalf, StoreWork> {
 export function openPostgresDatabase(options: PostgresDatabaseOptions): PostgresDatabase {
   const context = openContext(options);
   const { psql, database } = context;
+  const { gate } = options;
   const names = (id: string) => swapNames(database, id);
   const targetOf = (id: string, swap: SwapOptions | undefined) =>
     swap?.inPlace === true ? database : names(id).side;
@@ -87,6 +91,11 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
     if (options.asksNoPassword === true) return wanted;
     return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
+  };
+  /** Another database has the live one's name, and services stay out of it by its comment until they do by its lock. */
+  const shutGate = async () => {
+    await gate?.shutAgain();
+    if (gate?.isWanted === true) await reopen(context, database);
   };
   let promised: DumpReport | undefined;
 
@@ -113,8 +122,11 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
           ? await readServer(context)
           : await checkServerFits(context, promised, { inPlace: inPlace === true });
       if (inPlace !== true) await discard(context, names(id), { old: false });
-      const make = inPlace === true ? emptyLive : createSide;
-      const notes = await make(context, names(id), source);
+      const { notes, replaced } =
+        inPlace === true
+          ? await emptyLive(context, names(id), source, { closed: gate?.isWanted === true })
+          : { notes: await createSide(context, names(id), source), replaced: false };
+      if (replaced) await shutGate();
       const target = targetOf(id, { inPlace: inPlace === true });
       await loadGuarded(context, target, whole, {
         id,
@@ -137,9 +149,15 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
     async swapDatabase(id, swap) {
       const password = await passwordToSet(options.password);
       await checkUnused(context);
-      if (swap?.inPlace === true) await setPassword(context, password);
-      else await swapIn(context, names(id), id, password);
+      const inPlace = swap?.inPlace === true;
+      if (inPlace) await setPassword(context, password);
+      const closed = gate?.isWanted === true;
+      const { replaced } = inPlace
+        ? { replaced: false }
+        : await swapIn(context, names(id), id, { password, closed });
       if (password !== undefined) psql.preferPassword(password);
+      if (replaced) await shutGate();
+      else if (closed) await reopen(context, database);
     },
     async unswapDatabase(id, { password } = {}) {
       await swapBack(context, names(id), id, await passwordToSet(password));

@@ -1,4 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
+import { CLOSED_COMMENT } from '../../store/open.ts';
 import type { PostgresContext } from './context.ts';
 import type { JsonRow, QueryOptions } from './psql.ts';
 import { literal } from './quote.ts';
@@ -13,6 +14,8 @@ export interface ExistingDatabase {
   allowsConnections: boolean;
   /** The restore that put it in place where there was no database before. */
   restored?: string;
+  /** No service comes in: a restore has put it in place and not taken its lock yet. */
+  closed?: true;
   comment?: string;
 }
 
@@ -73,8 +76,30 @@ export async function findDatabases(
   );
 }
 
-function parseComment(comment: unknown): Pick<ExistingDatabase, 'restored' | 'comment'> {
+/** A database's comment as it is when the restore has it in hand. */
+export function withoutClosed(comment: string): string | undefined {
+  if (comment === CLOSED_COMMENT) return undefined;
+  return comment.startsWith(`${CLOSED_COMMENT}\n`) ? comment.slice(CLOSED_COMMENT.length + 1) : comment;
+}
+
+/** The comment of a database that a restore puts in place. */
+export function renderComment({
+  closed,
+  restored,
+  comment,
+}: Pick<ExistingDatabase, 'restored' | 'closed' | 'comment'>): string | undefined {
+  const lines = [
+    ...(closed === true ? [CLOSED_COMMENT] : []),
+    ...(restored === undefined ? [] : [`${RESTORED}${restored}`]),
+    ...(comment === undefined ? [] : [comment]),
+  ];
+  return lines.length === 0 ? undefined : lines.join('\n');
+}
+
+function parseComment(comment: unknown): Pick<ExistingDatabase, 'restored' | 'closed' | 'comment'> {
   if (typeof comment !== 'string') return {};
+  const open = withoutClosed(comment);
+  if (open !== comment) return { closed: true, ...parseComment(open) };
   if (!comment.startsWith(RESTORED)) return { comment };
   const [first = '', ...rest] = comment.split('\n');
   const restored = first.slice(RESTORED.length);

@@ -1,10 +1,11 @@
 import type { PostgresContext } from './context.ts';
 import { findDatabases, queryBeside } from './existing.ts';
+import { RESTORE_NAME } from './gate.ts';
 import type { SwapNames } from './names.ts';
-import { identifier, literal } from './quote.ts';
+import { literal } from './quote.ts';
 import { readServer } from './server.ts';
 import { createSide } from './side.ts';
-import { drop } from './swap.ts';
+import { drop, replaceLive } from './swap.ts';
 import type { DatabaseTraits } from './traits.ts';
 
 /** Seconds that emptying may take. */
@@ -48,23 +49,25 @@ export async function emptyLive(
   context: PostgresContext,
   names: SwapNames,
   source: DatabaseTraits | undefined,
-): Promise<readonly string[]> {
-  const { live, side } = names;
-  const found = await findDatabases(context, [live, side]);
+  options: { closed: boolean },
+): Promise<{ notes: readonly string[]; replaced: boolean }> {
+  const { live, side, old } = names;
+  const found = await findDatabases(context, [live, side, old]);
   const server = await readServer(context);
   if (found.has(live) && !(server.createsDatabases && found.get(live)?.ours === true)) {
     await queryBeside(
       context,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${literal(live)} AND usename = current_user;`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${literal(live)} AND usename = current_user
+        AND application_name <> ${literal(RESTORE_NAME)};`,
     );
     await context.psql.query(live, EMPTY, { seconds: EMPTY_SECONDS });
-    return [];
+    return { notes: [], replaced: false };
   }
   // The empty one first: with the old one goes what tells how it was made. While that is there, an empty one may be
   // half made, by who was cut off; once it is gone, the empty one is whole.
   if (found.has(live) && found.has(side)) await drop(context, side);
+  if (found.has(live) && found.has(old)) await drop(context, old);
   const notes = found.has(live) || !found.has(side) ? await createSide(context, names, source) : [];
-  if (found.has(live)) await drop(context, live);
-  await queryBeside(context, `ALTER DATABASE ${identifier(side)} RENAME TO ${identifier(live)};`);
-  return notes;
+  await replaceLive(context, names, options);
+  return { notes, replaced: true };
 }

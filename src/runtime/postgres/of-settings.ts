@@ -1,11 +1,12 @@
 import { parsePostgresUrl, type Settings } from '../../config/index.ts';
 import { IdkitError, type Random, type Secret } from '../../core/index.ts';
-import { lockPostgres, type PostgresLocation } from '../../store/open.ts';
-import type { DatabaseHalf } from '../contract.ts';
+import type { PostgresLocation } from '../../store/open.ts';
+import type { DatabaseHalf, GateSign } from '../contract.ts';
 import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
 import { guardVersion } from '../keycloak/guard-version.ts';
 import { KEYCLOAK_STORE_WORK } from '../keycloak/store-work.ts';
 import { openContext, openPostgresDatabase, type PostgresDatabase } from './database.ts';
+import { lockAlone, makeGate } from './gate.ts';
 import { openLocalPrograms } from './local-programs.ts';
 import type { PostgresPrograms } from './programs.ts';
 import type { ScratchPlace } from './scratch-cluster.ts';
@@ -20,6 +21,8 @@ export interface PostgresAccess {
   otherPasswords?: readonly Secret[];
   /** See `OpenOptions.scratch`. */
   scratch?: boolean;
+  /** Is given what tells whether `keepServicesOut` holds. */
+  sign?: GateSign;
 }
 
 /** A `postgres://` database as the settings of a platform name it. */
@@ -34,13 +37,22 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   const asksNoPassword = !access.reachable;
   const common = { address, location: database.url, password, otherPasswords, programs, asksNoPassword };
   const makesRoles = access.scratch === true;
-  const postgres = openPostgresDatabase({ ...common, service, masterKey, masterKeyOld, makesRoles });
+  const location: PostgresLocation = { url: database.url, password, withoutLock: true };
+  const gate = makeGate(location, otherPasswords);
+  const postgres = openPostgresDatabase({
+    ...common,
+    service,
+    masterKey,
+    masterKeyOld,
+    makesRoles,
+    gate,
+  });
   if (service === 'keycloak') {
     const database = { ...postgres, ...KEYCLOAK_STORE_WORK };
     return guardVersion(database, () => postgres.readSchemaVersion());
   }
   if (!access.reachable) return { ...postgres, ...withoutStore('the database is in a container') };
-  const location: PostgresLocation = { url: database.url, password, withoutLock: true };
+  if (access.sign !== undefined) access.sign.isShut = () => gate.isShut;
   return {
     ...postgres,
     ...openStoreWork(settings, placeOf(location, postgres)),
@@ -48,6 +60,10 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
     async checkDump(dump, options) {
       if (options?.asks !== false) await postgres.checkUnused();
       await postgres.checkDump(dump, options);
+    },
+    async keepServicesOut() {
+      await gate.shut();
+      return { release: () => gate.open() };
     },
   };
 }
@@ -67,13 +83,7 @@ function placeOf(location: PostgresLocation, postgres: PostgresDatabase) {
     location,
     exists: () => postgres.hasTables(),
     async alone<T>(_command: string, work: () => Promise<T>): Promise<T> {
-      const lock = await lockPostgres(location, 'exclusive').catch((cause: unknown) => {
-        if (!(cause instanceof IdkitError) || cause.code !== 'IDKIT_LOCKED') throw cause;
-        throw new IdkitError('IDKIT_SERVICE_RUNNING', cause.message, {
-          cause,
-          hints: ['stop every idkit serve on this database, then try again'],
-        });
-      });
+      const lock = await lockAlone(location);
       try {
         return await work();
       } finally {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { PostgresContext } from './context.ts';
-import { type ExistingDatabase, findDatabases, queryBeside, RESTORED } from './existing.ts';
+import { type ExistingDatabase, findDatabases, queryBeside, renderComment } from './existing.ts';
 import type { SwapNames } from './names.ts';
 import { identifier, literal } from './quote.ts';
 import { scramVerifier } from './scram.ts';
@@ -22,24 +22,24 @@ export async function swapIn(
   context: PostgresContext,
   names: SwapNames,
   id: string,
-  password: Secret | undefined,
-): Promise<void> {
+  { password, closed }: { password: Secret | undefined; closed: boolean },
+): Promise<{ replaced: boolean }> {
   const found = await findDatabases(context, Object.values(names), { patience: PATIENCE });
   const live = found.get(names.live);
   if (!found.has(names.side)) {
-    if (found.has(names.old) || live?.restored === id) return;
+    if (found.has(names.old) || live?.restored === id) return { replaced: false };
     throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${names.side} to put in place`);
   }
   if (live !== undefined && found.has(names.old))
     throw new IdkitError('IDKIT_FAILED', `a database ${names.old} is in the way`);
   await renameAlone(context, [names.live, names.side], found, [
-    ...(live === undefined
-      ? [comment(names.side, [`${RESTORED}${id}`, found.get(names.side)?.comment ?? []].flat().join('\n'))]
-      : [rename(names.live, names.old)]),
+    ...describe(names.side, found.get(names.side), { closed, restored: live === undefined ? id : undefined }),
+    ...(live === undefined ? [] : [rename(names.live, names.old)]),
     rename(names.side, names.live),
     open(names.live),
     ...passwordStatements(context, password),
   ]);
+  return { replaced: true };
 }
 
 /** Brings the old database back. Harmless where nothing was swapped; may be repeated. */
@@ -184,6 +184,48 @@ function rename(from: string, to: string): string {
 
 function comment(name: string, text: string | undefined): string {
   return `COMMENT ON DATABASE ${identifier(name)} IS ${text === undefined ? 'NULL' : literal(text)};`;
+}
+
+/** What the database in place says of the restore, beside its own comment. */
+function describe(
+  name: string,
+  { comment: own }: Pick<ExistingDatabase, 'comment'> = {},
+  told: { closed: boolean; restored?: string | undefined },
+): readonly string[] {
+  if (!told.closed && told.restored === undefined) return [];
+  const text = renderComment({
+    ...(told.closed ? { closed: true } : {}),
+    ...(told.restored === undefined ? {} : { restored: told.restored }),
+    ...(own === undefined ? {} : { comment: own }),
+  });
+  return [comment(name, text)];
+}
+
+/** Lets services in again, as far as the comment keeps them out. */
+export async function reopen(context: PostgresContext, live: string): Promise<void> {
+  const found = (await findDatabases(context, [live], { patience: PATIENCE })).get(live);
+  if (found?.closed !== true) return;
+  const { closed: _, ...rest } = found;
+  await queryBeside(context, comment(live, renderComment(rest)), { patience: PATIENCE });
+}
+
+/**
+ * Puts the empty side database in the live one's place and drops the live one, without a moment in which there is none:
+ * where it is cut off, the old one goes with the next attempt.
+ */
+export async function replaceLive(
+  context: PostgresContext,
+  names: SwapNames,
+  options: { closed: boolean },
+): Promise<void> {
+  const found = await findDatabases(context, Object.values(names), { patience: PATIENCE });
+  await renameAlone(context, [names.live, names.side], found, [
+    ...describe(names.side, found.get(names.side), options),
+    ...(found.has(names.live) ? [rename(names.live, names.old)] : []),
+    rename(names.side, names.live),
+    open(names.live),
+  ]);
+  if (found.has(names.live)) await drop(context, names.old);
 }
 
 function open(name: string): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withoutClosed } from './existing.ts';
 import { identifier, literal } from './quote.ts';
 
 /** No server has a NUL in a text; in a dump's line somebody put it there. */
@@ -58,7 +59,8 @@ export function traitsQuery(condition: string): string {
 
 /** @throws where a server's answer is of another shape */
 export function parseTraits(row: unknown): DatabaseTraits {
-  return schema.parse(row);
+  const traits = schema.parse(row);
+  return { ...traits, comment: withoutClosed(traits.comment ?? '') || null };
 }
 
 /** Comments that a dump begins with: the statements for a person, and one line for idkit. */

@@ -2,6 +2,7 @@ import { IdkitError } from '../../core/index.ts';
 import { SERVICE_LOCK } from '../../store/open.ts';
 import type { PostgresContext } from './context.ts';
 import { queryBeside } from './existing.ts';
+import { RESTORE_NAME } from './gate.ts';
 import { literal } from './quote.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function checkUnused(context: PostgresContext): Promise<void> {
        WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ${lockClass} AND l.objid = ${lockObject}
          AND l.objsubid = 2
          AND l.database = (SELECT oid FROM pg_database WHERE datname = ${literal(context.database)})
-;`,
+         AND a.application_name IS DISTINCT FROM ${literal(RESTORE_NAME)};`,
   );
   const names = [...new Set(rows.map((row) => String(row['name'])))].sort();
   if (names.length === 0) return;

@@ -10,3 +10,9 @@ export const ADVISORY = {
  * has it exclusively is alone, and nobody comes in meanwhile.
  */
 export const SERVICE_LOCK: readonly [number, number] = ADVISORY.service;
+
+/**
+ * The first line of a database's comment while a restore has put it in place and does not hold its lock yet: no service
+ * comes in meanwhile.
+ */
+export const CLOSED_COMMENT = 'idkit closed';

@@ -38,6 +38,12 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && LOST_TEXT.test(error.message);
 }
 
+/** The database lets nobody in (`ALLOW_CONNECTIONS false`): a restore is putting another one in its place. */
+function isShut(error: unknown): boolean {
+  const { routine } = error as { routine?: unknown };
+  return sqlState(error) === '55000' && routine === 'CheckMyDatabase';
+}
+
 const LOST_SOCKET = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -106,6 +112,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
 export function mapFault(error: unknown, place: string): unknown {
   if (error instanceof IdkitError) return error;
   const text = error instanceof Error ? error.message : String(error);
+  if (isShut(error))
+    return new IdkitError('IDKIT_LOCKED', `the database at ${place} lets nobody in: ${text}`, {
+      cause: error,
+      hints: ['a restore is at work on it, or was cut off: idkit restore --resume or --abort ends it'],
+    });
   const meaning = BY_STATE[sqlState(error) ?? ''];
   if (meaning !== undefined)
     return new IdkitError(meaning.code, `the database at ${place} ${meaning.text}: ${text}`, {

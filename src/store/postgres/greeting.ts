@@ -1,5 +1,7 @@
 import type { Client } from 'pg';
 import { type PostgresHost, showPostgresHost } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { CLOSED_COMMENT } from './advisory.ts';
 import { SESSION_SETTINGS } from './client-settings.ts';
 import type { ServerIdentity } from './primary.ts';
 import { refuse, takeSql } from './service-lock.ts';
@@ -12,6 +14,9 @@ const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current
   ${Object.entries(SESSION_SETTINGS)
     .map(([name, value]) => `set_config('${name}', '${value}', false)`)
     .join(', ')}`;
+
+const CLOSED = `EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database()
+  AND split_part(shobj_description(d.oid, 'pg_database'), E'\\n', 1) = '${CLOSED_COMMENT}')`;
 
 /** What a server says of itself and of its end of the connection. */
 export interface Greeted extends ServerIdentity {
@@ -31,13 +36,24 @@ export async function greet(
   options: { holdsLock: boolean; place: string; within: number },
 ): Promise<Greeted> {
   const lock = options.holdsLock ? takeSql('shared') : 'true';
-  const order = { text: `${GREETING}, ${lock} AS admitted`, query_timeout: options.within };
-  const { rows } = await client.query<Greeted & { standby: boolean; admitted: boolean }>(order);
-  const { standby, admitted, pid, started, timeline } = rows[0]!;
+  const order = {
+    text: `${GREETING}, ${CLOSED} AS closed, ${lock} AS admitted`,
+    query_timeout: options.within,
+  };
+  const { rows } = await client.query<Greeted & { standby: boolean; closed: boolean; admitted: boolean }>(
+    order,
+  );
+  const { standby, closed, admitted, pid, started, timeline } = rows[0]!;
   if (standby)
     throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
       code: '25006',
     });
   if (!admitted) await refuse(client, options.place);
+  if (closed && options.holdsLock)
+    throw new IdkitError('IDKIT_LOCKED', `the database at ${options.place} is being restored`, {
+      hints: [
+        'wait until the restore has ended; one that was cut off ends by idkit restore --resume or --abort',
+      ],
+    });
   return { pid, started, timeline };
 }
