@@ -211,20 +211,39 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
         child.kill(signal);
         const [code] = await exit;
         assert.equal(code, expected);
-        // Killed, idkit can end nothing: pg_dump goes on until it has what it waits for, and has nobody to tell.
-        if (signal !== 'SIGKILL')
-          assert.doesNotMatch(await programsOf(place.engine, database), /pg_dump/, signal);
+        // Killed, idkit can end nothing by itself: pg_dump ends with the connection that it is run by.
+        await waitUntil(
+          `pg_dump has ended after ${signal}`,
+          async () => !(await programsOf(place.engine, database)).includes('pg_dump'),
+          PATIENCE,
+        );
       }
       const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'BEGIN; LOCK%'";
       await place.engine.call(['exec', database, 'psql', '-U', 'idkit', '-c', end]);
-      await waitUntil(
-        'pg_dump has ended',
-        async () => !(await programsOf(place.engine, database)).includes('pg_dump'),
-        PATIENCE,
-      );
       await held;
       await ok(['backup', '--quiet'], PASSPHRASE);
     });
+
+  it('a paused container is named as paused, with what lets it run again (exit 15)', async () => {
+    for (const service of ['database', 'idkit']) {
+      const id = await idOf(service);
+      await place.engine.call(['pause', id]);
+      const paused = new RegExp(
+        `the container of ${service} is paused[\\s\\S]*${kind} unpause ${id.slice(0, 12)}`,
+      );
+      const refused: [string, ...string[]][] = [['up']];
+      if (service === 'database') refused.push(['backup'], ['recover-admin']);
+      for (const argv of refused) {
+        const ended = await place.platform.run(argv, PASSPHRASE);
+        assert.equal(ended.code, 15, `${argv[0]}: ${ended.stderr}`);
+        assert.match(ended.stderr, paused, argv[0]);
+      }
+      const status = await place.platform.run(['status']);
+      assert.match(`${status.stdout}${status.stderr}`, /it is paused; \w+ unpause /);
+      await place.engine.call(['unpause', id]);
+    }
+    await ok(['up', '--quiet']);
+  });
 
   it('a service that ends over and over is told with the last lines of its log (exit 1)', async () => {
     place.platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');

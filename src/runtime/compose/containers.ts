@@ -65,6 +65,18 @@ export async function readLog(engine: Engine, id: string, lines: number): Promis
     .slice(-lines);
 }
 
+/** A paused container answers nobody, and no engine starts or enters it: only its operator knows why it is. */
+export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id' | 'service'>): IdkitError {
+  return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is paused`, {
+    hints: [unpauseHint(engine, id)],
+  });
+}
+
+/** What lets a paused container run again. */
+export function unpauseHint({ kind }: Engine, id: string): string {
+  return `${kind} unpause ${id.slice(0, 12)} lets it run again`;
+}
+
 function noAnswer(what: string, why: string): IdkitError {
   return new IdkitError('IDKIT_UNREACHABLE', `${what}: ${why}`);
 }

@@ -3,7 +3,7 @@ import { request as requestTls } from 'node:https';
 import type { Settings } from '../../config/index.ts';
 import { systemErrorCode } from '../../core/index.ts';
 import type { PartRole } from '../parts.ts';
-import type { Container, PublishedPort } from './containers.ts';
+import { type Container, type PublishedPort, unpauseHint } from './containers.ts';
 import type { Engine } from './engine.ts';
 
 /** Whether a part is well at this moment. */
@@ -41,6 +41,8 @@ const UP: Health = { health: 'UP' };
  */
 export async function lookAt(look: Look): Promise<Health> {
   const { container, role } = look;
+  if (container.state === 'paused')
+    return down(`${describeState(container)}; ${unpauseHint(look.engine, container.id)}`);
   if (container.state !== 'running') return down(describeState(container));
   if (role === 'database') return lookAtDatabase(look);
   if (role === 'service') return lookAtService(look);

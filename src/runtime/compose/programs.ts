@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { PassThrough } from 'node:stream';
 import { IdkitError } from '../../core/index.ts';
 import { connectSeconds } from '../postgres/libpq.ts';
 import { parseProgramVersion, showVersion, watchChild } from '../postgres/local-programs.ts';
 import type { PostgresPrograms, ProgramTarget, RunningProgram } from '../postgres/programs.ts';
-import { lastLine } from './call.ts';
-import { type Container, listContainers, listProjects } from './containers.ts';
+import { type Called, lastLine } from './call.ts';
+import { type Container, listContainers, listProjects, pausedFault } from './containers.ts';
 import type { Engine } from './engine.ts';
 
 /** Names one run among the processes of the container. */
@@ -51,7 +52,7 @@ export function openContainerPrograms(
       }
       return {
         version,
-        start: async (args, target) => run(engine, id, [program, ...args], { version, target }),
+        start: async (args, target) => run(engine, id, [program, ...args], { version, target, service }),
       };
     },
     async freeBytes(directory) {
@@ -66,8 +67,8 @@ export function openContainerPrograms(
 }
 
 async function isRunning({ engine, id }: { engine: Engine; id: string }): Promise<boolean> {
-  const asked = await engine.call(['container', 'inspect', '--format', '{{.State.Running}}', id]);
-  return asked.code === 0 && asked.stdout.trim() === 'true';
+  const asked = await engine.call(['container', 'inspect', '--format', '{{.State.Status}}', id]);
+  return asked.code === 0 && asked.stdout.trim() === 'running';
 }
 
 /** The running container of the database. @throws IDKIT_UNREACHABLE that says what there is instead */
@@ -87,6 +88,7 @@ async function notRunning(
   service: string,
   project: string,
 ): Promise<IdkitError> {
+  if (found?.state === 'paused') return pausedFault(engine, found);
   if (found !== undefined) {
     return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is ${found.state}`, {
       hints: ['idkit up starts it', `${engine.kind} logs ${found.id.slice(0, 12)} tells more`],
@@ -142,33 +144,50 @@ function cannotBeHeld(program: string, version: number, { address }: ProgramTarg
   );
 }
 
+/**
+ * Runs a program that reads nothing, and ends it where its standard input ends: with the process that wants its output,
+ * however that ends. The shell waits for both of its children: one that it left behind would become a child of process
+ * 1, which is Postgres itself and takes any child that a signal ended for a crash of its own. `$0` marks the program.
+ */
+const WATCHED = `exec 3<&0
+${MARK}=$0 "$@" 3<&- </dev/null & run=$!
+{ read -r _ <&3; kill -9 $run; } 2>/dev/null & watch=$!
+wait $run; code=$?
+kill $watch 2>/dev/null; wait $watch 2>/dev/null
+exit $code`;
+
 /** Starts a program in a container. Values of variables go by the engine's own environment, never by an argument. */
 function run(
   engine: Engine,
   id: string,
   command: readonly string[],
-  { version, target }: { version: number; target: ProgramTarget },
+  { version, target, service }: { version: number; target: ProgramTarget; service: string },
 ): RunningProgram {
   const mark = randomBytes(12).toString('hex');
   const inside = {
     LC_ALL: 'C',
     PGCLIENTENCODING: 'UTF8',
     ...containerEnvironment(target, version),
-    [MARK]: mark,
   };
+  const isRead = command[0] !== 'pg_dump';
+  const marked = isRead ? ['env', `${MARK}=${mark}`, ...command] : ['sh', '-c', WATCHED, mark, ...command];
   const names = Object.keys(inside).flatMap((name) => ['-e', name]);
-  const child = spawn(engine.program, ['exec', '-i', ...names, id, ...command], {
+  const child = spawn(engine.program, ['exec', '-i', ...names, id, ...marked], {
     env: { ...process.env, ...inside },
     stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
     detached: true,
   });
   const watched = watchChild(child);
-  let killed: Promise<unknown> | undefined;
+  let killed: Promise<Called | undefined> | undefined;
   return {
     ...watched,
+    // Its end is what ends the program.
+    stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      await killed;
+      // Nothing in a paused container is ended, and nothing of it comes out.
+      if (/paused/.test((await killed)?.stderr ?? ''))
+        return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
         return { ...end, unreached: cannotBeHeld(command[0]!, version, target) };
       if (killed !== undefined || end.code !== KILLED) return end;

@@ -4,7 +4,7 @@ import type { ServiceHalf } from '../contract.ts';
 import { askServerVersion } from '../keycloak/server-version.ts';
 import { startSeconds } from '../parts.ts';
 import { lastLine } from './call.ts';
-import { type Container, listContainers } from './containers.ts';
+import { type Container, listContainers, pausedFault } from './containers.ts';
 import { nameOf, readDefinition, roleOf } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { resolveImage } from './environment.ts';
@@ -64,7 +64,10 @@ export function openComposeService(settings: Settings, engineOf: () => Promise<E
 
     async checkReplaceable() {
       // Restore stops what runs by itself; what it needs for that must be there.
-      await (await engineOf()).findCompose();
+      const engine = await engineOf();
+      await engine.findCompose();
+      const paused = (await listOwn()).find(({ state }) => state === 'paused');
+      if (paused !== undefined) throw pausedFault(engine, paused);
     },
     startParts,
     async stopParts(role, { signal }) {

@@ -4,7 +4,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { PlatformPart, StartOptions } from '../parts.ts';
 import { type Called, callProgram } from './call.ts';
 import { composeFault } from './compose-fault.ts';
-import { type Container, listContainers, readLog } from './containers.ts';
+import { type Container, listContainers, pausedFault, readLog } from './containers.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { composeEnvironment, readFileVariables, resolveImage } from './environment.ts';
@@ -48,6 +48,8 @@ export async function startService(
   options: StartOptions,
 ): Promise<PlatformPart> {
   const began = performance.now();
+  const before = await findContainer(project, service.name);
+  if (before?.state === 'paused') throw pausedFault(project.engine, before);
   await tellFetch(project, service, options);
   const said = await composeUp(project, service, options.signal);
   let ended = 0;
@@ -64,6 +66,7 @@ export async function startService(
     // One that runs by an older definition is no success; `podman-compose` never changes one.
     if (failed || (container.state === 'created' && container.error !== ''))
       throw composeFault(project, service, said, container);
+    if (container.state === 'paused') throw pausedFault(project.engine, container);
     firstRestarts ??= container.restarts;
     ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;
     if (ended >= ENDED_LOOKS) throw await ownFault(project, container, describeState(container));

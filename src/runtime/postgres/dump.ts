@@ -124,6 +124,7 @@ async function runPgDump(
     }
   }
   signal.throwIfAborted();
+  if (end.unreached !== undefined) throw end.unreached;
   if (stalled)
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
