@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Settings } from '../config/index.ts';
+import { platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import { findEntry } from './durable.ts';
 
@@ -8,6 +8,22 @@ export async function checkPlatform(settings: Settings): Promise<void> {
   if ((await findEntry(settings.dir)) !== undefined) return;
   throw new IdkitError('IDKIT_DIRECTORY_MISSING', `there is no platform directory ${settings.dir}`, {
     hints: ['name it with --dir or IDKIT_DIR', 'idkit init makes one, and so does idkit serve'],
+  });
+}
+
+/**
+ * A platform in containers has its definition.
+ *
+ * @throws IDKIT_SETTING where it is absent
+ */
+export async function checkDefined({ dir, runtime }: Settings): Promise<void> {
+  const { compose } = platformPaths(dir);
+  if (runtime !== 'compose' || (await findEntry(compose)) !== undefined) return;
+  throw new IdkitError('IDKIT_SETTING', `${compose} is missing, and runtime: compose needs it`, {
+    hints: [
+      'bring it back from a backup set: tar -xzf SET/config.tar.gz compose.yaml',
+      'idkit init --runtime compose writes a new one',
+    ],
   });
 }
 

@@ -167,9 +167,12 @@ test('without compose.yaml, or without the service that idkit.yaml names, it say
   const dir = await makePlatform(t);
   const compose = join(dir, 'idkit/compose.yaml');
   renameSync(compose, `${compose}.away`);
-  const absent = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
-  assert.equal(absent.code, 2, absent.stderr);
-  assert.match(absent.stderr, /compose\.yaml is missing/);
+  for (const command of ['up', 'backup', 'status']) {
+    const env = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
+    const absent = await runIdkit([command, '--dir', join(dir, 'idkit')], { cwd: dir, env });
+    assert.equal(absent.code, 2, `${command}: ${absent.stderr}`);
+    assert.match(absent.stderr, /compose\.yaml is missing[\s\S]*hint: .*idkit init --runtime compose/);
+  }
   writeFileSync(compose, 'services:\n  database: { image: x }\n');
   const other = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
   assert.equal(other.code, 2, other.stderr);

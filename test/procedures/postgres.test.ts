@@ -284,10 +284,23 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
       for (const [during, error] of refused) {
         assert.ok(error instanceof IdkitError, `${during}: ${error}`);
         assert.deepEqual([error.code, error.exitCode], ['IDKIT_LOCKED', 11], `${during}: ${error.message}`);
-        assert.match(error.message, /idkit restore|lets nobody in|is being restored/, during);
+        assert.match(error.message, /held by (idkit restore|another process)|lets nobody in|is being restored/, during);
       }
       await (await startService(elsewhere)).close();
     });
+
+  it('containers without a definition, in the platform or in the set, are refused before anything is touched (2)', async (t) => {
+    const platform = await platforms.fresh(t);
+    await writeFile(
+      join(platform.dir, 'idkit.yaml'),
+      'runtime: compose\ndatabase: postgres://idkit@db/idkit\n',
+    );
+    await assert.rejects(restore(await platform.load(), options({ from: platform.set })), {
+      code: 'IDKIT_SETTING',
+      message: /has a compose\.yaml/,
+    });
+    assert.deepEqual((await platform.readState()).database, 'old');
+  });
 
   it('no command gives the password to a server that asks for it in the clear (12)', async (t) => {
     const platform = await platforms.fresh(t);

@@ -4,7 +4,7 @@ import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { deleteSets, planDeletions } from '../backups/delete-old.ts';
 import { mirrorRoot } from '../mirror/mirror.ts';
-import { backupRoot, checkPlatform, mirrorTarget } from '../platform.ts';
+import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
 import { discardKeptState } from '../restore/kept-state.ts';
 import { beginRun } from '../runbook.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
@@ -30,6 +30,7 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const began = performance.now();
   const parts = chooseParts(options);
   await checkPlatform(settings);
+  await checkDefined(settings);
   const run = beginRun(BACKUP_STEPS, options);
   const root = backupRoot(settings, options.to);
   const mirror = mirrorTarget(settings, options.mirror);

@@ -6,6 +6,7 @@ import { openRuntime } from '../../runtime/open.ts';
 import { judgeEnvironment } from '../environment-content.ts';
 import { type Brought, listBrought } from './brought.ts';
 import type { RestoreOptions, RestorePlan } from './contract.ts';
+import { checkDefinition } from './definition.ts';
 import type { NextPlatform, RestoreJob } from './job.ts';
 import { checkRoom } from './room.ts';
 import { databasePasswords, loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
@@ -82,12 +83,14 @@ export async function preflight(
 ): Promise<{ plan: RestorePlan; next: NextPlatform }> {
   const { settings, options, set } = job;
   const { verdict, environment } = verified;
+  if (settings.exists) await untouched(() => checkDefinition(settings, set, options.signal));
   await checkServiceStopped(settings);
   const next = await untouched(async () => {
     const files = await nextFilesOfSet(set, settings, environment, options.signal);
     return openNext(job, await loadSettingsAfter(settings, files, options.env ?? process.env));
   });
   await untouched(async () => checkConfirmed(next, options));
+  await untouched(() => checkDefinition(next.settings, set, options.signal));
   const brings = await listBrought(set, settings, verified, options);
   const asks = options.dryRun !== true || !reachesAnother(settings, next.settings);
   // The set's own definition may name a database that another service has.

@@ -5,7 +5,7 @@ import type { Runtime } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import type { ListBackupsResult } from '../backups/contract.ts';
 import { listBackups } from '../backups/list.ts';
-import { checkPlatform } from '../platform.ts';
+import { checkDefined, checkPlatform } from '../platform.ts';
 import type { ProcedureOptions } from '../runbook.ts';
 import { call, parseObject } from '../smoke/call.ts';
 import { healthUrl } from '../smoke/check-readiness.ts';
@@ -21,6 +21,7 @@ const PATIENCE = 5_000;
 /** Everything about the platform on one screen; whatever cannot be known is left out, and only damage throws. */
 export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
   await checkPlatform(settings);
+  await checkDefined(settings);
   const runtime = await openRuntime(settings);
   const platform = runtime.describe();
   const { baseUrl, parts, findings: faults } = await findParts(runtime);
