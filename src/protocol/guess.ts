@@ -8,6 +8,14 @@ import { Refusal } from './refusal.ts';
 /** Read for nobody, so that the reads are as many as for a user. */
 const NOBODY = 'nobody';
 
+/** Characters of a name that is not known; nobody has a longer one. */
+const LONGEST_NAME = 255;
+
+/** The name under which a guess is looked up, in lower case. */
+export function guessedName(found: User | undefined, typed: string): string {
+  return found?.username ?? typed.slice(0, LONGEST_NAME).toLowerCase();
+}
+
 /** Somebody whose secret is guessed at, as they are in this turn. */
 export interface Guessed {
   /** Undefined: nobody has the name. */
@@ -39,7 +47,7 @@ export function guessAt<T>(
 async function look(attempt: LoginAttempt, found: User | undefined, typed: string): Promise<Guessed> {
   const { ctx, configuration } = attempt;
   const { id: realmId, settings } = configuration.realm;
-  const name = found?.username ?? typed.toLowerCase();
+  const name = guessedName(found, typed);
   const [current, failures, credentials] = await Promise.all([
     settings.bruteForceProtected ? ctx.store.findUserByUsername(realmId, name) : found,
     findFailures(attempt, found?.id ?? NOBODY),

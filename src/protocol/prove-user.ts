@@ -1,6 +1,6 @@
 import { hashPolicy } from '../crypto/index.ts';
 import type { Credential, User } from '../model/index.ts';
-import { guessAt } from './guess.ts';
+import { guessAt, guessedName } from './guess.ts';
 import type { LoginAttempt } from './login-attempt.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode } from './second-factor.ts';
 
@@ -34,7 +34,7 @@ export async function provePassword(
   const policy = hashPolicy(configuration.realm.settings.passwordPolicy);
   const found = typeof who === 'string' ? await findUser(attempt, who) : who;
   const typed = typeof who === 'string' ? who : who.username;
-  const name = found?.username ?? typed.toLowerCase();
+  const name = guessedName(found, typed);
   return guessAt(attempt, found, typed, async (guessed) => {
     const { user, credentials, locked } = guessed;
     const stored = credentials.find((credential) => credential.type === 'password');

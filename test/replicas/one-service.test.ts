@@ -199,6 +199,8 @@ test('a client assertion is good once, wherever it is presented (issue: replicas
 
 test('failed logins count together, wherever they are tried (issue: replicas)', { skip }, async () => {
   await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
+  // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
+  for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
   const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
   const told = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
   assert.deepEqual([told.json.numFailures, told.json.disabled], [5, true]);
