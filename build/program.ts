@@ -21,6 +21,7 @@ const THREADS = [
   'src/store/sqlite/dump/dump-thread.ts',
   'src/store/sqlite/load/load-thread.ts',
   'src/crypto/password-thread.ts',
+  'src/crypto/pattern-thread.ts',
   'src/backupset/gzip-thread.ts',
   'src/backupset/inspect-thread.ts',
 ];

@@ -1,11 +1,5 @@
-import { findPasswordFault, matchesPattern, PASSWORD_HISTORY } from '../crypto/index.ts';
-import {
-  type Credential,
-  checkPassword,
-  type PasswordCandidate,
-  parsePasswordPolicy,
-  type User,
-} from '../model/index.ts';
+import { findContentFault, findPasswordFault, PASSWORD_HISTORY } from '../crypto/index.ts';
+import { type Credential, type PasswordCandidate, parsePasswordPolicy, type User } from '../model/index.ts';
 import { credentialRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
 import { buildCredentials } from './import/build-user.ts';
@@ -14,12 +8,12 @@ import { badInput, notFound } from './refusal.ts';
 import { type Json, text } from './representations/json.ts';
 
 /** @throws AdminRefusal 400 with the first thing that the policy does not allow (facts §7.2, §11) */
-export function checkNewPassword(
+export async function checkNewPassword(
   policy: string | undefined,
   password: string,
   user: Pick<User, 'username' | 'email'>,
-): void {
-  const fault = checkPassword(parsePasswordPolicy(policy), candidateOf(user, password), matchesPattern)[0];
+): Promise<void> {
+  const fault = await findContentFault(policy, candidateOf(user, password));
   if (fault !== undefined) throw badInput(fault.key, fault.message);
 }
 

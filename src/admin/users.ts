@@ -85,7 +85,7 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
   const credentials = objects(given['credentials']);
   for (const one of credentials)
     if (typeof one['value'] === 'string' && one['value'] !== '')
-      checkNewPassword(realm.settings.passwordPolicy, one['value'], built);
+      await checkNewPassword(realm.settings.passwordPolicy, one['value'], built);
   const temporary = credentials.some((one) => one['temporary'] === true && one['value'] !== undefined);
   const user: User = {
     ...built,
@@ -180,7 +180,7 @@ export async function updateUser(call: RealmCall, id: string, given: Json): Prom
   const replaced = old.filter(({ type }) => credentials.some((credential) => credential.type === type));
   for (const one of objects(given['credentials']))
     if (typeof one['value'] === 'string')
-      checkNewPassword(realm.settings.passwordPolicy, one['value'], cleared);
+      await checkNewPassword(realm.settings.passwordPolicy, one['value'], cleared);
   await applyChanges(
     call,
     [

@@ -30,9 +30,9 @@ export {
   type OtpVerdict,
   readOtpCredential,
 } from './otp.ts';
-export { findPasswordFault, PASSWORD_HISTORY } from './password-rules.ts';
+export { findContentFault, findPasswordFault, PASSWORD_HISTORY } from './password-rules.ts';
 export { openPasswords } from './passwords.ts';
-export { matchesPattern } from './pattern-matching.ts';
+export { matchPatterns, type PatternCheck, type PatternMatches } from './pattern-matching.ts';
 export {
   KEY_PROVIDER_TYPE,
   KEY_SECRET_NAMES,

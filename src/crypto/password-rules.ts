@@ -1,6 +1,7 @@
 import {
   type Credential,
   checkPassword,
+  isPasswordTooLong,
   type PasswordCandidate,
   type PasswordFault,
   parsePasswordPolicy,
@@ -8,10 +9,22 @@ import {
 } from '../model/index.ts';
 import type { Passwords } from './contract.ts';
 import { hashPolicy } from './hash-policy.ts';
-import { matchesPattern } from './pattern-matching.ts';
+import { matchPatterns } from './pattern-matching.ts';
 
 /** Type of the old hashes that the policy's history is checked against. */
 export const PASSWORD_HISTORY = 'password-history';
+
+/** The first thing that a realm's policy does not allow about the content of a new password (facts §11). */
+export async function findContentFault(
+  policy: string | undefined,
+  candidate: PasswordCandidate,
+): Promise<PasswordFault | undefined> {
+  const parsed = parsePasswordPolicy(policy);
+  const text = candidate.password;
+  const asked = isPasswordTooLong(text) ? [] : parsed.regexPatterns;
+  const matches = await matchPatterns(asked.map((pattern) => ({ pattern, text })));
+  return checkPassword(parsed, candidate, matches)[0];
+}
 
 /**
  * The first thing that a realm's policy does not allow about a new password (facts §11): its content, then whether it
@@ -26,7 +39,7 @@ export async function findPasswordFault(
   credentials: readonly Credential[],
 ): Promise<PasswordFault | undefined> {
   const parsed = parsePasswordPolicy(policy);
-  const [fault] = checkPassword(parsed, candidate, matchesPattern);
+  const fault = await findContentFault(policy, candidate);
   if (fault !== undefined) return fault;
   const { passwordHistory } = parsed;
   if (passwordHistory === undefined) return undefined;

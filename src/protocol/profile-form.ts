@@ -1,8 +1,9 @@
 import { inTurn, untilApplied } from '../core/index.ts';
+import { matchPatterns } from '../crypto/index.ts';
 import { listProfileFaults, type ProfileFault, type User, userTurn } from '../model/index.ts';
 import type { RealmConfiguration, Stale } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
-import { findAttributeFault } from './profile-validators.ts';
+import { findAttributeFault, listPatternChecks } from './profile-validators.ts';
 import { listProfileAttributes, type ProfileAttribute, valuesOf } from './user-profile.ts';
 
 /** One field of the form in which users see and change their own data. */
@@ -60,7 +61,7 @@ export async function saveProfile(
     if (before === undefined) return { outcome: 'gone' };
     const user = withFields(configuration, before, form);
     const requiredActions = user.requiredActions.filter((action) => !clear.includes(action));
-    const faults = listFaults(configuration, user, before);
+    const faults = await listFaults(configuration, user, before);
     if (faults.length > 0) return { outcome: 'refused', faults };
     const applied = await ctx.store.apply([{ do: 'put', user: { ...user, requiredActions } }]);
     if (applied.outcome === 'stale') return applied;
@@ -114,7 +115,11 @@ function withValue(user: User, name: string, value: string): User {
   }
 }
 
-function listFaults(configuration: RealmConfiguration, user: User, before: User): readonly FieldFault[] {
+async function listFaults(
+  configuration: RealmConfiguration,
+  user: User,
+  before: User,
+): Promise<readonly FieldFault[]> {
   const attributes = listProfileAttributes(configuration);
   const missing = attributes.filter(
     ({ name, required }) => required && !valuesOf(user, name).some((value) => value.trim() !== ''),
@@ -126,10 +131,16 @@ function listFaults(configuration: RealmConfiguration, user: User, before: User)
   const { editUsernameAllowed } = configuration.realm.settings;
   for (const fault of listProfileFaults(user, before, { editUsernameAllowed }))
     faults.push(asFieldFault(fault));
-  for (const attribute of attributes) {
+  const changed = attributes.flatMap((attribute) => {
     const value = valuesOf(user, attribute.name)[0];
-    if (value === undefined || value === '' || value === valuesOf(before, attribute.name)[0]) continue;
-    const fault = findAttributeFault(attribute, value);
+    const same = value === undefined || value === '' || value === valuesOf(before, attribute.name)[0];
+    return same ? [] : [{ attribute, value }];
+  });
+  const matches = await matchPatterns(
+    changed.flatMap(({ attribute, value }) => listPatternChecks(attribute, value)),
+  );
+  for (const { attribute, value } of changed) {
+    const fault = findAttributeFault(attribute, value, matches);
     if (fault !== undefined) faults.push({ field: attribute.name, ...fault });
   }
   const seen = new Set<string>();

@@ -1,11 +1,12 @@
-import { matchesPattern } from '../crypto/index.ts';
+import type { PatternCheck, PatternMatches } from '../crypto/index.ts';
 import type { ProfileAttribute } from './user-profile.ts';
 
 type Fault = { key: string; values?: Readonly<Record<string, string>> };
 type Config = Readonly<Record<string, unknown>>;
 
 /** Validators of a user profile that have a rule here (facts §10, "User profile"); the usual fields have their own. */
-const VALIDATORS: Readonly<Record<string, (value: string, config: Config) => Fault | undefined>> = {
+type Validator = (value: string, config: Config, matches: PatternMatches) => Fault | undefined;
+const VALIDATORS: Readonly<Record<string, Validator>> = {
   length: (value, config) => {
     const [min, max] = [numberOf(config['min']), numberOf(config['max'])];
     const length = [...value].length;
@@ -15,8 +16,8 @@ const VALIDATORS: Readonly<Record<string, (value: string, config: Config) => Fau
       return { key: 'error-invalid-length-too-long', values: { max: `${max}` } };
     return undefined;
   },
-  pattern: (value, config) =>
-    typeof config['pattern'] === 'string' && !matchesPattern(config['pattern'], value)
+  pattern: (value, config, matches) =>
+    typeof config['pattern'] === 'string' && !matches(config['pattern'], value)
       ? { key: 'error-pattern-no-match' }
       : undefined,
   options: (value, config) =>
@@ -29,14 +30,33 @@ const VALIDATORS: Readonly<Record<string, (value: string, config: Config) => Fau
   'iso-date': (value) => (isDate(value) ? undefined : { key: 'error-invalid-date' }),
 };
 
-/** The first rule of the profile that a value does not meet. */
-export function findAttributeFault({ validations }: ProfileAttribute, value: string): Fault | undefined {
+/** Characters of a value at most. */
+const MOST_CHARACTERS = 2048;
+
+/** The patterns that a value has to match; none is run for a value that is too long in any case. */
+export function listPatternChecks({ validations }: ProfileAttribute, text: string): readonly PatternCheck[] {
+  const pattern = validations['pattern']?.['pattern'];
+  return typeof pattern === 'string' && text.length <= MOST_CHARACTERS ? [{ pattern, text }] : [];
+}
+
+/**
+ * The first rule of the profile that a value does not meet.
+ *
+ * @param matches what came of `listPatternChecks`
+ */
+export function findAttributeFault(
+  { validations }: ProfileAttribute,
+  value: string,
+  matches: PatternMatches,
+): Fault | undefined {
   for (const [name, config] of Object.entries(validations)) {
     const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name] : undefined;
-    const fault = validate?.(value, config);
+    const fault = validate?.(value, config, matches);
     if (fault !== undefined) return fault;
   }
-  return value.length > 2048 ? { key: 'error-invalid-length-too-long', values: { max: '2048' } } : undefined;
+  return value.length > MOST_CHARACTERS
+    ? { key: 'error-invalid-length-too-long', values: { max: `${MOST_CHARACTERS}` } }
+    : undefined;
 }
 
 function numberFault(shape: RegExp, value: string, config: Config): Fault | undefined {

@@ -83,6 +83,17 @@ test('a stored hash that would keep a thread for seconds is refused by name, at 
   assert.match(made.json.errorMessage, wanted);
 });
 
+test('a realm has ten patterns of its password policy at most', async () => {
+  const policy = (count: number) => Array.from({ length: count }, () => 'regexPattern(.+)').join(' and ');
+  const refused = await admin('PUT', '/globex', { passwordPolicy: policy(11) });
+  assert.equal(refused.status, 400);
+  assert.match(refused.json.errorMessage, /passwordPolicy: has 11 entries regexPattern/);
+  const imported = await admin('POST', '', { realm: 'x', passwordPolicy: policy(11) });
+  assert.equal(imported.status, 400);
+  assert.equal((await admin('PUT', '/globex', { passwordPolicy: policy(10) })).status, 204);
+  assert.equal((await admin('PUT', '/globex', { passwordPolicy: '' })).status, 204);
+});
+
 test('a field is at most as long as Keycloak takes it', async () => {
   const long = await loginAs(service, 'globex', { username: 'alice', scope: 'x'.repeat(20_001) });
   assert.equal(long.status, 400);

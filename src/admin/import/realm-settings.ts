@@ -1,5 +1,5 @@
 import { isSignatureAlgorithm, SIGNATURE_ALGORITHMS } from '../../crypto/index.ts';
-import type { RealmSettings } from '../../model/index.ts';
+import { parsePasswordPolicy, type RealmSettings } from '../../model/index.ts';
 import { RepresentationFault } from '../representations/fault.ts';
 import type { Json } from '../representations/json.ts';
 
@@ -80,6 +80,8 @@ export function checkSettings(given: Json): Json {
     if (value !== undefined && !choices.includes(value as string))
       throw new RepresentationFault(`$.${name}`, `must be one of ${choices.join(', ')}`);
   }
+  const policy = given['passwordPolicy'];
+  if (typeof policy === 'string') checkPasswordPolicy(policy);
   const algorithm = given['defaultSignatureAlgorithm'];
   if (algorithm !== undefined) checkAlgorithm(algorithm, '$.defaultSignatureAlgorithm');
   for (const name of SETTINGS) {
@@ -90,6 +92,19 @@ export function checkSettings(given: Json): Json {
       throw new RepresentationFault(`$.${name}`, 'must be at most 2147483647');
   }
   return checked;
+}
+
+/** Patterns of one policy at most: each new password is held against all of them within one budget of time. */
+const MOST_PATTERNS = 10;
+
+/** @throws RepresentationFault for more patterns than a realm may have */
+function checkPasswordPolicy(policy: string): void {
+  const { length } = parsePasswordPolicy(policy).regexPatterns;
+  if (length > MOST_PATTERNS)
+    throw new RepresentationFault(
+      '$.passwordPolicy',
+      `has ${length} entries regexPattern, and a realm may have ${MOST_PATTERNS}`,
+    );
 }
 
 /** @throws RepresentationFault for what no token can be signed with */

@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads';
+import type { PatternCheck } from './pattern-matching.ts';
+
+parentPort?.on('message', (checks: readonly PatternCheck[]) => {
+  parentPort?.postMessage('begun');
+  parentPort?.postMessage(checks.map(matches));
+});
+
+/** A pattern that this engine cannot read matches nothing. */
+function matches({ pattern, text }: PatternCheck): boolean {
+  try {
+    return new RegExp(`^(?:${pattern})$`, 'su').test(text);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findContentFault, HashingBusy, matchPatterns } from '../../src/crypto/index.ts';
+
+const ENDLESS = '(a+)+b';
+const text = 'a'.repeat(60);
+
+describe('patterns of a password policy', () => {
+  it('are held against the whole text; one that cannot be read matches nothing', async () => {
+    const checks = ['[a-z]+', '[a-y]', '[a-z', 'z|y', '\\p{Ll}+'].map((pattern) => ({ pattern, text: 'zz' }));
+    const matches = await matchPatterns(checks);
+    assert.deepEqual(
+      checks.map((check) => matches(check.pattern, check.text)),
+      [true, false, false, false, true],
+    );
+    assert.equal(matches('[a-z]+', 'other'), false, 'nobody asked');
+  });
+
+  it('have one budget of time for all, and leave the event loop free meanwhile', async () => {
+    let turns = 0;
+    const counting = setInterval(() => turns++, 5);
+    const began = performance.now();
+    const policy = Array.from({ length: 10 }, (_, at) => `regexPattern(${ENDLESS}${at})`).join(' and ');
+    const fault = await findContentFault(policy, { password: text, username: 'alice' });
+    clearInterval(counting);
+    assert.equal(fault?.key, 'invalidPasswordRegexPatternMessage');
+    assert.ok(performance.now() - began < 5000);
+    assert.ok(turns >= 5, `${turns} turns of the event loop`);
+  });
+
+  it('that ran out of time cost the next ones nothing but a new thread', async () => {
+    await matchPatterns([{ pattern: ENDLESS, text }]);
+    const matches = await matchPatterns([{ pattern: 'a+', text }]);
+    assert.equal(matches('a+', text), true);
+  });
+
+  it('wait in a bounded number, and more are refused at once', async () => {
+    const endless = Array.from({ length: 40 }, () => matchPatterns([{ pattern: ENDLESS, text }]));
+    const outcomes = await Promise.allSettled(endless);
+    const refused = outcomes.filter((one) => one.status === 'rejected');
+    assert.equal(refused.length, 40 - 2 - 16);
+    for (const one of refused) assert.ok(one.reason instanceof HashingBusy);
+  });
+});
