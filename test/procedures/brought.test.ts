@@ -141,6 +141,37 @@ describe('what a set brings onto an empty host', () => {
     assert.equal(database.seen(), 0);
   });
 
+  it('starts no engine of containers in a dry run', async (t) => {
+    const { dir, passphrase } = await copyKeycloakSet(t);
+    const source = await makeDirectory(t, 'source');
+    const bin = join(source, 'bin');
+    await mkdir(bin);
+    for (const engine of ['docker', 'podman', 'docker-compose', 'podman-compose']) {
+      await writeFile(join(bin, engine), `#!/bin/sh\ntouch ${join(source, 'canary')}\n`);
+      await chmod(join(bin, engine), 0o755);
+    }
+    const yaml = 'runtime: compose\nservice: keycloak\ndatabase: postgres://keycloak@postgres/keycloak\n';
+    await writeFile(join(source, 'idkit.yaml'), yaml);
+    const services = { postgres: { image: 'planted-db' }, keycloak: { image: 'planted' } };
+    await writeFile(join(source, 'compose.yaml'), JSON.stringify({ services }));
+    const chunks: Uint8Array[] = [];
+    await writeConfigArchive(
+      { idkitYaml: join(source, 'idkit.yaml'), composeYaml: join(source, 'compose.yaml') },
+      async (chunk) => void chunks.push(Buffer.from(chunk)),
+    );
+    await putContent({ dir }, SET_FILES.config, Buffer.concat(chunks));
+    await sealByHand({ dir }, passphrase);
+    const settings = await loadSettings({ dir: join(source, 'target'), env: {} });
+    const { PATH } = process.env;
+    process.env['PATH'] = `${bin}:${PATH}`;
+    t.after(() => {
+      process.env['PATH'] = PATH;
+    });
+    const { plan } = await restore(settings, options({ from: dir, passphrase, dryRun: true }));
+    assert.ok(plan?.brings.some(({ kind, what }) => kind === 'image' && what === 'planted-db'));
+    assert.equal(existsSync(join(source, 'canary')), false);
+  });
+
   it('is reached by --dry-run where the operator names the same address', async (t) => {
     const { dir, passphrase, target, database } = await makeBringing(t);
     await sealByHand({ dir }, passphrase);

@@ -1,4 +1,4 @@
-import { checkSeal, pinSet, type SealedList, type SetHandle } from '../../backupset/index.ts';
+import { checkSeal, pinSet, SET_FILES, type SealedList, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
@@ -181,6 +181,8 @@ async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => v
   await job.run.step('load', async () => {
     await makeRoomForRestore(staged, heard);
     if (loading.journal.inPlace !== undefined) {
+      // Where nothing leads back, the dump is proven to be what was verified before, and once more while it is loaded.
+      await readToEnd(job.set.stream(SET_FILES.dump, { signal: job.options.signal }));
       const journal: Journal = { ...loading.journal, state: 'swapping' };
       await putJournal(job.dataDir, journal);
       heard(journal);
@@ -191,6 +193,10 @@ async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => v
     await loadSide(loading);
   });
   await job.run.step('check', () => checkSide(loading));
+}
+
+async function readToEnd(source: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of source);
 }
 
 /** Goes on with a restore that ended at or after the swap, or while the live database itself was loaded. */
