@@ -48,7 +48,7 @@ export {
 export { RepresentationFault } from './representations/fault.ts';
 export type { RepresentationName } from './representations/fields.ts';
 export type { Json } from './representations/json.ts';
-export { findRights, RIGHTS, type Right, type Rights } from './rights.ts';
+export { findRights, holdsMasterRole, RIGHTS, type Right, type Rights } from './rights.ts';
 export * from './role-mappings.ts';
 export * from './roles.ts';
 export * from './sessions.ts';

@@ -15,12 +15,9 @@ import {
   showRealm,
   updateRealm,
 } from '../../admin/index.ts';
-import type { Route } from '../route.ts';
-import { authenticate, originHeaders } from './authenticate.ts';
-import { sendJson } from './call.ts';
 import { readQuery } from './query.ts';
 import { readJson, readRepresentation } from './read-json.ts';
-import type { AdminRow } from './row.ts';
+import type { AdminRow, RealmsRow } from './row.ts';
 import {
   importedRecords,
   managementClient,
@@ -30,28 +27,23 @@ import {
   theRealm,
 } from './written.ts';
 
-/** All realms (facts §7.2). A new one takes the turn of master's role `admin` itself, as one from a file does. */
-export const realmsRoutes: readonly Route[] = [
+/** All realms (facts §7.2). */
+export const realmsRows: readonly RealmsRow[] = [
   {
     method: 'GET',
-    url: '/admin/realms',
-    handle: async (services, request, reply) => {
-      const caller = await authenticate(services, request);
-      reply.headers(originHeaders(request));
-      const brief = readQuery(request).flag('briefRepresentation') === true;
-      return sendJson(reply, await listRealms(services.admin, caller, brief));
-    },
+    right: 'none',
+    handle: ({ services, caller, request }) =>
+      listRealms(services.admin, caller, readQuery(request).flag('briefRepresentation') === true),
   },
   {
     method: 'POST',
-    url: '/admin/realms',
-    authorize: authenticate,
-    handle: async (services, request, reply) => {
-      const caller = await authenticate(services, request);
-      reply.headers(originHeaders(request));
+    right: 'create-realm',
+    writes: [masterAdminRole],
+    handle: async ({ services, caller, request, reply }) => {
       const name = await addRealm(services.admin, caller, () => readJson(request));
       const location = `${services.admin.baseUrl}/admin/realms/${encodeURIComponent(name)}`;
-      return reply.code(201).header('location', location).send();
+      reply.code(201).header('location', location);
+      return undefined;
     },
   },
 ];

@@ -1,6 +1,7 @@
-import type { Right } from '../../admin/index.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller, Right } from '../../admin/index.ts';
 import type { RecordKind } from '../../model/index.ts';
-import type { Route } from '../route.ts';
+import type { Route, Services } from '../route.ts';
 import type { AdminCall } from './call.ts';
 
 /** Records of one kind that a row reads and writes as wholes. */
@@ -43,3 +44,20 @@ export interface WritingRow extends AnyRow {
 
 /** One row of the administrative API below a realm. */
 export type AdminRow = ReadingRow | WritingRow;
+
+/** A request of a proved caller at `/admin/realms`, in no realm. */
+export interface RealmsCall {
+  services: Services;
+  caller: Caller;
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+/**
+ * A row of `/admin/realms` itself. Its right is a role of master's own. What it writes it takes the turns of inside:
+ * a realm from a file is made by the same code, and is built before others have to wait.
+ */
+export type RealmsRow = { handle(call: RealmsCall): Promise<unknown> } & (
+  | { method: 'GET'; right: 'none' }
+  | { method: WritingRow['method']; right: 'create-realm' | 'admin'; writes: readonly Written[] }
+);

@@ -1,10 +1,11 @@
 import type { FastifyReply } from 'fastify';
-import { StaleRecord } from '../../admin/index.ts';
+import { type Caller, forbidden, holdsMasterRole, StaleRecord } from '../../admin/index.ts';
 import { inTurns, untilApplied } from '../../core/index.ts';
 import { recordKey } from '../../model/index.ts';
-import type { Route } from '../route.ts';
-import { type AdminCall, answer, authorizeInRealm, openCall } from './call.ts';
-import type { AdminRow, WritingRow } from './row.ts';
+import type { Route, Services } from '../route.ts';
+import { authenticate, originHeaders } from './authenticate.ts';
+import { type AdminCall, answer, authorizeInRealm, openCall, sendJson } from './call.ts';
+import type { AdminRow, RealmsRow, WritingRow } from './row.ts';
 
 /** The row of the URL table that answers a row of the administrative API. */
 export function adminRoute(row: AdminRow): Route {
@@ -21,6 +22,25 @@ export function adminRoute(row: AdminRow): Route {
       if ('writes' in row) return await change(row, open);
       const call = await open();
       return answer(call, await row.handle(call));
+    },
+  };
+}
+
+/** The row of the URL table that answers a row of `/admin/realms` itself. */
+export function realmsRoute(row: RealmsRow): Route {
+  const check = async ({ admin }: Services, caller: Caller): Promise<void> => {
+    if (row.right !== 'none' && !(await holdsMasterRole(admin, caller, row.right))) throw forbidden();
+  };
+  return {
+    method: row.method,
+    url: '/admin/realms',
+    authorize: async (services, request) => check(services, await authenticate(services, request)),
+    handle: async (services, request, reply) => {
+      const caller = await authenticate(services, request);
+      reply.headers(originHeaders(request));
+      await check(services, caller);
+      const value = await row.handle({ services, caller, request, reply });
+      return value === undefined ? reply.send() : sendJson(reply, value);
     },
   };
 }
