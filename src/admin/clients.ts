@@ -6,6 +6,7 @@ import { BUILT_IN_CLIENT_IDS } from './fresh/built-in-clients.ts';
 import { buildClient, newClientSecret } from './import/build-client.ts';
 import { newServiceAccount } from './import/build-users.ts';
 import { Names } from './import/names.ts';
+import { checkClientSecretsAreReal, withoutMaskedSecrets } from './import/unreal-secrets.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { algorithmKeys } from './realms.ts';
 import { badInput, conflict, duplicateResource, forbidden, notFound } from './refusal.ts';
@@ -61,6 +62,7 @@ async function keysFor(call: RealmCall, client: Client): Promise<Change[]> {
 
 /** Makes a client with its service account where it has one; answers its UUID. */
 export async function createClient(call: RealmCall, given: Json): Promise<string> {
+  checkClientSecretsAreReal(given, '$');
   const { context, configuration } = call;
   const { realm } = configuration;
   const client = buildClient(given, { context, realmId: realm.id, names: namesOf(call), path: '$' });
@@ -83,9 +85,11 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
   return client.id;
 }
 
-/** Changes the fields that are given; the rest stays. */
-export async function updateClient(call: RealmCall, uuid: string, given: Json): Promise<void> {
+/** Changes the fields that are given; the rest stays, and so does a secret that comes back masked. */
+export async function updateClient(call: RealmCall, uuid: string, sent: Json): Promise<void> {
   const before = await getClient(call, uuid);
+  const given = withoutMaskedSecrets(sent);
+  checkClientSecretsAreReal(given, '$');
   const { context, configuration } = call;
   const merged: Json = {
     ...clientRepresentation(configuration, before),

@@ -16,9 +16,11 @@ export { identityProviders, realmRepresentation, roleRepresentation } from './ex
 export { getUser } from './get-user.ts';
 export * from './groups.ts';
 export { ClientUriFault } from './import/client-uris.ts';
-export { type ImportedRealm, type ImportOptions, importRealm } from './import/import-realm.ts';
+export { type ImportedFile, type ImportOptions, importRealm } from './import/import-realm.ts';
 export { findAdminRole, inMasterAdminTurn } from './import/master-access.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
+export { type Environment, resolvePlaceholders } from './import/placeholders.ts';
+export type { Progress } from './import/progress.ts';
 export { Pages } from './pages.ts';
 export { type IfExists, importPartially } from './partial-import.ts';
 export {

@@ -6,6 +6,7 @@ import { buildClient } from './import/build-client.ts';
 import { buildGroups, buildRoles } from './import/build-roles.ts';
 import { buildUsers } from './import/build-users.ts';
 import { Names } from './import/names.ts';
+import { checkClientSecretsAreReal, withoutMaskedSecrets } from './import/unreal-secrets.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { AdminRefusal, conflict } from './refusal.ts';
 import { type Json, objects, text } from './representations/json.ts';
@@ -88,10 +89,12 @@ function addClients(work: Work, given: readonly Json[], there: readonly Client[]
   const { call, names } = work;
   for (const [index, one] of given.entries()) {
     const before = there.find((client) => client.clientId === one['clientId']);
+    const own = before === undefined ? one : withoutMaskedSecrets(one);
+    checkClientSecretsAreReal(own, `$.clients[${index}]`);
     const merged =
       before === undefined
-        ? one
-        : { ...clientRepresentation(call.configuration, before), ...one, id: before.id };
+        ? own
+        : { ...clientRepresentation(call.configuration, before), ...own, id: before.id };
     const place = {
       context: call.context,
       realmId: call.configuration.realm.id,

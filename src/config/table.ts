@@ -116,6 +116,13 @@ const TABLE = [
     doc: 'from these alone X-Forwarded-For and -Proto are believed',
   },
   {
+    name: 'realmFiles.remove',
+    default: false,
+    expected: 'true or false',
+    reason: 'a file that was moved can be looked up; it holds secrets, so only its owner can read it',
+    doc: 'true: realm files are removed once they are imported; false: they are moved to import/done/',
+  },
+  {
     name: 'outbound.privateAddresses',
     default: [],
     expected: 'a list of IP addresses or CIDR blocks',

@@ -50,6 +50,7 @@ export function buildApp(services: Services, options: AppOptions): FastifyInstan
     table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
   addHealth(table, options.health, 'status');
   if (options.metricsPublic) addMetrics(table, options.exposition);
+  refuseWhilePreparing(app, options.health);
   addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
   leaveConnections(app, options.health);
   addErrorHandler(app, options.log);
@@ -93,6 +94,24 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
     const times = request.served === null ? notFound : request.served.times;
     times?.observe(reply.statusCode, reply.elapsedTime / 1000);
     done();
+  });
+}
+
+/** Seconds after which a caller may try again while the service prepares. */
+const RETRY_SECONDS = 5;
+
+/** While realm files are imported, health is answered and everything else refused. */
+function refuseWhilePreparing(app: FastifyInstance, health: Pick<Health, 'isPreparing'>): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!health.isPreparing() || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
+    discardRest(request);
+    reply
+      .code(503)
+      .headers({ ...securityHeaders(undefined), 'retry-after': RETRY_SECONDS, connection: 'close' })
+      .send({
+        error: 'temporarily_unavailable',
+        error_description: 'The service imports realm files; try again later',
+      });
   });
 }
 

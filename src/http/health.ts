@@ -22,6 +22,10 @@ export interface Health {
   started(): HealthReport;
   /** Reads and writes through the store each time; callers that ask at once share one look. */
   ready(): Promise<HealthReport>;
+  /** The service listens and is not started yet: everything but health is answered 503. */
+  markPreparing(): void;
+  /** Whether the service listens and is not started yet. */
+  isPreparing(): boolean;
   /** From here on `started` and `ready` may be UP. */
   markStarted(): void;
   /** The service ends; `ready` is DOWN. */
@@ -37,6 +41,7 @@ const NOTHING = 'idkit-health-check';
 
 /** Health over a store: a read and a turn of the writer, neither of which changes a thing. */
 export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFamily'>): Health {
+  let preparing = false;
   let started = false;
   let stopping = false;
   let leaving = false;
@@ -69,7 +74,12 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
       const shutdown: HealthCheck = { name: 'Graceful Shutdown', status: stopping ? 'DOWN' : 'UP' };
       return report([shutdown, await running, startedCheck()]);
     },
+    markPreparing: () => {
+      preparing = true;
+    },
+    isPreparing: () => preparing,
     markStarted: () => {
+      preparing = false;
       started = true;
     },
     markStopping: () => {

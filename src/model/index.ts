@@ -20,6 +20,7 @@ export {
   type RoleGraph,
 } from './effective-roles.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
+export { BUILT_ACTIONS, listNotBuilt, type WaitingUsers } from './not-built.ts';
 export {
   checkPassword,
   isPasswordTooLong,

@@ -23,6 +23,10 @@ export interface ServeOptions {
   graceSeconds?: number;
   /** The lock of services is this process's already, and nobody else's (`keepServicesOut`). */
   withoutLock?: boolean;
+  /** Replaces secrets that a realm file does not hold instead of refusing the file. Default: false. */
+  newSecrets?: boolean;
+  /** Called a few times a minute while realm files are imported, with a line for a person. */
+  progress?: (message: string) => void;
   /** This process as one of several that share a port and are one service. */
   worker?: WorkerLink;
 }

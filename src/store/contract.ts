@@ -265,6 +265,8 @@ export interface Store extends LoginStore, ListStore {
   /** Sorted by username. */
   listUsers(query: UserQuery): Promise<readonly User[]>;
   countUsers(query: UserQuery): Promise<number>;
+  /** How many enabled users have each required action. */
+  countRequiredActions(realmId: string): Promise<ReadonlyMap<string, number>>;
   /** Sorted by username; service accounts too. */
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]>;
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;
@@ -318,6 +320,8 @@ export interface Store extends LoginStore, ListStore {
   isAccessTokenRevoked(jti: string): Promise<boolean>;
   /** True for the first caller of this key, until `expiresAt` (second). */
   claimOnce(key: string, expiresAt: number): Promise<boolean>;
+  /** Whether a claim of this key is in force. */
+  isClaimed(key: string): Promise<boolean>;
 
   // Brute force.
   findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined>;

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import type {
   AdminEvent,
   Client,
@@ -41,7 +42,10 @@ import { credentialRow, readCredential, readLoginFailures } from './records/user
 import type { Arguments } from './rows.ts';
 import type { Tables } from './schema.ts';
 import { SqlLists } from './sql-lists.ts';
+import type { RowChange } from './verbs/verbs.ts';
 
+/** Changes that are turned into rows before other work gets its turn: a few milliseconds. */
+const ROWS_IN_A_TURN = 500;
 /** Characters of a claim's key that are kept as they are. */
 const LONGEST_KEY = 500;
 
@@ -126,6 +130,14 @@ export abstract class SqlStore extends SqlLists implements Store {
     return Number(row?.['users'] ?? 0);
   }
 
+  async countRequiredActions(realmId: string): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>();
+    for (const { actions, users } of await this.administrative('user.requiredActions', { realm_id: realmId }))
+      for (const action of JSON.parse(String(actions)) as string[])
+        counts.set(action, (counts.get(action) ?? 0) + Number(users));
+    return counts;
+  }
+
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
     return (await this.administrative('user.withRole', { id: roleId, first, max, after: '' })).map(toUser);
   }
@@ -152,8 +164,23 @@ export abstract class SqlStore extends SqlLists implements Store {
     return undefined;
   }
 
+  /** Of many changes, as an import makes them, other work gets its turn in between. */
+  async #toRows(changes: readonly Change[]): Promise<RowChange[]> {
+    const rows: RowChange[] = [];
+    for (let from = 0; from < changes.length; from += ROWS_IN_A_TURN) {
+      if (from > 0) await setImmediate();
+      const part = changes.slice(from, from + ROWS_IN_A_TURN);
+      rows.push(...part.map((change) => toRowChange(change, this.sealing)));
+    }
+    return rows;
+  }
+
   async apply(changes: readonly Change[]): Promise<Applied> {
-    const rows = changes.map((change) => toRowChange(change, this.sealing));
+    // A short list is on its way at once: a store that closes finishes what was asked for before.
+    const rows =
+      changes.length <= ROWS_IN_A_TURN
+        ? changes.map((change) => toRowChange(change, this.sealing))
+        : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
       // It may have been done, and only the answer was lost.
       this.cache.forgetAll();
@@ -263,10 +290,12 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async claimOnce(key: string, expiresAt: number): Promise<boolean> {
-    // An index keeps no key of any length, and part of this one is what a client chose.
-    const name = key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;
-    const values = { name, expires_at: expiresAt, now: this.now() };
+    const values = { name: claimName(key), expires_at: expiresAt, now: this.now() };
     return (await this.run('claim.take', values)) === 1;
+  }
+
+  async isClaimed(key: string): Promise<boolean> {
+    return (await this.get('claim.find', { name: claimName(key), now: this.now() })) !== undefined;
   }
 
   async findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined> {
@@ -320,4 +349,9 @@ export abstract class SqlStore extends SqlLists implements Store {
     const row = await this.get(query, values);
     return row === undefined ? undefined : toUser(row);
   }
+}
+
+/** An index keeps no key of any length, and part of this one is what a client chose. */
+function claimName(key: string): string {
+  return key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;
 }

@@ -213,6 +213,24 @@ export function configurationRules(rule: Rule): void {
     });
   });
 
+  rule('counts enabled users by required action', async (store) => {
+    await begin(store);
+    const actions = [['VERIFY_EMAIL'], ['VERIFY_EMAIL', 'CONFIGURE_TOTP'], ['VERIFY_EMAIL'], []];
+    await store.apply(
+      actions.map(
+        (requiredActions, i): Change => ({
+          do: 'create',
+          user: aUser({ id: `a-${i}`, username: `a-${i}`, requiredActions, enabled: i !== 2 }),
+        }),
+      ),
+    );
+    assert.deepEqual([...(await store.countRequiredActions('realm-1'))].sort(), [
+      ['CONFIGURE_TOTP', 1],
+      ['VERIFY_EMAIL', 2],
+    ]);
+    assert.equal((await store.countRequiredActions('no')).size, 0);
+  });
+
   rule('finds users by words, fields and attributes, never service accounts (facts §7.2)', async (store) => {
     await begin(store);
     const people = ['bob', 'bobby', 'jacob', 'b_b', 'b%b'].map(

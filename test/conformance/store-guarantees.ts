@@ -93,10 +93,14 @@ export function guaranteesRules(rule: Rule): void {
       set(START + 60);
       assert.equal(await store.claimOnce('jti', START + 120), true);
       assert.equal(await store.claimOnce('other', START + 120), true);
+      assert.equal(await other.isClaimed('other'), true);
+      assert.equal(await other.isClaimed('never'), false);
       const long = Array.from({ length: 200 }, (_, i) => hash(`${i}`).toString('base64')).join('');
       assert.equal(await store.claimOnce(`${long}1`, START + 120), true);
       assert.equal(await other.claimOnce(`${long}1`, START + 120), false);
       assert.equal(await other.claimOnce(`${long}2`, START + 120), true);
+      assert.equal(await store.isClaimed(`${long}2`), true);
+      assert.equal(await store.isClaimed(`${long}3`), false);
     },
   );
 

@@ -22,6 +22,7 @@ import { addScopeMappings, buildGroups, buildRoles } from './build-roles.ts';
 import { buildScopes } from './build-scopes.ts';
 import { buildUsers } from './build-users.ts';
 import { Names, Unique } from './names.ts';
+import type { Progress } from './progress.ts';
 import { SETTINGS } from './realm-settings.ts';
 import { splitRealmSecrets } from './secrets.ts';
 
@@ -63,7 +64,12 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set([
  *
  * @throws RepresentationFault for names that refer to nothing or are given twice
  */
-export async function buildRealm(given: Json, name: string, context: AdminContext): Promise<BuiltRealm> {
+export async function buildRealm(
+  given: Json,
+  name: string,
+  context: AdminContext,
+  progress?: Progress,
+): Promise<BuiltRealm> {
   const representation = completeRealm(given, name);
   const id = text(given['id']) || uuid(context.random);
   const names = new Names();
@@ -80,6 +86,7 @@ export async function buildRealm(given: Json, name: string, context: AdminContex
     defaultRoleId: names.realmRoles.get(defaultRole)!,
     names,
     context,
+    progress,
   });
   const brought = await buildComponents(representation, { id, name }, context);
   const added = await ensureNamedKeys({

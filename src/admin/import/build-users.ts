@@ -4,6 +4,10 @@ import { type Json, objects, strings, text } from '../representations/json.ts';
 import { buildConsents } from './build-consents.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 import { found, type Names, Unique } from './names.ts';
+import type { Progress } from './progress.ts';
+
+/** Users that are built before other work gets its turn: a few milliseconds. */
+const TURN = 500;
 
 /** What the users of a new realm are made with. */
 export interface UsersPlace {
@@ -12,6 +16,7 @@ export interface UsersPlace {
   defaultRoleId: string;
   names: Names;
   context: AdminContext;
+  progress?: Progress | undefined;
 }
 
 /**
@@ -35,7 +40,10 @@ export async function buildUsers(
   const users: User[] = [];
   const credentials: Credential[] = [];
   const consents: Consent[] = [];
-  for (const [index, given] of objects(representation['users']).entries()) {
+  const all = objects(representation['users']);
+  for (const [index, given] of all.entries()) {
+    if (index > 0 && index % TURN === 0)
+      await place.progress?.({ phase: 'prepared', done: index, total: all.length });
     const path = `$.users[${index}]`;
     const user = buildUser(given, { context, realmId: realm.id, path });
     taken.id.add(user.id, `${path}.id`);

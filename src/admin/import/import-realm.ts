@@ -1,19 +1,35 @@
 import { IdkitError, untilApplied } from '../../core/index.ts';
-import { listUnenforced, type Unenforced } from '../../model/index.ts';
+import {
+  listNotBuilt,
+  listUnenforced,
+  type Unenforced,
+  type User,
+  type WaitingUsers,
+} from '../../model/index.ts';
 import type { Change, Conflict } from '../../store/index.ts';
 import type { AdminContext } from '../context.ts';
 import { MASTER } from '../fresh/built-in-clients.ts';
 import { checkRepresentation } from '../representations/check.ts';
 import { RepresentationFault } from '../representations/fault.ts';
-import type { Json } from '../representations/json.ts';
+import { type Json, objects } from '../representations/json.ts';
 import { type BuiltRealm, buildRealm } from './build-realm.ts';
 import { grantMasterAccess, inMasterAdminTurn } from './master-access.ts';
+import type { Progress } from './progress.ts';
 import { checkRealmName, checkSettings } from './realm-settings.ts';
+import {
+  checkSecretsAreReal,
+  takeOutUnrealSecrets,
+  type UnrealSecret,
+  UnrealSecretFault,
+} from './unreal-secrets.ts';
 
-/** Where a representation comes from. */
+/** How a realm file is imported. */
 export interface ImportOptions {
-  /** Names the file in messages. */
-  source: string;
+  /** Names the file in messages; of several files, the one with the JSON path of the fault. */
+  source: string | ((path: string) => string);
+  /** Replaces secrets that the file does not hold. Default: refuses the file. */
+  newSecrets?: boolean;
+  progress?: Progress;
 }
 
 /** A realm that was imported. */
@@ -23,8 +39,16 @@ export interface ImportedRealm {
   /** Without service accounts. */
   users: number;
   clients: number;
-  /** What it asks for and idkit does not enforce yet. */
+  /** What it asks for and idkit does not enforce, or does not have. */
   unenforced: readonly Unenforced[];
+}
+
+/** A realm that was imported from files. */
+export interface ImportedFile extends ImportedRealm {
+  /** The file brought neither clients nor users of its own. */
+  bare: boolean;
+  /** Secrets that the file did not hold; new ones took their places. */
+  newSecrets: readonly UnrealSecret[];
 }
 
 /** A name or id of the new realm that is taken; nothing was stored. */
@@ -47,17 +71,46 @@ export class RealmConflict extends Error {
 export async function importRealm(
   context: AdminContext,
   representation: unknown,
-  { source }: ImportOptions,
-): Promise<ImportedRealm> {
+  { source, newSecrets = false, progress }: ImportOptions,
+): Promise<ImportedFile> {
   try {
-    return await createRealm(context, checkRepresentation('RealmRepresentation', representation));
+    const checked = await checkInParts(representation, progress);
+    const { rest, taken } = newSecrets ? takeOutUnrealSecrets(checked) : { rest: checked, taken: [] };
+    const imported = await createRealm(context, rest, undefined, progress);
+    const bare = objects(rest['clients']).length === 0 && objects(rest['users']).length === 0;
+    return { ...imported, bare, newSecrets: taken };
   } catch (error) {
-    if (error instanceof RepresentationFault || error instanceof RealmConflict)
-      throw new IdkitError('IDKIT_IMPORT', `${source}: ${error.message}`, {
-        hints: ['correct the file, or remove it from import/, and start again'],
-      });
-    throw error;
+    if (!(error instanceof RepresentationFault || error instanceof RealmConflict)) throw error;
+    const path = error instanceof RepresentationFault ? error.path : '$';
+    const file = typeof source === 'string' ? source : source(path);
+    const hints =
+      error instanceof UnrealSecretFault
+        ? [
+            'set the environment variable of a placeholder, or write the secret into the file',
+            'or start serve with --new-secrets: new random secrets take the place of those that the file does not hold',
+          ]
+        : ['correct the file, or remove it from import/, and start again'];
+    throw new IdkitError('IDKIT_IMPORT', `${file}: ${error.message}`, { hints });
   }
+}
+
+/** Users that are checked, or built, before other work gets its turn: a few milliseconds. */
+const TURN = 500;
+
+/** As `checkRepresentation`; of many users other work gets its turn in between. */
+async function checkInParts(representation: unknown, progress: Progress | undefined): Promise<Json> {
+  const users = (representation as { users?: unknown } | null)?.users;
+  if (!Array.isArray(users) || users.length <= TURN)
+    return checkRepresentation('RealmRepresentation', representation);
+  const { users: _, ...rest } = representation as Json;
+  const realm = checkRepresentation('RealmRepresentation', rest);
+  const checked: Json[] = [];
+  for (const [index, user] of users.entries()) {
+    checked.push(checkRepresentation('UserRepresentation', user, `$.users[${index}]`));
+    if (checked.length % TURN === 0)
+      await progress?.({ phase: 'checked', done: checked.length, total: users.length });
+  }
+  return { ...realm, users: checked };
 }
 
 /**
@@ -69,9 +122,13 @@ export async function createRealm(
   context: AdminContext,
   given: Json,
   creatorId?: string,
+  progress?: Progress,
 ): Promise<ImportedRealm> {
   const name = checkRealmName(given['realm']);
-  const built = await buildRealm(checkSettings(given), name, context);
+  checkSecretsAreReal(given);
+  const built = await buildRealm(checkSettings(given), name, context, progress);
+  const people = built.users.filter((user) => user.serviceAccountClientUuid === undefined);
+  await progress?.({ phase: 'stored', done: 0, total: people.length });
   const store = async () => {
     const master = name === MASTER ? undefined : await context.store.findRealm(MASTER);
     return await context.store.apply([
@@ -85,10 +142,24 @@ export async function createRealm(
   return {
     realmId: built.realm.id,
     realm: name,
-    users: built.users.filter((user) => user.serviceAccountClientUuid === undefined).length,
+    users: people.length,
     clients: built.clients.length,
-    unenforced: listUnenforced(built, built.clients),
+    unenforced: [
+      ...listUnenforced(built, built.clients),
+      ...listNotBuilt(built.realm.settings, countWaiting(people)),
+    ],
   };
+}
+
+function countWaiting(users: readonly User[]): WaitingUsers {
+  const requiredActions = new Map<string, number>();
+  let unverified = 0;
+  for (const user of users.filter(({ enabled }) => enabled)) {
+    if (!user.emailVerified) unverified += 1;
+    for (const action of user.requiredActions)
+      requiredActions.set(action, (requiredActions.get(action) ?? 0) + 1);
+  }
+  return { requiredActions, unverified };
 }
 
 /** Everything of a new realm as changes, in an order in which nothing is named before it is there. */

@@ -23,6 +23,7 @@ export function addServe(program: Command, run: Runner): void {
       'port of metrics and detailed health (default 9000 where it is free); 0 takes a free one, off has none',
     )
     .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
+    .option('--new-secrets', 'realm files: new random secrets for masks and placeholders without a value')
     .addHelpText(
       'after',
       examples([
@@ -42,7 +43,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   const { findWorkerLink, startService, startWorkers } = await import('../../runtime/open.ts');
   if (workers > 1) {
     const link = await findWorkerLink();
-    if (link !== undefined) return runWorker(context, settings, link);
+    if (link !== undefined) return runWorker(context, flags, settings, link);
   }
   const { stdout, stderr } = context.terminal;
   const onTerminal = stderr.isTTY === true && !context.globals.json;
@@ -51,7 +52,11 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     onTerminal && stdout.isTTY === true ? undefined : await openLog(context, { shared: workers > 1 });
   const service = await (workers > 1
     ? startWorkers(settings, workers, log)
-    : startService(settings, log === undefined ? {} : { log }));
+    : startService(settings, {
+        newSecrets: flags['newSecrets'] === true,
+        progress: (message) => context.reporter.note(message),
+        ...(log === undefined ? {} : { log }),
+      }));
   const stopped = once(context.signal);
   for (const note of service.notes) context.reporter.note(note);
   if (onTerminal) await showBanner(context, settings, service);
@@ -78,13 +83,22 @@ function checkWorkers({ database }: Settings, workers: number): void {
 }
 
 /** One of the processes of `--workers`: the one that started it speaks, and this one only logs. */
-async function runWorker(context: CommandContext, settings: Settings, link: WorkerLink): Promise<never> {
+async function runWorker(
+  context: CommandContext,
+  flags: Flags,
+  settings: Settings,
+  link: WorkerLink,
+): Promise<never> {
   const { stdout, stderr } = context.terminal;
   const silent = stderr.isTTY === true && !context.globals.json && stdout.isTTY === true;
   const log = silent ? undefined : await openLog(context, { shared: true });
   const { startService } = await import('../../runtime/open.ts');
   try {
-    const service = await startService(settings, { worker: link, ...(log === undefined ? {} : { log }) });
+    const service = await startService(settings, {
+      worker: link,
+      newSecrets: flags['newSecrets'] === true,
+      ...(log === undefined ? {} : { log }),
+    });
     void once(context.signal).then(() => link.signalled());
     await link.stopped;
     await service.close();

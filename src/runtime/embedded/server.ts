@@ -9,7 +9,7 @@ import type { AppOptions, Health, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import type { WorkerLink } from '../workers/worker.ts';
 import { drain, drainMilliseconds, type LeftTo } from './drain.ts';
-import type { ImportedRealms } from './import-realms.ts';
+import type { ImportSettings, PendingImport } from './import-realms.ts';
 import { type HeldPort, holdPort, listen, type Purpose } from './listen.ts';
 import { findManagementPlace, takeUnlessTaken } from './management.ts';
 import { recordService } from './service-record.ts';
@@ -21,7 +21,7 @@ const GRACE_SECONDS = 10;
 
 /**
  * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
- * lock; the store; the first realm and administrator; realm files; the listener. See `startService` in ../open.ts.
+ * lock; the store; the first realm and administrator; realm files are read; the listener; realm files are imported. See `startService` in ../open.ts.
  */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningService> {
   const closers: Closers = [];
@@ -61,7 +61,13 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { services, figures } = await openServices(settings, masterKey, log, closers, options);
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
-  const imported = await importAll(directory, services.admin, log);
+  const files = await readImport(directory, services.admin, log, {
+    newSecrets: options.newSecrets === true,
+    remove: settings.realmFiles.remove,
+    progress: options.progress,
+  });
+  // Without a file there is nothing to wait for, and no request is turned away.
+  if (!files.empty) figures.health.markPreparing();
 
   const app: AppOptions = {
     ...figures,
@@ -102,6 +108,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     ...(tls === undefined ? {} : { certificate: leafOf(tls.cert) }),
   };
   await lock?.note(listening);
+  const imported = await files.run();
   const sweeper = startSweeper(services.protocol.store, log);
   closers.push(() => sweeper.stop());
   figures.health.markStarted();
@@ -158,14 +165,15 @@ async function readTls({ listen }: Settings): Promise<AppOptions['tls']> {
   return http.readTls(listen);
 }
 
-async function importAll(
+async function readImport(
   directory: string | false,
   admin: AdminContext,
   log: ServiceLog,
-): Promise<ImportedRealms> {
-  if (directory === false) return { realms: [], unenforced: [] };
-  const { importRealms } = await import('./import-realms.ts');
-  return importRealms(directory, admin, log);
+  settings: ImportSettings,
+): Promise<PendingImport> {
+  if (directory === false) return { empty: true, run: async () => ({ realms: [], unenforced: [] }) };
+  const { openImport } = await import('./import-realms.ts');
+  return openImport(directory, admin, log, settings);
 }
 
 /** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */

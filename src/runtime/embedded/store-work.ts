@@ -2,7 +2,7 @@ import { realmRepresentation, recoverAdministrator } from '../../admin/index.ts'
 import { checkMasterKey, type Settings } from '../../config/index.ts';
 import { systemRandom } from '../../core/index.ts';
 import { openPasswords } from '../../crypto/index.ts';
-import { listUnenforced } from '../../model/index.ts';
+import { listNotBuilt, listUnenforced } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
 import { openStore, type PostgresLocation, rotateMasterKey } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
@@ -58,10 +58,16 @@ export function openStoreWork(settings: Settings, place: StorePlace): StoreWork 
       (await place.exists())
         ? readRealms(async (store, configuration) => {
             const clients = await store.listClients({ realmId: configuration.realm.id });
-            return listUnenforced(configuration, clients).map((demand) => ({
-              realm: configuration.realm.name,
-              ...demand,
-            }));
+            const { id, name, settings } = configuration.realm;
+            const waiting = {
+              requiredActions: await store.countRequiredActions(id),
+              unverified: settings.verifyEmail
+                ? await store.countUsers({ realmId: id, emailVerified: false, enabled: true })
+                : 0,
+            };
+            return [...listUnenforced(configuration, clients), ...listNotBuilt(settings, waiting)].map(
+              (demand) => ({ realm: name, ...demand }),
+            );
           })
         : [],
     recoverAdministrator: (username) =>

@@ -846,6 +846,20 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "user.requiredActions": {
+  "sql": "select doc::jsonb ->> 'requiredActions' as \"actions\", count(*) as \"users\" from \"account\" where \"realm_id\" = $1 and \"enabled\" = $2 and \"doc\" like $3 group by doc::jsonb ->> 'requiredActions'",
+  "bind": [
+   {
+    "slot": "realm_id"
+   },
+   {
+    "value": 1
+   },
+   {
+    "value": "%\"requiredActions\":[\"%"
+   }
+  ]
+ },
  "account.byUsername": {
   "sql": "select \"id\" from \"account\" where \"realm_id\" = $1 and \"username\" = $2",
   "bind": [
@@ -1480,6 +1494,17 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "expires_at"
+   },
+   {
+    "slot": "now"
+   }
+  ]
+ },
+ "claim.find": {
+  "sql": "select \"name\" from \"claim\" where \"name\" = $1 and \"expires_at\" > $2",
+  "bind": [
+   {
+    "slot": "name"
    },
    {
     "slot": "now"

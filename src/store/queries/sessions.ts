@@ -223,6 +223,11 @@ export function sessionQueries(
           .doUpdateSet({ expires_at: slot('expires_at') })
           .where('claim.expires_at', '<=', slot('now')),
       ),
+    'claim.find': db
+      .selectFrom('claim')
+      .select('name')
+      .where('name', '=', slot('name'))
+      .where('expires_at', '>', slot('now')),
     'claim.sweep': db
       .deleteFrom('claim')
       .where('name', 'in', (eb) =>

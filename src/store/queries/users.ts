@@ -27,6 +27,13 @@ export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') 
     ]);
 }
 
+/** The list of a user's required actions, as JSON text. */
+function requiredActions(dialect: 'sqlite' | 'postgres'): RawBuilder<string> {
+  return dialect === 'sqlite'
+    ? sql`json_extract(doc, '$.requiredActions')`
+    : sql`doc::jsonb ->> 'requiredActions'`;
+}
+
 export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
   const users = selectUsers(db, dialect);
   return {
@@ -47,6 +54,14 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       column: 'group_id',
       of: 'realm_group',
     }),
+    'user.requiredActions': db
+      .selectFrom('account')
+      .select([requiredActions(dialect).as('actions'), (eb) => eb.fn.countAll<string>().as('users')])
+      .where('realm_id', '=', slot('realm_id'))
+      .where('enabled', '=', 1)
+      // Most users have none, and reading JSON takes longer than looking for a piece of text.
+      .where('doc', 'like', '%"requiredActions":["%')
+      .groupBy(requiredActions(dialect)),
     'account.byUsername': db
       .selectFrom('account')
       .select('id')

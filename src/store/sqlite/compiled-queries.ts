@@ -846,6 +846,20 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "user.requiredActions": {
+  "sql": "select json_extract(doc, '$.requiredActions') as \"actions\", count(*) as \"users\" from \"account\" where \"realm_id\" = ? and \"enabled\" = ? and \"doc\" like ? group by json_extract(doc, '$.requiredActions')",
+  "bind": [
+   {
+    "slot": "realm_id"
+   },
+   {
+    "value": 1
+   },
+   {
+    "value": "%\"requiredActions\":[\"%"
+   }
+  ]
+ },
  "account.byUsername": {
   "sql": "select \"id\" from \"account\" where \"realm_id\" = ? and \"username\" = ?",
   "bind": [
@@ -1477,6 +1491,17 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    },
    {
     "slot": "expires_at"
+   },
+   {
+    "slot": "now"
+   }
+  ]
+ },
+ "claim.find": {
+  "sql": "select \"name\" from \"claim\" where \"name\" = ? and \"expires_at\" > ?",
+  "bind": [
+   {
+    "slot": "name"
    },
    {
     "slot": "now"

@@ -1,0 +1,35 @@
+/** The value of an environment variable; undefined if it is not set. */
+export type Environment = (name: string) => string | undefined;
+
+const PLACEHOLDER = /(?<!\$)\$\{([^{}]+)\}/g;
+
+/** Names of idkit's own settings, among them the master key: a realm's file must not carry them into a realm. */
+const OWN = /^IDKIT_/i;
+
+/**
+ * Replaces `${NAME}`, `${NAME:default}` and `${FIRST,SECOND:default}` in every text of a realm file, as Keycloak 26
+ * does when it imports one at its start (observed with 26.7.3). A placeholder without value and default stays as it
+ * is: Keycloak's own realms hold some, for example `${role_default-roles}`.
+ *
+ * Unlike Keycloak, which replaces them before it reads the JSON, a value cannot add fields to the file.
+ */
+export function resolvePlaceholders(value: unknown, environment: Environment): unknown {
+  if (typeof value === 'string') return value.includes('${') ? resolveText(value, environment) : value;
+  if (Array.isArray(value)) return value.map((entry) => resolvePlaceholders(entry, environment));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, entry]) => [name, resolvePlaceholders(entry, environment)]),
+  );
+}
+
+function resolveText(text: string, environment: Environment): string {
+  return text.replaceAll(PLACEHOLDER, (whole, inside: string) => {
+    const colon = inside.indexOf(':');
+    const names = (colon < 0 ? inside : inside.slice(0, colon)).split(',');
+    for (const name of names) {
+      const found = OWN.test(name) ? undefined : environment(name);
+      if (found !== undefined) return found;
+    }
+    return colon < 0 ? whole : inside.slice(colon + 1);
+  });
+}

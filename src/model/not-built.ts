@@ -1,0 +1,92 @@
+import { asObject } from './flow-check.ts';
+import type { RealmSettings, Unenforced } from './realm.ts';
+
+/** How many users wait for something before they can log in. */
+export interface WaitingUsers {
+  /** Enabled users by required action. */
+  requiredActions: ReadonlyMap<string, number>;
+  /** Enabled users whose e-mail address is not verified. */
+  unverified: number;
+}
+
+/** Required actions that idkit runs; a user with any other is refused until an administrator takes it away. */
+export const BUILT_ACTIONS: ReadonlySet<string> = new Set([
+  'UPDATE_PASSWORD',
+  'UPDATE_PROFILE',
+  'VERIFY_PROFILE',
+  'TERMS_AND_CONDITIONS',
+]);
+
+/** Languages of idkit's own pages. */
+const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
+/** Themes of Keycloak's own, which idkit's pages take the place of. */
+const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
+
+/**
+ * Features that a realm has switched on and idkit does not have. Without them the realm does less than its people
+ * expect, and nothing is weaker, so nothing is refused; users who need one to log in are counted.
+ */
+export function listNotBuilt(settings: RealmSettings, waiting: WaitingUsers): readonly Unenforced[] {
+  const { kept } = settings;
+  return [
+    ...feature(kept['registrationAllowed'] === true, '$.registrationAllowed', 'self-registration'),
+    ...feature(kept['resetPasswordAllowed'] === true, '$.resetPasswordAllowed', 'forgotten password'),
+    ...feature(
+      settings.verifyEmail,
+      '$.verifyEmail',
+      `e-mail verification${keptOut(settings.verifyEmail ? waiting.unverified : 0)}`,
+    ),
+    ...feature(hasText(asObject(kept['smtpServer'])['host']), '$.smtpServer', 'mail server'),
+    ...themes(kept),
+    ...languages(kept),
+    ...requiredActions(settings, waiting),
+  ];
+}
+
+function feature(on: boolean, path: string, what: string): readonly Unenforced[] {
+  return on ? [{ path, what, refuses: false }] : [];
+}
+
+function themes(kept: RealmSettings['kept']): readonly Unenforced[] {
+  return ['loginTheme', 'accountTheme', 'adminTheme', 'emailTheme'].flatMap((field) => {
+    const theme = kept[field];
+    return typeof theme !== 'string' || OWN_THEMES.test(theme)
+      ? []
+      : [{ path: `$.${field}`, what: `theme ${theme}`, refuses: false }];
+  });
+}
+
+function languages(kept: RealmSettings['kept']): readonly Unenforced[] {
+  const { internationalizationEnabled, supportedLocales } = kept;
+  if (internationalizationEnabled !== true || !Array.isArray(supportedLocales)) return [];
+  const missing = supportedLocales.filter((one) => typeof one === 'string' && !LANGUAGES.has(one));
+  return feature(missing.length > 0, '$.supportedLocales', `languages ${missing.join(', ')}`);
+}
+
+/** Actions that the realm gives to every new user, and those that users have now. */
+function requiredActions({ kept }: RealmSettings, waiting: WaitingUsers): readonly Unenforced[] {
+  const providers = Array.isArray(kept['requiredActions']) ? kept['requiredActions'].map(asObject) : [];
+  const switchedOff = new Set(providers.flatMap(({ alias, enabled }) => (enabled === false ? [alias] : [])));
+  const given = new Set(
+    providers.flatMap(({ alias, enabled, defaultAction }) =>
+      enabled !== false && defaultAction === true && typeof alias === 'string' ? [alias] : [],
+    ),
+  );
+  const names = new Set([...given, ...waiting.requiredActions.keys()]);
+  return [...names]
+    .filter((name) => !BUILT_ACTIONS.has(name) && !switchedOff.has(name))
+    .sort()
+    .map((name) => ({
+      path: '$.requiredActions',
+      what: `required action ${name}${given.has(name) ? ' of every new user' : ''}${keptOut(waiting.requiredActions.get(name) ?? 0)}`,
+      refuses: false,
+    }));
+}
+
+function keptOut(users: number): string {
+  return users === 0 ? '' : `, which keeps out ${users} ${users === 1 ? 'user' : 'users'}`;
+}
+
+function hasText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { BUILT_ACTIONS, listNotBuilt, type RealmSettings } from '../../src/model/index.ts';
+import { REQUIRED_ACTIONS } from '../../src/protocol/browser/actions/table.ts';
+
+const NOBODY = { requiredActions: new Map<string, number>(), unverified: 0 };
+
+function listed(settings: Partial<RealmSettings>, waiting = NOBODY): readonly string[] {
+  return listNotBuilt({ kept: {}, ...settings } as RealmSettings, waiting).map(({ what }) => what);
+}
+
+test('lists the features that a realm has switched on and idkit does not have', () => {
+  assert.deepEqual(listed({}), []);
+  const kept = {
+    registrationAllowed: true,
+    resetPasswordAllowed: true,
+    smtpServer: { host: 'mail.example.test' },
+    loginTheme: 'corp',
+    emailTheme: 'keycloak.v2',
+    internationalizationEnabled: true,
+    supportedLocales: ['en', 'de', 'fr', 'es'],
+  };
+  assert.deepEqual(listed({ kept, verifyEmail: true }, { ...NOBODY, unverified: 3 }), [
+    'self-registration',
+    'forgotten password',
+    'e-mail verification, which keeps out 3 users',
+    'mail server',
+    'theme corp',
+    'languages fr, es',
+  ]);
+  assert.ok(listNotBuilt({ kept } as never, NOBODY).every(({ refuses }) => !refuses));
+});
+
+test('required actions are listed with the users whom they keep out', () => {
+  const action = (alias: string, more = {}) => ({ alias, enabled: true, defaultAction: false, ...more });
+  const kept = {
+    requiredActions: [
+      action('CONFIGURE_TOTP', { defaultAction: true }),
+      action('webauthn-register'),
+      action('UPDATE_PROFILE', { defaultAction: true }),
+      action('delete_account', { enabled: false }),
+    ],
+  };
+  const requiredActions = new Map([
+    ['UPDATE_PASSWORD', 7],
+    ['VERIFY_EMAIL', 1],
+    ['delete_account', 2],
+  ]);
+  assert.deepEqual(listed({ kept }, { requiredActions, unverified: 0 }), [
+    'required action CONFIGURE_TOTP of every new user',
+    'required action VERIFY_EMAIL, which keeps out 1 user',
+  ]);
+});
+
+test('the actions that count as built are those that the login runs', () => {
+  assert.deepEqual([...BUILT_ACTIONS].sort(), [...REQUIRED_ACTIONS.keys()].sort());
+});
