@@ -128,8 +128,10 @@ export async function makeOlder(set: Place): Promise<void> {
   const older = new DatabaseSync(file);
   const sql = gunzipSync(await readFile(join(set.dir, SET_FILES.dump))).toString();
   older.exec(sql);
-  for (const { name, type } of older.prepare('SELECT name, type FROM sqlite_schema').all())
-    if (type === 'table' && !known.has(name)) older.exec(`DROP TABLE "${name}"`);
+  // A table's indexes go with it.
+  for (const kind of ['table', 'index'])
+    for (const { name } of older.prepare('SELECT name FROM sqlite_schema WHERE type = ?').all(kind))
+      if (!known.has(name)) older.exec(`DROP ${kind} "${name}"`);
   older.exec('PRAGMA user_version = 1');
   older.close();
   const chunks: Uint8Array[] = [];
