@@ -68,7 +68,7 @@ async function openDatabaseHalf(
     programs: scratch?.programs ?? openLocalPrograms(),
     reachable: true,
     otherPasswords,
-    scratch: scratch?.ownServer === true,
+    administrator: scratch?.administrator,
     sign,
   });
 }

@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import type { Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../core/index.ts';
 import type { PostgresPrograms } from './postgres/programs.ts';
+import type { ScratchPlace } from './postgres/scratch-cluster.ts';
+import type { ScratchAdministrator } from './postgres/scratch-role.ts';
 
 /** A database that nothing else knows, for a test of a backup. */
 export interface Scratch {
   database: Settings['database'];
   databasePassword: Secret | undefined;
-  /** Its server, too, is there for the test alone. */
-  ownServer: boolean;
+  /** Its server, too, is there for the test alone: who makes databases and roles there. */
+  administrator?: ScratchAdministrator;
   /** How its programs are run, where that is not on this machine. */
   programs?: PostgresPrograms;
   /** Ends and removes it. Idempotent. */
@@ -30,15 +32,15 @@ export async function openScratch(
   if (dump.kind === 'sqlite') {
     const file = join(dir, 'platform', 'data', 'idkit.db');
     const close = async () => undefined;
-    return { database: { kind: 'sqlite', file }, databasePassword: undefined, ownServer: true, close };
+    return { database: { kind: 'sqlite', file }, databasePassword: undefined, close };
   }
   const { openScratchCluster } = await import('./postgres/scratch-cluster.ts');
   const cluster = await openScratchCluster(dir, dump.serverMajor ?? 0, systemRandom);
-  if (cluster !== undefined) return asScratch(cluster, true);
+  if (cluster !== undefined) return asScratch(cluster);
   if (settings.runtime === 'compose') {
     const { openScratchContainer } = await import('./compose/scratch.ts');
     const container = await openScratchContainer(settings, systemRandom);
-    return { ...asScratch(container, true), programs: container.programs };
+    return { ...asScratch(container), programs: container.programs };
   }
   if (settings.database.kind !== 'postgres')
     throw new IdkitError(
@@ -51,12 +53,14 @@ export async function openScratch(
       },
     );
   const { openScratchBeside } = await import('./postgres/of-settings.ts');
-  return asScratch(await openScratchBeside(settings, systemRandom), false);
+  return asScratch(await openScratchBeside(settings, systemRandom));
 }
 
-function asScratch(
-  { url, password, close }: { url: string; password: Secret | undefined; close(): Promise<void> },
-  ownServer: boolean,
-): Scratch {
-  return { database: { kind: 'postgres', url }, databasePassword: password, ownServer, close };
+function asScratch({ url, password, administrator, close }: ScratchPlace): Scratch {
+  return {
+    database: { kind: 'postgres', url },
+    databasePassword: password,
+    ...(administrator === undefined ? {} : { administrator }),
+    close,
+  };
 }

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
 import { systemRandom } from '../../src/core/index.ts';
 import { drill } from '../../src/procedures/index.ts';
 import { openRuntime } from '../../src/runtime/open.ts';
@@ -67,6 +68,45 @@ describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, (
     assert.deepEqual(await databases(), ['idkit']);
     assert.deepEqual(drills(), []);
     assert.deepEqual(servers(), []);
+  });
+
+  it('loads and serves as a role that may log in and no more', async (t) => {
+    const scratch = await openScratchCluster(await makeDirectory(t, 'drill'), 0, systemRandom);
+    assert.ok(scratch !== undefined);
+    const host = decodeURIComponent(scratch.url.split('?host=')[1]!);
+    const client = new Client({
+      host,
+      user: 'idkit',
+      password: scratch.password!.reveal(),
+      database: 'postgres',
+    });
+    await client.connect();
+    t.after(async () => {
+      await client.end();
+      await scratch.close();
+    });
+    const { rows } = await client.query(
+      `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS strong,
+        (SELECT count(*) FROM pg_auth_members WHERE member = r.oid)::int AS memberships
+       FROM pg_roles r WHERE rolname = current_user`,
+    );
+    assert.deepEqual(rows, [{ strong: false, memberships: 0 }]);
+    for (const forbidden of [
+      'CREATE ROLE evil',
+      'CREATE DATABASE evil',
+      "CREATE TEMP TABLE t (a text); COPY t FROM PROGRAM 'id'",
+      "CREATE TEMP TABLE t (a text); COPY t FROM '/etc/passwd'",
+      "SELECT pg_read_file('/etc/passwd')",
+      "SELECT lo_import('/etc/passwd')",
+      "LOAD '/tmp/evil.so'",
+      "ALTER SYSTEM SET work_mem = '1MB'",
+      'SET ROLE idkit_administrator',
+    ])
+      await assert.rejects(
+        client.query(forbidden),
+        /permission denied|must be|only superuser|not allowed/,
+        forbidden,
+      );
   });
 
   it('on a disk without room for a server is 19, and leaves nothing', async (t) => {

@@ -4,6 +4,7 @@ import { IdkitError, type Random, Secret } from '../../core/index.ts';
 import { drillMark, isDeadDrill } from '../drill-mark.ts';
 import type { PostgresPrograms } from '../postgres/programs.ts';
 import type { ScratchPlace } from '../postgres/scratch-cluster.ts';
+import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from '../postgres/scratch-role.ts';
 import { lastLine } from './call.ts';
 import { readLog } from './containers.ts';
 import { readDefinition } from './definition.ts';
@@ -35,15 +36,19 @@ export async function openScratchContainer(settings: Settings, random: Random): 
   const engine = await findOwnEngine(settings);
   const image = findImage(settings);
   await reapDeadDrills(engine);
-  const password = new Secret(random.bytes(24).toString('base64url'));
-  const id = await runServer(engine, image, password);
+  const newPassword = () => new Secret(random.bytes(24).toString('base64url'));
+  const password = newPassword();
+  const administrator = { user: ADMINISTRATOR, password: newPassword() };
+  const id = await runServer(engine, image, administrator);
   const close = async () => {
     await engine.call(['rm', '-f', '-v', id]);
   };
   try {
     const port = await waitForPort(engine, id);
     const programs = openContainerPrograms('the drill’s database', async () => ({ engine, id }));
-    return { url: `postgres://idkit@127.0.0.1:${port}/idkit`, password, programs, close };
+    const url = `postgres://idkit@127.0.0.1:${port}/idkit`;
+    await makeScratchRole({ url, password, administrator }, programs, random);
+    return { url, password, administrator, programs, close };
   } catch (error) {
     await close();
     throw error;
@@ -65,8 +70,12 @@ function findImage(settings: Settings): string {
   return resolveImage(service?.image ?? '', settings);
 }
 
-async function runServer(engine: Engine, image: string, password: Secret): Promise<string> {
-  const variables = { POSTGRES_USER: 'idkit', POSTGRES_DB: 'postgres', POSTGRES_PASSWORD: password.reveal() };
+async function runServer(
+  engine: Engine,
+  image: string,
+  { user, password }: ScratchAdministrator,
+): Promise<string> {
+  const variables = { POSTGRES_USER: user, POSTGRES_DB: 'postgres', POSTGRES_PASSWORD: password.reveal() };
   const names = Object.keys(variables).flatMap((name) => ['-e', name]);
   const ran = await engine.call(
     ['run', '-d', '--label', `${LABEL}=${drillMark(process.pid)}`, ...names, '-p', '127.0.0.1::5432', image],

@@ -5,6 +5,11 @@ import type { Psql } from './psql.ts';
 /** What all work on one Postgres database shares. */
 export interface PostgresContext {
   psql: Psql;
+  /**
+   * At a server of a drill's own: makes databases and roles there. What a set brings is loaded, checked and served as
+   * the role of `psql`, which may do neither.
+   */
+  administrator?: Psql;
   programs: PostgresPrograms;
   /** The live database's name. */
   database: string;

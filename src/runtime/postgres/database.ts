@@ -14,9 +14,10 @@ import { loadGuarded } from './load.ts';
 import { swapNames } from './names.ts';
 import type { PostgresPrograms } from './programs.ts';
 import { openPsql } from './psql.ts';
+import type { ScratchAdministrator } from './scratch-role.ts';
 import { readServer } from './server.ts';
 import { hasServiceTables, readServiceFacts, SERVICE_SCHEMAS } from './service-facts.ts';
-import { createSide } from './side.ts';
+import { createSide, handOver } from './side.ts';
 import { discard, reopen, setPassword, sideBytes, swapBack, swapIn } from './swap.ts';
 import { findTraits } from './traits.ts';
 import { checkUnused } from './unused.ts';
@@ -49,10 +50,10 @@ export interface PostgresDatabaseOptions {
   service: 'idkit' | 'keycloak';
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
-  /** The database is for a test alone: roles that a dump names are made at its server. */
-  makesRoles?: boolean;
   /** Keeps services out of the live database; absent where none but the platform's own can reach it. */
   gate?: Gate;
+  /** The server is there for a test alone: this role makes the databases, and the roles that a dump names. */
+  administrator?: ScratchAdministrator;
   random?: Random;
   lockWaitSeconds?: number;
   stallSeconds?: number;
@@ -89,6 +90,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
   /** Asks the server anything first, so that it is known which password it takes. */
   const passwordToSet = async (wanted: Secret | undefined): Promise<Secret | undefined> => {
     await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
+    if (context.administrator !== undefined) return undefined;
     if (options.asksNoPassword === true) return wanted;
     return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
   };
@@ -111,7 +113,8 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
       checkDumpFits(options, dump, swap);
       if (swap?.asks === false) return;
       promised = dump;
-      if (options.makesRoles === true) await makeRoles(context, dump.postgres?.roles ?? []);
+      if (context.administrator !== undefined)
+        await makeRoles(context, dump.postgres?.roles ?? [], options.address.user);
       await checkServerFits(context, dump, swap);
     },
     async loadDatabase(sql, { id, signal, onProgress, inPlace }) {
@@ -128,6 +131,7 @@ export function openPostgresDatabase(options: PostgresDatabaseOptions): Postgres
           : { notes: await createSide(context, names(id), source), replaced: false };
       if (replaced) await shutGate();
       const target = targetOf(id, { inPlace: inPlace === true });
+      if (context.administrator !== undefined) await handOver(context, target, options.address.user);
       await loadGuarded(context, target, whole, {
         id,
         serverMajor,
@@ -189,8 +193,12 @@ export function openContext(options: PostgresDatabaseOptions): PostgresContext {
   const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
   const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);
   const psql = openPsql({ address, passwords, programs, random });
+  const { administrator } = options;
+  const openAs = ({ user, password }: ScratchAdministrator) =>
+    openPsql({ address: { ...address, user }, passwords: [password], programs, random });
   const context: PostgresContext = {
     psql,
+    ...(administrator === undefined ? {} : { administrator: openAs(administrator) }),
     programs,
     database: address.database,
     service,

@@ -33,13 +33,13 @@ const MAINTENANCE = ['postgres', 'template1'];
  * renamed nor dropped.
  */
 export async function queryBeside<Row extends object = JsonRow>(
-  { psql }: PostgresContext,
+  { psql, administrator = psql }: PostgresContext,
   sql: string,
   options: QueryOptions = {},
 ): Promise<readonly Row[]> {
   for (const [index, database] of MAINTENANCE.entries()) {
     try {
-      return await psql.query<Row>(database, sql, options);
+      return await administrator.query<Row>(database, sql, options);
     } catch (error) {
       const absent = error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND';
       if (!absent || index === MAINTENANCE.length - 1) throw error;

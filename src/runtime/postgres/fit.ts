@@ -71,11 +71,22 @@ export async function checkServerFits(
   return server;
 }
 
-/** Makes the roles that the server does not have: they can own things, and nobody can log in as them. */
-export async function makeRoles(context: PostgresContext, roles: readonly string[]): Promise<void> {
+/**
+ * Makes the roles that the server does not have: they can own things, nobody can log in as them, and `loader` may act
+ * for them.
+ */
+export async function makeRoles(
+  context: PostgresContext,
+  roles: readonly string[],
+  loader: string,
+): Promise<void> {
   const known = await readKnown(context, roles);
   for (const role of roles)
-    if (!known.has(role)) await queryBeside(context, `CREATE ROLE ${identifier(role)} NOLOGIN;`);
+    if (!known.has(role))
+      await queryBeside(
+        context,
+        `CREATE ROLE ${identifier(role)} NOLOGIN; GRANT ${identifier(role)} TO ${identifier(loader)};`,
+      );
 }
 
 /** The roles that exist, and whether this one may act for each. */

@@ -11,6 +11,7 @@ import { openLocalPrograms } from './local-programs.ts';
 import type { PostgresPrograms } from './programs.ts';
 import type { ScratchPlace } from './scratch-cluster.ts';
 import { openScratchDatabase } from './scratch-database.ts';
+import type { ScratchAdministrator } from './scratch-role.ts';
 
 /** How the database of a platform is reached. */
 export interface PostgresAccess {
@@ -19,10 +20,10 @@ export interface PostgresAccess {
   reachable: boolean;
   /** Tried where the server refuses the password of the settings: what it was before, or is to be. */
   otherPasswords?: readonly Secret[];
-  /** See `OpenOptions.scratch`. */
-  scratch?: boolean;
   /** Is given what tells whether `keepServicesOut` holds. */
   sign?: GateSign;
+  /** Of a server that is there for a test alone. */
+  administrator?: ScratchAdministrator | undefined;
 }
 
 /** A `postgres://` database as the settings of a platform name it. */
@@ -36,7 +37,7 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
   // The public image trusts whoever is in the container.
   const asksNoPassword = !access.reachable;
   const common = { address, location: database.url, password, otherPasswords, programs, asksNoPassword };
-  const makesRoles = access.scratch === true;
+  const { administrator } = access;
   const location: PostgresLocation = { url: database.url, password, withoutLock: true };
   const gate = makeGate(location, otherPasswords);
   const postgres = openPostgresDatabase({
@@ -44,8 +45,8 @@ export function openPostgresOf(settings: Settings, access: PostgresAccess): Data
     service,
     masterKey,
     masterKeyOld,
-    makesRoles,
     gate,
+    ...(administrator === undefined ? {} : { administrator }),
   });
   if (service === 'keycloak') {
     const database = { ...postgres, ...KEYCLOAK_STORE_WORK };

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { IdkitError, type Random, Secret, systemErrorCode } from '../../core/index.ts';
-import { listServers } from './local-programs.ts';
+import { listServers, openLocalPrograms } from './local-programs.ts';
+import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scratch-role.ts';
 
 /** Seconds that the server may take to start. */
 const START_SECONDS = 30;
@@ -20,6 +21,8 @@ export interface ScratchPlace {
   /** A `postgres://` address; the database itself is not there yet. */
   url: string;
   password: Secret | undefined;
+  /** Of a server that is nobody's, either. */
+  administrator?: ScratchAdministrator;
   /** Ends and removes it. Idempotent. */
   close(): Promise<void>;
 }
@@ -41,9 +44,11 @@ export async function openScratchCluster(
   const owner = await findOwner();
   if (server === undefined || owner === 'nobody to run it') return undefined;
   const { home, apart } = await makeHome(dir, owner);
-  const password = new Secret(random.bytes(24).toString('base64url'));
+  const newPassword = () => new Secret(random.bytes(24).toString('base64url'));
+  const password = newPassword();
+  const administrator = { user: ADMINISTRATOR, password: newPassword() };
   const secret = join(home, 'password');
-  await writeFile(secret, `${password.reveal()}\n`, { mode: 0o600 });
+  await writeFile(secret, `${administrator.password.reveal()}\n`, { mode: 0o600 });
   if (owner !== 'this user') for (const path of [home, secret]) await chown(path, owner.uid, owner.gid);
   const as = owner === 'this user' ? {} : owner;
   const cluster = join(home, 'cluster');
@@ -51,7 +56,7 @@ export async function openScratchCluster(
     '-D',
     cluster,
     '-U',
-    'idkit',
+    ADMINISTRATOR,
     `--pwfile=${secret}`,
     '-A',
     'scram-sha-256',
@@ -114,7 +119,14 @@ export async function openScratchCluster(
     }
     await wait(BETWEEN_LOOKS);
   }
-  return { url: `postgres://idkit@/idkit_drill?host=${encodeURIComponent(home)}`, password, close };
+  const url = `postgres://idkit@/idkit_drill?host=${encodeURIComponent(home)}`;
+  try {
+    await makeScratchRole({ url, password, administrator }, openLocalPrograms(), random);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { url, password, administrator, close };
 }
 
 /** `said`: what it wrote before it gave up. */

@@ -33,6 +33,16 @@ export async function createSide(
   return createWithTraits(context, names.side, chooseTraits(live, source));
 }
 
+/** The new database of a drill's own server becomes that of the role that loads it, with schemas for every owner in it. */
+export async function handOver(context: PostgresContext, name: string, role: string): Promise<void> {
+  const database = identifier(name);
+  await queryBeside(
+    context,
+    `ALTER DATABASE ${database} OWNER TO ${identifier(role)}; GRANT ALL ON DATABASE ${database} TO PUBLIC;`,
+  );
+  await (context.administrator ?? context.psql).query(name, 'GRANT ALL ON SCHEMA public TO PUBLIC;');
+}
+
 /** What the database of that name has of its own; undefined where there is none. */
 async function findTraitsOf(context: PostgresContext, name: string): Promise<DatabaseTraits | undefined> {
   const [row] = await queryBeside(context, traitsQuery(`d.datname = ${literal(name)}`));

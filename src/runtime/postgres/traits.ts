@@ -34,8 +34,12 @@ export type DatabaseTraits = z.infer<typeof schema>;
 
 /** The line of a dump that holds them, a comment for psql. */
 const LINE = '-- idkit database ';
-/** Settings that make the server run code of its files: never taken from a dump. */
-const LOADS_CODE = /preload_libraries|library_path|extension_control_path/i;
+/**
+ * Settings that a dump may bring for its database: how long things may take, how they are planned, how values are
+ * written. None loads code, acts for another, writes elsewhere or has checks left out.
+ */
+const HARMLESS =
+  /^(?:search_path|timezone|datestyle|intervalstyle|\w+_timeout|work_mem|maintenance_work_mem|temp_buffers|hash_mem_multiplier|effective_\w+|\w+_page_cost|cpu_\w+_cost|enable_\w+|jit|(?:from|join)_collapse_limit|geqo\w*|default_statistics_target|plan_cache_mode|max_parallel_\w+|synchronous_commit|default_transaction_(?:isolation|deferrable|read_only)|client_min_messages|lc_\w+|default_text_search_config|default_toast_compression|bytea_output|extra_float_digits)=/i;
 
 /** The row of each database that `condition` finds, `d` being `pg_database`. Works on every version from 13 on. */
 export function traitsQuery(condition: string): string {
@@ -86,7 +90,7 @@ export function findTraits(head: string): DatabaseTraits | undefined {
   try {
     const traits = schema.safeParse(JSON.parse(line.slice(LINE.length))).data;
     if (traits === undefined) return undefined;
-    return { ...traits, settings: traits.settings?.filter((one) => !LOADS_CODE.test(one.setting)) ?? null };
+    return { ...traits, settings: traits.settings?.filter((one) => HARMLESS.test(one.setting)) ?? null };
   } catch {
     // A comment that somebody changed says nothing.
     return undefined;
