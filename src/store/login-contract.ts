@@ -37,6 +37,8 @@ export interface LoginStore {
   /** Never an expired one. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
+  /** Removes one that has no user, and in which no password was proved. */
+  removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
    * Of a realm's authentication sessions without a user, removes the oldest beyond the newest `most`; one in which a
    * password was proved already stays.

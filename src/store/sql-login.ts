@@ -35,6 +35,10 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
     return { removed: (await this.run('authentication.delete', { id })) === 1 };
   }
 
+  async removeUnprovedSession(id: string): Promise<{ removed: boolean }> {
+    return { removed: (await this.run('authentication.deleteUnproved', { id })) === 1 };
+  }
+
   async boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }> {
     return { removed: await this.run('authentication.bound', { realm_id: realmId, most }) };
   }

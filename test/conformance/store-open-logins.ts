@@ -25,6 +25,10 @@ export function openLoginRules(rule: Rule): void {
       await put('password', 0, { notes: { passwordUser: 'user-1' } });
       await put('elsewhere', 0, { realmId: 'realm-2', clientUuid: 'client-3' });
       assert.equal((await store.figures()).openLogins, 13);
+      for (const id of ['user', 'password', 'unknown'])
+        assert.deepEqual(await store.removeUnprovedSession(id), { removed: false }, id);
+      await put('open-x', 0, { request });
+      assert.deepEqual(await store.removeUnprovedSession('open-x'), { removed: true });
       const removed = await many(4, [store, other], (one) => one.boundAuthenticationSessions('realm-1', 4));
       assert.equal(
         removed.reduce((sum, one) => sum + one.removed, 0),

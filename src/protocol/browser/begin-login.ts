@@ -1,4 +1,5 @@
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
+import { senderOf } from '../hash-caller.ts';
 import type { BrowserCall } from './call.ts';
 import { refuseToClient } from './client-answer.ts';
 import { continueLogin } from './continue-login.ts';
@@ -31,7 +32,8 @@ export async function beginLogin(
   const browser = identifyBrowser(call.ctx, call.request);
   const row = newLoginRow(call, client, request, browser.hash);
   const stored = sso === undefined ? row : { ...row, notes: { again: sso.session.id } };
-  await storeNewLogin(call.ctx.store, stored);
+  const sender = senderOf(call.request.remoteAddress);
+  await storeNewLogin(call.ctx.store, stored, { sender, now: call.now });
   return loginPage(
     call,
     { client, row: { ...stored, revision: 1 }, again: sso?.user },

@@ -1644,6 +1644,17 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "authentication.deleteUnproved": {
+  "sql": "delete from \"authentication_session\" where \"id\" = $1 and \"user_id\" is null and \"doc\" not like $2",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "value": "%\"passwordUser\":%"
+   }
+  ]
+ },
  "authentication.sweep": {
   "sql": "delete from \"authentication_session\" where \"id\" in (select \"id\" from \"authentication_session\" where \"expires_at\" <= $1 limit $2)",
   "bind": [

@@ -81,6 +81,9 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
         .select('oldest.id')
         .where('oldest.doc', 'not like', PROVED_PASSWORD),
     ),
+    'authentication.deleteUnproved': current
+      .where('user_id', 'is', null)
+      .where('doc', 'not like', PROVED_PASSWORD),
     'authentication.sweep': db
       .deleteFrom('authentication_session')
       .where('id', 'in', (eb) =>

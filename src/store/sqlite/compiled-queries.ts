@@ -1641,6 +1641,17 @@ export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
    }
   ]
  },
+ "authentication.deleteUnproved": {
+  "sql": "delete from \"authentication_session\" where \"id\" = ? and \"user_id\" is null and \"doc\" not like ?",
+  "bind": [
+   {
+    "slot": "id"
+   },
+   {
+    "value": "%\"passwordUser\":%"
+   }
+  ]
+ },
  "authentication.sweep": {
   "sql": "delete from \"authentication_session\" where \"id\" in (select \"id\" from \"authentication_session\" where \"expires_at\" <= ? limit ?)",
   "bind": [

@@ -31,13 +31,30 @@ it('keeps a bounded number of logins of a realm, oldest go first, whatever stran
   const code = await half.authorize();
   for (let at = 0; at < 1100; at++) {
     if (at % 256 === 0) world.clock.pass(1);
-    await storeNewLogin(world.store, await rowOf(realm), 300);
+    const sender = { sender: `192.0.2.${at % 250}`, now: world.clock.now() / 1000 };
+    await storeNewLogin(world.store, await rowOf(realm), sender, { ofRealm: 300, ofSender: 100 });
     if (at % 100 === 0) assert.ok((await open()) - before <= 300 + 256, `after ${at}: ${await open()}`);
   }
   const answer = await half.logIn(code, 'alice');
   assert.ok(!isCode(answer), 'the oldest went');
   const late = newBrowser(realm);
   assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
+});
+
+it('takes those of a sender who begins many, and leaves those of others and what is proved', async () => {
+  const { realm } = await newRealm();
+  const open = async () => (await world.store.figures()).openLogins;
+  const before = await open();
+  const half = newBrowser(realm);
+  const form = await half.authorize();
+  const mine = { sender: '203.0.113.5', now: world.clock.now() / 1000 };
+  const most = { ofRealm: 300, ofSender: 20 };
+  const proved = { ...(await rowOf(realm)), notes: { passwordUser: 'alice' } };
+  await storeNewLogin(world.store, proved, mine, most);
+  for (let at = 0; at < 250; at++) await storeNewLogin(world.store, await rowOf(realm), mine, most);
+  assert.equal((await open()) - before, 22, 'the one of the other sender, the proved one and 20');
+  assert.ok(await world.store.findAuthenticationSession(proved.id));
+  assert.ok(isCode(await half.logIn(form, 'alice')));
 });
 
 it('keeps at most 8 kB of a request, and no value above 4,000 characters', async () => {
