@@ -133,3 +133,16 @@ test('the lock of services is not held any more once its server is frozen', { sk
     await sleep(50);
   }
 });
+
+test('a store whose server is frozen closes all the same', { skip }, async (t) => {
+  const { server, ice } = await start(t);
+  const { url } = await makeDatabase(server);
+  const store = await openOn(t, server, `${url}?connect_timeout=2`);
+  await begin(store);
+  ice.freeze();
+  const begun = performance.now();
+  await store.close();
+  const took = performance.now() - begun;
+  assert.ok(took < 20_000, `it took ${Math.round(took)} ms`);
+  t.diagnostic(`it was closed after ${Math.round(took)} ms`);
+});

@@ -5,6 +5,7 @@ import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import { ADVISORY } from './advisory.ts';
 import type { Connections } from './connections.ts';
 import { POOLER_HINT } from './faults.ts';
+import { endInTime } from './primary.ts';
 import type { SharedClock } from './shared-clock.ts';
 
 /** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
@@ -88,7 +89,7 @@ export class ChangeFeed {
       await checkSessions(connections, client);
       return new ChangeFeed(parts, { client, since: await listen(client, clock) });
     } catch (error) {
-      await client.end();
+      await endInTime(client);
       throw error;
     }
   }
@@ -165,14 +166,14 @@ export class ChangeFeed {
         await this.#lookInTime(client);
       } catch {
         // What is said meanwhile is made good by forgetting everything.
-        client?.end().catch(() => {});
+        if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;
         // It may be that this connection alone is lost, or cannot be had. While the server is away nothing changes.
         await this.#lookElsewhere().catch(() => {});
       }
     }
-    await client?.end().catch(() => {});
+    if (client !== undefined) await endInTime(client).catch(() => {});
   }
 
   /** Where this connection is slow, others are asked meanwhile. @throws where it does not answer at all */

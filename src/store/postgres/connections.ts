@@ -258,7 +258,7 @@ export class Connections {
    */
   async #askWhetherThere(quiet: Primary): Promise<void> {
     const others = this.#settings.address.hosts.filter((host) => host !== quiet.host);
-    for (let time = 1; !quiet.givenUp.aborted && !this.#closed; time++) {
+    for (let time = 1; !quiet.givenUp.aborted; time++) {
       const begun = performance.now();
       try {
         const { client, ...found } = await this.#askHosts([quiet.host, ...others]);

@@ -9,6 +9,8 @@ export const LANES: readonly Lane[] = ['requests', 'reads'];
 const QUIET_MS = 1_000;
 /** Milliseconds between two looks at what came. */
 const LOOK_MS = 250;
+/** Milliseconds in which a server closes a connection that says farewell. */
+const FAREWELL_MS = 3_000;
 
 /** Which server answers: when it was started, and on which timeline it writes. */
 export interface ServerIdentity {
@@ -105,9 +107,12 @@ export class Primary {
     for (const client of this.#clients) streamOf(client).destroy();
   }
 
-  /** Waits for what runs. */
+  /** Waits for what runs; a server that does not answer the farewell of idle connections is not waited for. */
   async end(): Promise<void> {
-    await Promise.all(LANES.map((lane) => this.pools[lane].end()));
+    const cut = setInterval(() => {
+      if (this.#waiting.size === 0) this.giveUp();
+    }, FAREWELL_MS);
+    await Promise.all(LANES.map((lane) => this.pools[lane].end())).finally(() => clearInterval(cut));
   }
 
   #planLook(): void {
@@ -130,6 +135,12 @@ export class Primary {
     }
     this.#planLook();
   }
+}
+
+/** Ends a connection; one whose server does not close it is cut. */
+export async function endInTime(client: Client): Promise<void> {
+  const cut = setTimeout(() => streamOf(client).destroy(), FAREWELL_MS);
+  await client.end().finally(() => clearTimeout(cut));
 }
 
 /** The socket of a connection; not among the types of pg. */

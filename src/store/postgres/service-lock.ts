@@ -4,7 +4,7 @@ import { IdkitError } from '../../core/index.ts';
 import { SERVICE_LOCK } from './advisory.ts';
 import type { Connections } from './connections.ts';
 import { mapFault } from './faults.ts';
-import { streamOf } from './primary.ts';
+import { endInTime, streamOf } from './primary.ts';
 
 /** Milliseconds in which connections that were just closed are gone from the server too. */
 const SETTLING_MS = 1_000;
@@ -69,7 +69,7 @@ export async function holdLock(
     isHeld: () => held,
     release: () => {
       clearInterval(beat);
-      released ??= client.end().then(() => connections.close());
+      released ??= endInTime(client).then(() => connections.close());
       return released;
     },
   };
