@@ -44,6 +44,34 @@ describe('what changes while a login waits', () => {
       }
   });
 
+  it('roles that are given while a required action is stored are kept, and so is the action', async () => {
+    const realmId = realm.fixture.realm.id;
+    const roleIds = ['given-0', 'given-1', 'given-2'];
+    for (const id of roleIds)
+      await realm.put({ do: 'create', role: { id, realmId, name: id, attributes: {}, compositeIds: [] } });
+    const actions: Record<string, Record<string, string>> = {
+      TERMS_AND_CONDITIONS: { accept: 'Yes' },
+      UPDATE_PROFILE: { firstName: 'A' },
+      UPDATE_PASSWORD: { 'password-new': 'Other-Horse-2', 'password-confirm': 'Other-Horse-2' },
+    };
+    for (const [action, fields] of Object.entries(actions)) {
+      const user = await newUser({ requiredActions: [action] });
+      const browser = newBrowser();
+      const login = await browser.logIn(await browser.authorize({ client_id: 'web' }), user.username);
+      const form = login.show === 'redirect' ? await browser.follow(login) : login;
+      const give = async () => {
+        for (const id of roleIds) await world.store.apply([{ do: 'assign', userId: user.id, roleIds: [id] }]);
+      };
+      await Promise.all([browser.submit(form, fields), give()]);
+      const after = (await world.store.findUser(user.realmId, user.id))!;
+      assert.deepEqual(after.requiredActions, [], action);
+      assert.ok(
+        roleIds.every((id) => after.roleIds.includes(id)),
+        action,
+      );
+    }
+  });
+
   it('a client that is off, or whose flow is, gets no code and no tokens', async () => {
     const changes: [change: Partial<Client>, type: string, told: string][] = [
       [{ enabled: false }, 'code', 'clientDisabledMessage'],
