@@ -12,7 +12,7 @@ import type { StagedRestore } from './job.ts';
 import { putJournal } from './journal.ts';
 import { discardOldState } from './kept-state.ts';
 import { startRest } from './parts.ts';
-import { keptAside } from './replace-files.ts';
+import { discardStaging, keptAside } from './replace-files.ts';
 
 /** What the late checks told. */
 export interface Proof {
@@ -108,6 +108,7 @@ export async function finishRestore(staged: StagedRestore): Promise<readonly str
   const asides = journal.items.filter(({ had }) => had).map(({ name }) => keptAside(places, name));
   if (run.findings.length > 0) {
     await putJournal(dataDir, { ...journal, state: 'kept', step: 'finish' });
+    await discardStaging(places);
     return asides;
   }
   const config = keptAside(places, 'config');

@@ -1,5 +1,6 @@
-import { rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemErrorCode } from '../../core/index.ts';
 import { findEntry, syncDirectory } from '../durable.ts';
 import type { ReplacedItem } from './journal.ts';
 
@@ -40,10 +41,21 @@ export async function bringBackItems(places: Places, items: readonly ReplacedIte
     const old = keptAside(places, name);
     const stillHeld = !had || (await findEntry(old)) !== undefined;
     if (stillHeld && (await findEntry(staged)) === undefined && (await findEntry(target)) !== undefined) {
+      await mkdir(stagingDirectory(places), { recursive: true, mode: 0o700 });
       await rename(target, staged);
     }
     if ((await findEntry(old)) !== undefined) await rename(old, target);
     await syncDirectory(places.dir);
+  }
+}
+
+/** Removes the staging folder once all of it is in place. */
+export async function discardStaging(places: Places): Promise<void> {
+  try {
+    await rmdir(stagingDirectory(places));
+  } catch (error) {
+    // What is left in it, or that it is gone, is nothing to stop for.
+    if (!['ENOENT', 'ENOTEMPTY', 'EEXIST'].includes(systemErrorCode(error) ?? '')) throw error;
   }
 }
 
