@@ -207,10 +207,10 @@ export type SealState = 'holds' | 'not checked' | 'unsealed' | 'broken';
 /** The checksums of a set as they were read once, and what its seal says of them. */
 export interface SealedList {
   seal: SealState;
-  /** Why `checksums.sha256` or the seal is no good. */
+  /** Why `checksums.sha256` or the seal does not hold. */
   problems: readonly SetProblem[];
   notes: readonly string[];
-  /** Absent where the checksums cannot be read. */
+  /** Absent if the checksums cannot be read. */
   list?: {
     entries: readonly ChecksumEntry[];
     /** Bytes of the list and of the seal. */
@@ -241,7 +241,7 @@ export interface Verdict {
   bytes: number;
   /** SHA-256 of `checksums.sha256`; ties a kept verdict to these bytes. Absent where it cannot be read. */
   checksumsSha256?: string;
-  /** What the checksums list, to hold later readings against; empty where they cannot be read. */
+  /** What the checksums list, to hold later readings against; empty if they cannot be read. */
   entries: readonly ChecksumEntry[];
 }
 
@@ -261,7 +261,7 @@ export interface KeptVerdict {
   verdict: Verdict['verdict'];
   checksumsSha256: string;
   problems: readonly string[];
-  /** Absent where an older idkit kept it. */
+  /** Absent if an older idkit kept it. */
   seal?: SealState;
 }
 

@@ -15,7 +15,7 @@ const MARK = '.sealed.env';
 /**
  * Encrypts the environment file so that `gpg --decrypt` opens it.
  *
- * @param sealedSet the name of the set, where it is sealed. The message says so inside: without the passphrase nobody
+ * @param sealedSet the name of the set, if it is sealed. The message says so inside: without the passphrase nobody
  *   makes a set that was sealed look like one of an older idkit, which never was
  */
 export async function encryptEnvironment(
@@ -31,12 +31,12 @@ export async function decryptEnvironment(message: Uint8Array, passphrase: Secret
   return openMessage(message, passphrase, FILE, LONGEST_MESSAGE);
 }
 
-/** What can be told of a message without its passphrase. */
+/** What a message shows without its passphrase. */
 export function inspectEnvironment(message: Uint8Array): ReturnType<typeof inspectMessage> {
   return inspectMessage(message, FILE);
 }
 
-/** The sealed set that an opened environment was encrypted for; undefined where it says nothing of one. */
+/** The sealed set that an opened environment was encrypted for; undefined if it names none. */
 export function sealedSetOf({ filename }: { filename: string }): string | undefined {
   const name = filename.endsWith(MARK) ? filename.slice(0, -MARK.length) : '';
   return parseSetName(name) === undefined ? undefined : name;

@@ -50,7 +50,7 @@ export function shown(name: string): string {
   );
 }
 
-/** A fault as a problem of one file, which its message does not name again. @throws the error where it is of another kind */
+/** A fault as a problem of one file, which its message does not name again. @throws the error if it is of another kind */
 export function problemOf(file: string, error: unknown): SetProblem {
   if (error instanceof IdkitError) {
     const { code, message } = error;

@@ -68,7 +68,7 @@ export function parseManifest(text: Uint8Array): Manifest {
   return parsed.data;
 }
 
-/** Format 2 says of every set whether it is sealed: a word that was taken away is no older set. */
+/** Format 2 says of every set whether it is sealed: a set from which that was removed does not become an older one. */
 function checkSealed({ formatVersion, sealed }: Manifest): void {
   if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: it is missing');
 }

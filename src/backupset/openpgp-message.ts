@@ -9,7 +9,7 @@ const library = () => import('openpgp');
  * Encrypts so that `gpg --decrypt` of GnuPG 2.2 and 2.4 opens it. Every choice is written out: what the library
  * prefers today or tomorrow may be newer than gpg (disaster-recovery facts §3). AES-256 with integrity protection of
  * RFC 4880 §5.13, the passphrase hashed over 65,011,712 bytes (iterated and salted). `filename` lies inside what is
- * encrypted, and whoever opens the message by hand does not see it.
+ * encrypted, and a person who opens the message by hand does not see it.
  */
 export async function encryptMessage(
   bytes: Uint8Array,
@@ -68,7 +68,7 @@ export async function openMessage(
   }
 }
 
-/** What can be told of a message without its passphrase. */
+/** What a message shows without its passphrase. */
 export async function inspectMessage(
   message: Uint8Array,
   file: string,

@@ -44,7 +44,7 @@ const PADDING = 21;
 
 /**
  * Reads the outer packets of a message: session keys by passphrase, then one packet of encrypted data with
- * integrity protection that fills the rest. Only lengths and versions are looked at, and what opening would cost:
+ * integrity protection that fills the rest. Only lengths and versions are read, and what opening would cost:
  * each session key takes a tenth of a second, and Argon2 whatever it says.
  */
 export function readMessageShape(

@@ -4,8 +4,8 @@ import { SET_FILES } from './contract.ts';
 import { damaged } from './faults.ts';
 
 /**
- * The same set, held to the checksums that were verified: what is read later is what was judged, whoever changes the
- * directory meanwhile. The last bytes of a file are handed on only once all of it has the listed hash, so what is made
+ * The same set, held to the checksums that were verified: what is read later is what was judged, even if the directory
+ * changes meanwhile. The last bytes of a file are handed on only once all of it has the listed hash, so what is made
  * of a file counts only once it was read to its end. A file that is not listed is not read.
  */
 export function pinSet(set: SetHandle, entries: readonly ChecksumEntry[]): SetHandle {

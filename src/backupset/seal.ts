@@ -24,7 +24,7 @@ export async function makeSeal(name: string, sha256: string, passphrase: Secret)
 
 /**
  * Reads the checksums of a set, once, and checks its seal, before anything else of the set is believed. Whether a set
- * without a seal should have one is told by its other files.
+ * without a seal should have one is decided from its other files.
  *
  * @param passphrase absent: the seal is not opened
  */
@@ -36,27 +36,27 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
     const sha256 = createHash('sha256').update(text).digest('hex');
     return { entries: parseChecksums(text), bytes: text.length, sha256 };
   });
-  const told = { problems, notes, ...(list === undefined ? {} : { list }) };
+  const read = { problems, notes, ...(list === undefined ? {} : { list }) };
   if (!set.names.includes(FILE)) {
     notes.push('the set is unsealed: whether somebody changed it cannot be checked');
-    return { ...told, seal: 'unsealed' };
+    return { ...read, seal: 'unsealed' };
   }
   const message = await attempt(FILE, problems, () => set.read(FILE, SEAL_MAX_BYTES));
-  if (message === undefined) return { ...told, seal: 'broken' };
+  if (message === undefined) return { ...read, seal: 'broken' };
   if (list !== undefined) list.bytes += message.length;
   if (passphrase === undefined) {
     const shape = await inspectMessage(message, FILE);
     if (shape.outcome === 'message') notes.push(`${FILE} was not opened: no passphrase was given`);
     else problems.push(problemOf(FILE, messageFault(FILE, shape)));
-    return { ...told, seal: shape.outcome === 'damaged' ? 'broken' : 'not checked' };
+    return { ...read, seal: shape.outcome === 'damaged' ? 'broken' : 'not checked' };
   }
   const opened = await attempt(FILE, problems, () => openSeal(set, message, passphrase));
-  if (opened === undefined) return { ...told, seal: problems.some(isDamage) ? 'broken' : 'not checked' };
-  if (list === undefined) return { ...told, seal: 'broken' };
+  if (opened === undefined) return { ...read, seal: problems.some(isDamage) ? 'broken' : 'not checked' };
+  if (list === undefined) return { ...read, seal: 'broken' };
   const held = await attempt(FILE, problems, async () => holdAgainst(opened, list.sha256, set.name));
-  if (held === undefined) return { ...told, seal: 'broken' };
+  if (held === undefined) return { ...read, seal: 'broken' };
   if (held.name !== set.name) notes.push(`the set was made as ${held.name}`);
-  return { ...told, seal: 'holds' };
+  return { ...read, seal: 'holds' };
 }
 
 /** @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION */
@@ -68,7 +68,7 @@ async function openSeal(set: SetHandle, message: Uint8Array, passphrase: Secret)
   throw messageFault(FILE, opened);
 }
 
-/** The seal is not among the checksums, so that another message tells a wrong passphrase from a changed seal. */
+/** The seal is not among the checksums, so env.gpg distinguishes a wrong passphrase from a changed seal. */
 async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boolean> {
   if (!set.names.includes(SET_FILES.environment)) return false;
   const problems: SetProblem[] = [];
@@ -78,7 +78,7 @@ async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boo
   return message !== undefined && (await decryptEnvironment(message, passphrase)).outcome === 'opened';
 }
 
-/** @throws IDKIT_DAMAGED where it is no seal, or not the one of this set */
+/** @throws IDKIT_DAMAGED if it is not a seal, or not the seal of this set */
 function holdAgainst(text: Uint8Array, sha256: string, name: string): { name: string } {
   const sealed = parseSeal(text);
   // A directory that no backup named may have any name (contract §3, verify).
@@ -112,7 +112,7 @@ function parseSeal(text: Uint8Array): { name: string; sha256: string } {
 
 const isDamage = ({ code }: SetProblem) => code === 'IDKIT_DAMAGED';
 
-/** What the work gives; undefined where it finds a fault of the set, which is added to the problems. */
+/** What the work gives; undefined if it finds a fault of the set, which is added to the problems. */
 async function attempt<T>(
   file: string,
   problems: SetProblem[],

@@ -36,15 +36,16 @@ export function judgeAgreement(
 export function judgeUnsealed(findings: Findings, listed: readonly string[]): SetProblem[] {
   const { manifest, sealedSet } = findings;
   const holdsEnvironment = listed.includes(SET_FILES.environment);
-  const told = (message: string, hints: readonly string[] = []): SetProblem[] => [
+  const problem = (message: string, hints: readonly string[] = []): SetProblem[] => [
     { file: SET_FILES.seal, code: 'IDKIT_DAMAGED', message, hints },
   ];
   if (manifest?.sealed === true || (manifest?.formatVersion === 2 && holdsEnvironment))
-    return told(`it is missing, and ${SET_FILES.manifest} says that the set is sealed`);
+    return problem(`it is missing, and ${SET_FILES.manifest} says that the set is sealed`);
   if (sealedSet === undefined) return [];
-  return told(`it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`, [
-    'if you put the set together yourself, seal it as README.md says',
-  ]);
+  return problem(
+    `it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
+    ['if you put the set together yourself, seal it as README.md says'],
+  );
 }
 
 type Report = (file: string, why: string) => void;

@@ -27,7 +27,7 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
     for (const entry of list.entries) {
       if (!set.names.includes(entry.name)) continue;
       const before = bytes;
-      // What the seal does not hold for is hashed, to tell what was changed, and not read as anything.
+      // Under a broken seal a file is hashed, to name what was changed, and its content is not read.
       const reader =
         seal === 'broken'
           ? () => Promise.resolve()

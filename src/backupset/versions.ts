@@ -161,7 +161,7 @@ async function archiveHash(path: string): Promise<string | undefined> {
   }
 }
 
-/** What the message holds; undefined where it does not open, so that it equals nothing. */
+/** What the message holds; undefined if it does not open, so that it equals nothing. */
 async function openVersion(path: string, passphrase: Secret): Promise<Uint8Array | undefined> {
   try {
     const message = await readRegular(dirname(path), basename(path), LONGEST_MESSAGE);

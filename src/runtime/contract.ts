@@ -110,7 +110,7 @@ export interface DatabaseHalf {
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
    * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), what
-   * the server must have for it, and the master key. Loads nothing; where `asks` is false, no server is reached.
+   * the server must have for it, and the master key. Loads nothing; if `asks` is false, no server is reached.
    * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
    */
   checkDump(dump: DumpReport, options?: SwapOptions & { asks?: boolean }): Promise<void>;

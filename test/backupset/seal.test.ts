@@ -57,8 +57,8 @@ async function changeManifest(dir: string, change: (manifest: Manifest) => objec
 /** The seal is named among the problems, and the verdict is 13. */
 function sealIsBad(verdict: Verdict, why: RegExp): void {
   assert.equal(verdict.code, 'IDKIT_DAMAGED', JSON.stringify(verdict.problems));
-  const told = verdict.problems.filter(({ file }) => file === 'seal.gpg').map(({ message }) => message);
-  assert.match(told.join(), why);
+  const messages = verdict.problems.filter(({ file }) => file === 'seal.gpg').map(({ message }) => message);
+  assert.match(messages.join(), why);
 }
 
 test('a set is sealed over its checksums, which do not list the seal (contract §4)', async (t) => {
@@ -180,7 +180,7 @@ test('the seal of another set, and a whole set under the name of another, is dam
   assert.match(moved.notes.join(), new RegExp(`the set was made as ${SET_NAME}`));
 });
 
-test('a seal that another passphrase opens is damage where env.gpg opens, else a wrong passphrase', async (t) => {
+test('a seal that another passphrase opens is damage if env.gpg opens, else a wrong passphrase', async (t) => {
   const dir = await published(t);
   const list = sha256(await readFile(join(dir, 'checksums.sha256')));
   await writeFile(join(dir, 'seal.gpg'), await makeSeal(SET_NAME, list, new Secret('of a thief')));
@@ -190,7 +190,7 @@ test('a seal that another passphrase opens is damage where env.gpg opens, else a
   assert.equal((await judge(partial, new Secret('wrong'))).code, 'IDKIT_CREDENTIALS');
 });
 
-test('a seal that is no file, no message or far too long is damage', async (t) => {
+test('a seal that is not a file, not a message or far too long is damage', async (t) => {
   const changes: ((seal: string) => Promise<unknown>)[] = [
     (seal) => mkdir(seal),
     (seal) => symlink('/dev/zero', seal),

@@ -89,7 +89,7 @@ const EXPECTED = [
 ];
 
 describe('what a set brings onto an empty host', () => {
-  it('is named where it is unsealed (2), before anything of it is run or reached', async (t) => {
+  it('is named if it is unsealed (2), before anything of it is run or reached', async (t) => {
     const { dir, passphrase, target, canary, seen } = await makeBringing(t);
     const settings = await loadSettings({ dir: target, env: {} });
     for (const dryRun of [true, false])
@@ -172,7 +172,7 @@ describe('what a set brings onto an empty host', () => {
     assert.equal(existsSync(join(source, 'canary')), false);
   });
 
-  it('is reached by --dry-run where the operator names the same address', async (t) => {
+  it('is reached by --dry-run if the operator names the same address', async (t) => {
     const { dir, passphrase, target, database } = await makeBringing(t);
     await sealByHand({ dir }, passphrase);
     const yaml = `service: keycloak\ndatabase: postgres://keycloak@127.0.0.1:${database.port}/keycloak\nlisten: { port: 1 }\n`;

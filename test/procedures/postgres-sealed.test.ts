@@ -48,7 +48,7 @@ describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, 
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
-  it('is missing: restore ends with 2 before it asks the server, and goes on with --trust-unsealed', async (t) => {
+  it('is missing: restore ends with 2 before it asks the server, and continues with --trust-unsealed', async (t) => {
     const platform = await platforms.fresh(t);
     await makeUnsealed({ dir: platform.set });
     const settings = await platform.load();

@@ -23,12 +23,12 @@ const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
   env: {},
   ...own,
 });
-/** A drill leaves its report beside the sets. */
+/** A drill leaves its report in the root. */
 const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.state/.test(path);
 
 type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
 
-/** Renames the set's realm in its dump, which nothing but the seal can tell. */
+/** Renames the set's realm in its dump, which only the seal can show. */
 async function plant(set: { dir: string }): Promise<void> {
   const seal = await readFile(join(set.dir, SET_FILES.seal)).catch(() => undefined);
   await changeDump(set, (sql) => sql.replaceAll('Keycloak', 'Keykloak').replace('COMMIT;', ' COMMIT;'));
@@ -76,7 +76,7 @@ describe('a set that was altered under new checksums', () => {
       );
     }
     await rm(join(set.dir, SET_FILES.seal));
-    // Without the seal its env.gpg tells.
+    // Without the seal its env.gpg shows it.
     await writeFile(file, JSON.stringify({ ...older, formatVersion: 1 }));
     await listAsThief(set);
     await assert.rejects(
@@ -186,7 +186,7 @@ describe('a set without a seal', () => {
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 
-  it('is refused where the service runs, too, before that is looked at', async (t) => {
+  it('is refused while the service runs, too, before that is checked', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.serve();
     await assert.rejects(restore(await platform.load(), options({ from: set.dir })), {
@@ -194,7 +194,7 @@ describe('a set without a seal', () => {
     });
   });
 
-  it('is drilled with --trust-unsealed alone; verify --drill tells that it is good all the same', async (t) => {
+  it('is drilled with --trust-unsealed alone; verify --drill says that it is good all the same', async (t) => {
     const { platform } = await unsealed(t);
     const settings = await platform.load();
     await assert.rejects(drill(settings, options()), { code: 'IDKIT_UNSEALED', exitCode: 2 });
@@ -223,7 +223,7 @@ describe('without a passphrase', () => {
     assert.equal((await readState(platform.dir)).database, 'new');
   });
 
-  it('a restore that was killed goes on with the set that it took for good, and with no other', async (t) => {
+  it('a restore that was killed is resumed with the set that it took for good, and with no other', async (t) => {
     const { platform, set } = await changedSinceBackup(t);
     await makeUnsealed(set);
     const killed = () =>
@@ -250,7 +250,7 @@ describe('without a passphrase', () => {
 });
 
 describe('a backup', () => {
-  it('of some parts is sealed where there is a passphrase, and unsealed without one', async (t) => {
+  it('of some parts is sealed if there is a passphrase, and unsealed without one', async (t) => {
     const { platform } = await changedSinceBackup(t);
     const settings = await platform.load();
     const mirror = await makeDirectory(t, 'mirror');

@@ -23,7 +23,7 @@ interface Place {
 }
 
 /**
- * Writes files and the list of checksums anew, and the seal where there is one, as only who knows the passphrase can;
+ * Writes files and the list of checksums anew, and the seal if there is one, as only a person who knows the passphrase can;
  * undefined takes one away.
  */
 export async function listAnew(
@@ -79,7 +79,7 @@ export async function sealByHand(set: Place, passphrase: Secret): Promise<void> 
   await writeFile(join(set.dir, SET_FILES.seal), await makeSeal(basename(set.dir), sha256, passphrase));
 }
 
-/** Writes the seal anew, where there is one. */
+/** Writes the seal again, if there is one. */
 async function sealAnew(set: Place): Promise<void> {
   if (existsSync(join(set.dir, SET_FILES.seal))) await sealByHand(set, PASSPHRASE);
 }

@@ -212,7 +212,7 @@ describe('backups prune', () => {
     const { settings, set } = await backedUp(t);
     const { root } = settings.backup;
     await rename(set.dir, join(root, '20200101_000000'));
-    // Whoever gives a set another name seals it again.
+    // A set that gets another name is sealed again.
     await listAnew({ dir: join(root, '20200101_000000') }, {});
     await cp(join(root, '20200101_000000'), join(root, '20200102_000000'), { recursive: true });
     await damage({ ...set, dir: join(root, '20200102_000000') }, 'keycloak-db.sql.gz');

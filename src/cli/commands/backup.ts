@@ -68,7 +68,7 @@ async function readPassphrase(context: CommandContext): Promise<import('../../co
   });
 }
 
-/** A set of other parts is sealed where a passphrase is at hand. */
+/** A set of other parts is sealed if a passphrase is at hand. */
 async function findPassphrase(context: CommandContext) {
   const config = await import('../../config/index.ts');
   return config.findPassphrase({ env: context.env, signal: context.signal });

@@ -121,7 +121,7 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
   return config.findPassphrase({ ...sources, prompt });
 }
 
-/** Whether the set asks for its passphrase even where `.env` is kept. */
+/** Whether the set needs its passphrase even if `.env` is kept. */
 async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Promise<boolean> {
   if (from === undefined || trusts) return false;
   const [{ existsSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')]);

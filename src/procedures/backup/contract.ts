@@ -8,7 +8,7 @@ export const BACKUP_PARTS = ['database', 'realms', 'config', 'env'] as const;
 export type BackupPart = (typeof BACKUP_PARTS)[number];
 
 export interface BackupOptions extends ProcedureOptions {
-  /** Seals the set. Needed where the environment is among the parts; absent there: IDKIT_SETTING before anything is done. */
+  /** Seals the set. Needed if the environment is among the parts: without it IDKIT_SETTING, before anything is done. */
   passphrase?: Secret;
   /** The backup root; `settings.backup.root` unless told. */
   to?: string;

@@ -9,7 +9,7 @@ import { ownVersion } from '../../config/index.ts';
 import type { DumpSummary } from '../../runtime/index.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
-/** Writes the manifest, the checksums over all files and, where there is a passphrase, the seal over the checksums. */
+/** Writes the manifest, the checksums over all files and, if there is a passphrase, the seal over the checksums. */
 export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
   const { writer, runtime, run } = work;
   const { passphrase } = work.options;

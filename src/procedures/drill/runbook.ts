@@ -20,7 +20,7 @@ import { DRILL_STEPS } from './steps.ts';
  * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A restore that
  * fails is the drill's `failure`; the report is written all the same.
  *
- * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED where nobody vouches for it;
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED if nobody vouches for it;
  *   nothing else is left behind either way
  */
 export async function drill(settings: Settings, options: DrillOptions): Promise<DrillResult> {
@@ -109,8 +109,8 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
 }
 
 /**
- * The seal is looked at before a server is started by what the dump says of itself. A seal that is broken fails the
- * drill; the restore tells the rest.
+ * The seal is checked before a server is started by what the dump says of itself. A seal that is broken fails the
+ * drill.
  *
  * @throws IDKIT_UNSEALED
  */

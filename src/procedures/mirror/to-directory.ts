@@ -85,7 +85,7 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
   return 'copied';
 }
 
-/** The checksums do not list it; where the mirror has one it stays. */
+/** The checksums do not list it. A seal that the mirror already has stays. */
 async function copySeal(from: string, to: string): Promise<void> {
   const [own, there] = [join(from, SET_FILES.seal), join(to, SET_FILES.seal)];
   if ((await findEntry(own))?.isFile() === true && (await findEntry(there)) === undefined)
@@ -131,9 +131,9 @@ async function copyOne(from: string, to: string): Promise<void> {
   }
 }
 
-/** What a link in the root leads to is no part of a set, and a FIFO would never end. */
+/** A file that a link in the root leads to does not belong to a set, and a FIFO would never end. */
 async function checkRegular(file: string): Promise<void> {
-  if ((await findEntry(file))?.isFile() !== true) throw new Error(`${file} is no regular file`);
+  if ((await findEntry(file))?.isFile() !== true) throw new Error(`${file} is not a regular file`);
 }
 
 async function hashFile(file: string): Promise<string> {

@@ -13,7 +13,7 @@ import type { RestoreOptions } from './contract.ts';
 /** Something of a set that decides what runs, what is reached or what is served once it is restored. */
 export interface Brought {
   kind: 'data' | 'command' | 'address' | 'image' | 'file';
-  /** Where in the set: `idkit.yaml: keycloak.start`. */
+  /** The place in the set: `idkit.yaml: keycloak.start`. */
   from: string;
   /** Printable, without credentials. */
   what: string;
@@ -55,7 +55,7 @@ const SERVICE_KEYS: Readonly<Record<string, Brought['kind']>> = {
  * What a restore takes over from the set: the dump, the environment, `config/`, and for a target without a definition of
  * its own `idkit.yaml` and `compose.yaml`.
  *
- * @throws IDKIT_DAMAGED where the archive does not hold
+ * @throws IDKIT_DAMAGED if the archive does not hold
  */
 export async function listBrought(
   set: SetHandle,
@@ -144,7 +144,7 @@ async function listDefinition(set: SetHandle, { signal }: RestoreOptions): Promi
   return brought;
 }
 
-/** The file as values; undefined where the set holds none. What cannot be read is refused when it is taken over. */
+/** The file as values; undefined if the set holds none. What cannot be read is refused when it is taken over. */
 async function readYaml(
   set: SetHandle,
   name: 'idkit.yaml' | 'compose.yaml',
@@ -155,7 +155,7 @@ async function readYaml(
   try {
     return parse(bytes.toString('utf8'));
   } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${name} of ${set.name} is no YAML document`, { cause: error });
+    throw new IdkitError('IDKIT_SETTING', `${name} of ${set.name} is not a YAML document`, { cause: error });
   }
 }
 

@@ -42,7 +42,7 @@ export interface RestorePlan {
   inPlace: boolean;
   /** What the set brings that decides what runs, what is reached or what is served. */
   brings: readonly Brought[];
-  /** What was not looked at, because only the set names it. */
+  /** What was not checked, because only the set names the server. */
   unasked: readonly string[];
   steps: readonly StepDescription[];
 }

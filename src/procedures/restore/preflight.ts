@@ -33,7 +33,7 @@ export interface VerifiedSet {
 /**
  * Verifies the set as a whole (spec step 1).
  *
- * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says; IDKIT_UNSEALED where nobody vouches for it
+ * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION as the verdict says; IDKIT_UNSEALED if nobody vouches for it
  */
 export async function verifyForRestore(
   found: SetHandle,
@@ -174,8 +174,8 @@ async function untouched<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The platform as it will be has a database, service or engine that the target does not name itself: to look at it is
- * to follow the set's word, which a dry run does not.
+ * The platform as it will be has a database, service or engine that the target does not name itself: a check of it
+ * would follow the set's word, which a dry run does not.
  */
 function reachesAnother(now: Settings, then: Settings): boolean {
   const asked = ({ runtime, service, database, keycloak, compose, listen }: Settings) =>

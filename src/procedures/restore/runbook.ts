@@ -53,7 +53,7 @@ export async function restoreInto(
   const found = options.resume === true ? await findUnfinished(dataDir) : undefined;
   const set = await openRestoreSet(options, found);
   const sealed = await checkSeal(set, options.passphrase);
-  // The manifest is believed once the seal holds; the verification tells of one that does not.
+  // The manifest is believed once the seal holds; the verification reports one that does not.
   const goesForward = found?.state === 'swapping' || found?.state === 'swapped';
   if (!goesForward && sealed.problems.length === 0)
     await checkComplete(pinSet(set, sealed.list?.entries ?? []), (found ?? options).keepEnv === true);
@@ -181,7 +181,7 @@ async function loadAndCheck(staged: StagedRestore, note: (journal: Journal) => v
   await job.run.step('load', async () => {
     await makeRoomForRestore(staged, heard);
     if (loading.journal.inPlace !== undefined) {
-      // Where nothing leads back, the dump is proven to be what was verified before, and once more while it is loaded.
+      // Nothing leads back from here, so the dump is first proven to be what was verified; the load proves it again.
       await readToEnd(job.set.stream(SET_FILES.dump, { signal: job.options.signal }));
       const journal: Journal = { ...loading.journal, state: 'swapping' };
       await putJournal(job.dataDir, journal);

@@ -50,11 +50,11 @@ function renderGood(sets: readonly SetVerdict[]): string {
   const [first, last] = [sets[0], sets.at(-1)];
   const unsealed = sets.filter(({ seal }) => seal === 'unsealed').length;
   const one = first !== undefined && first === last;
-  const told = one ? describeSet(first) : `${sets.length} sets, ${first?.name} to ${last?.name}`;
+  const sizes = one ? describeSet(first) : `${sets.length} sets, ${first?.name} to ${last?.name}`;
   const which = unsealed === 0 ? '' : one ? ', unsealed' : `, ${unsealed} of them unsealed`;
   if (sets.some(({ seal }) => seal === 'not checked'))
-    return `good, not authenticated: no passphrase (${told}${which})`;
-  return `good: ${told}${which}`;
+    return `good, not authenticated: no passphrase (${sizes}${which})`;
+  return `good: ${sizes}${which}`;
 }
 
 function describeSet({ name, files, bytes, ageSeconds }: SetVerdict): string {

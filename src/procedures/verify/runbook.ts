@@ -59,7 +59,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
       ({ outcome }) => outcome,
     );
   } catch (error) {
-    // The set is whole all the same, and that is told.
+    // The set is whole all the same, and the result says so.
     if (!(error instanceof IdkitError) || error.code !== 'IDKIT_UNSEALED') throw error;
     return { ...result, findings: run.findings, failure: error };
   }
