@@ -74,6 +74,8 @@ export function withRequestObject(
 
 function withLongest(parameters: Parameters): Parameters {
   for (const [name, value] of parameters.values) {
+    // Only a help for the form: what is too long of it is cut off.
+    if (name === 'login_hint') continue;
     const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
     if (value.length > most) return { ...parameters, tooLong: name };
   }
