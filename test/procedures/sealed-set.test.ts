@@ -166,6 +166,24 @@ describe('a set without a seal', () => {
     assert.equal(listed.sets[0]?.sealed, false);
   });
 
+  it('is a finding (3) as the newest set after a sealed one: no older idkit made it', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const fresh = await backup(settings, { ...procedureOptions(), only: ['database'] });
+    const { findings, failure } = await verify(settings, options());
+    assert.equal(failure, undefined);
+    assert.deepEqual(
+      findings.map(({ code }) => code),
+      ['SET_UNSEALED'],
+    );
+    assert.match(
+      findings[0]!.message,
+      new RegExp(`${fresh.name}, is unsealed, and ${set.name} before it is sealed`),
+    );
+    await makeUnsealed(set);
+    assert.deepEqual((await verify(settings, options())).findings, []);
+  });
+
   it('restores (2) with --trust-unsealed alone, and what it would have brought is named', async (t) => {
     const { platform, set } = await unsealed(t);
     await platform.load();

@@ -5,6 +5,7 @@ import {
   type ListedSet,
   listSets,
   openSet,
+  SET_FILES,
   type SetHandle,
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
@@ -40,6 +41,21 @@ export async function findSets(settings: Settings, options: VerifyOptions): Prom
     future: sets.filter(({ future }) => future).map(({ name }) => name),
     explicit: false,
   };
+}
+
+/**
+ * The newest sealed set with the database before the newest one; undefined if there is none. An unsealed set after it
+ * is not one of an older idkit.
+ */
+export async function findSealedBefore({ root, newest, explicit }: FoundSets): Promise<string | undefined> {
+  if (newest === undefined || explicit) return undefined;
+  const { sets } = await listSets(root, newest.startedAt);
+  const older = (await judgeSets(root, sets)).filter(
+    ({ whole, startedAt }) => whole && startedAt < newest.startedAt,
+  );
+  for (const { dir, name } of older.toReversed())
+    if ((await openSet(dir)).names.includes(SET_FILES.seal)) return name;
+  return undefined;
 }
 
 async function findExplicit(dir: string, now: number): Promise<FoundSets> {

@@ -9,7 +9,7 @@ import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
 import { beginRun, type Run, withoutSteps } from '../runbook.ts';
 import { renderVerdict, worstFault } from './conclude.ts';
 import type { SetVerdict, VerifyOptions, VerifyResult } from './contract.ts';
-import { type FoundSets, findSets } from './find-sets.ts';
+import { type FoundSets, findSealedBefore, findSets } from './find-sets.ts';
 import { judgeSet } from './judge-set.ts';
 import { VERIFY_STEPS } from './steps.ts';
 
@@ -45,6 +45,7 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     await lock?.release();
   }
   checkAge(found, options, run);
+  await checkSealed(found, sets, run);
   const failure = worstFault(sets);
   const result = { sets, verdict: renderVerdict(found, sets) };
   const target = found.explicit ? sets[0] : sets.find(({ name }) => name === found.newest?.name);
@@ -69,6 +70,22 @@ export async function verify(settings: Settings, options: VerifyOptions): Promis
     findings: [...run.findings, ...drilled.findings],
     ...(drilled.failure === undefined ? {} : { failure: drilled.failure }),
   };
+}
+
+/** The newest set lost its seal, or somebody put it there: a backup with a passphrase seals what it makes. */
+async function checkSealed(
+  found: FoundSets,
+  sets: readonly SetVerdict[],
+  run: Run<(typeof VERIFY_STEPS)[number]['id']>,
+): Promise<void> {
+  const latest = sets.find(({ name }) => name === found.newest?.name);
+  if (latest?.seal !== 'unsealed') return;
+  const before = await findSealedBefore(found);
+  if (before === undefined) return;
+  run.finding(
+    'SET_UNSEALED',
+    `the newest backup, ${latest.name}, is unsealed, and ${before} before it is sealed: it was made without a passphrase, or by somebody else`,
+  );
 }
 
 /** A missing, too old or future-dated set is a finding (contract §3, verify). */
