@@ -66,7 +66,7 @@ const TABLE = [
     expected: 'a whole number from 0 to 65535, off, or null',
     reason:
       'what metrics and the checks of health show is for operators, and several services may share a machine',
-    doc: "the port of metrics and detailed health; null: 9000, Keycloak's, or none with a note where another program listens there; 0 takes a free one; off: none",
+    doc: "the port of metrics and detailed health; null: 9000, Keycloak's, or none with a note if another program listens there; 0 takes a free one; off: none",
   },
   {
     name: 'listen.managementHost',

@@ -30,7 +30,7 @@ export interface Health {
   markStarted(): void;
   /** The service ends; `ready` is DOWN. */
   markStopping(): void;
-  /** This process ends and the service goes on in others: readiness stays as it is. */
+  /** This process ends and others of the service stay: readiness does not change. */
   markLeaving(): void;
   /** Whether this process ends, so that a connection is to end with its answer. */
   isLeaving(): boolean;

@@ -58,7 +58,7 @@ const FOREIGN_NAME =
 /**
  * Whether a Host header names this listener. The page of a stranger may point a name of its own to this machine and
  * read what answers there (DNS rebinding); the browser then sends that name. Addresses, and names that only a machine
- * or its private network can give, cannot be taken over like this. A client without the header (HTTP/1.0) is no browser.
+ * or its private network can give, cannot be taken over like this. Every browser sends the header; a client without it (HTTP/1.0) is answered.
  */
 function isOwnName(header: string | undefined, own: string): boolean {
   if (header === undefined) return true;

@@ -9,7 +9,7 @@ export interface ServiceFigures {
 }
 
 /**
- * Adds `/health…` (contract §5). The base URL tells everybody the status alone; the checks behind it are for those who
+ * Adds `/health…` (contract §5). The base URL shows everybody the status alone; the checks behind it are for those who
  * reach the management listener.
  */
 export function addHealth(table: UrlTable, health: Health, shown: 'status' | 'checks'): void {

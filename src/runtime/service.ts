@@ -35,7 +35,7 @@ export interface ServeOptions {
 export interface RunningService {
   /** What it listens on, for this machine: `http://127.0.0.1:8080`. */
   address: string;
-  /** Where metrics and detailed health are, for this machine; undefined where the service has no management listener. */
+  /** Where metrics and detailed health are, for this machine; undefined if the service has no management listener. */
   managementUrl: string | undefined;
   /** What the operator should know of this start. */
   notes: readonly string[];

@@ -274,6 +274,22 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       const smoke = await nginx.run(['smoke', '--quiet']);
       assert.equal(smoke.code, 0, smoke.stderr);
       assert.match(smoke.stdout, new RegExp(`https://localhost:${nginx.ports[0]}/realms/master`));
+      const filter = [
+        '--filter',
+        `label=com.docker.compose.project=${nginx.project}`,
+        '--filter',
+        'expose=9000',
+      ];
+      const [id = ''] = (await place.engine.call(['ps', '-q', ...filter])).split('\n');
+      const [management] = (await place.engine.call(['port', id, '9000/tcp'])).split('\n');
+      assert.match(management!, /^127\.0\.0\.1:\d+$/, 'metrics are for this machine alone');
+      assert.match(
+        await (await fetch(`http://${management}/metrics`)).text(),
+        /^process_start_time_seconds/m,
+      );
+      const base = `http://127.0.0.1:${nginx.ports[1]}`;
+      assert.equal((await fetch(`${base}/metrics`)).status, 404);
+      assert.deepEqual(await (await fetch(`${base}/health/ready`)).json(), { status: 'UP' });
     });
 
   it('Ctrl-C while a service comes up ends with 130, and one that never is ready is told within the time (exit 15)', async () => {

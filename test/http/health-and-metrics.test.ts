@@ -26,7 +26,7 @@ test('health, live, ready and started are UP on the base URL, HEAD too (contract
   for (const path of ['/health', '/health/live', '/health/ready', '/health/started']) {
     const answer = await fetch(`${service.address}${path}`);
     assert.equal(answer.status, 200, path);
-    assert.deepEqual(await answer.json(), { status: 'UP' }, `${path} tells everybody the status alone`);
+    assert.deepEqual(await answer.json(), { status: 'UP' }, `${path} shows everybody the status alone`);
     assert.equal((await fetch(`${service.address}${path}`, { method: 'HEAD' })).status, 200, path);
     const detailed = await fetch(`${service.managementUrl}${path}`);
     assert.equal(detailed.status, 200, path);
@@ -93,7 +93,7 @@ test('counts user events by type, error, realm and client; a client that does no
   assert.doesNotMatch(text, /made-up-by-a-stranger/);
 });
 
-test('what is wrong with a user is one label value: none tells that a name exists, is disabled or is locked', async () => {
+test('what is wrong with a user is one label value: no figure says that a name exists, is disabled or is locked', async () => {
   const { access_token: token } = await login(service);
   const users = `${service.address}/admin/realms/master/users`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

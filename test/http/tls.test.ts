@@ -29,21 +29,31 @@ test('--tls-cert and --tls-key serve https, and the issuer says so (issue: serve
   });
   try {
     assert.match(service.address, /^https:/);
-    const text = await new Promise<string>((resolve, reject) => {
-      const url = `${service.address}/realms/master/.well-known/openid-configuration`;
-      get(url, { ca: cert, checkServerIdentity: () => undefined }, (answer) => {
-        let body = '';
-        answer.on('data', (chunk) => {
-          body += chunk;
-        });
-        answer.on('end', () => resolve(body));
-      }).on('error', reject);
-    });
+    const text = await getText(`${service.address}/realms/master/.well-known/openid-configuration`);
     assert.equal((JSON.parse(text) as { issuer: string }).issuer, `${service.address}/realms/master`);
+    assert.match(
+      service.managementUrl!,
+      /^https:/,
+      'the management listener has the same certificate, as in Keycloak',
+    );
+    assert.match(await getText(`${service.managementUrl}/metrics`), /^process_start_time_seconds/m);
   } finally {
     await service.stop();
   }
 });
+
+/** The text of an answer of the holder of that certificate. */
+function getText(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    get(url, { ca: cert, checkServerIdentity: () => undefined }, (answer) => {
+      let body = '';
+      answer.on('data', (chunk) => {
+        body += chunk;
+      });
+      answer.on('end', () => resolve(body));
+    }).on('error', reject);
+  });
+}
 
 test('each fault of the certificate or key is told with its flag and file (IDKIT_SETTING)', async () => {
   const other = join(platform.dir, 'other.pem');

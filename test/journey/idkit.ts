@@ -61,7 +61,7 @@ export async function runIdkit(argv: readonly string[], options: RunOptions): Pr
 /** A running `idkit serve`. */
 export interface Service {
   address: string;
-  /** Where metrics and detailed health are; undefined where it has no management listener. */
+  /** Where metrics and detailed health are; undefined if it has no management listener. */
   managementUrl: string | undefined;
   /** The log's lines so far. */
   log(): readonly Record<string, unknown>[];

@@ -120,7 +120,7 @@ test('a worker that gets SIGTERM goes once another is ready; what it counted sta
   for (const pid of old) process.kill(pid, 'SIGTERM');
   let pids: readonly number[] = [];
   const replaced = async () => {
-    // No connection of its own is refused or told that the service ends.
+    // The service stays ready all the time.
     assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
     pids = await pidsOfWorkers();
     return pids.length === WORKERS && !pids.some((pid) => old.includes(pid));

@@ -30,7 +30,7 @@ async function occupy(t: TestContext, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('the management listener is on port 9000 of loopback; where it is taken, a note says so and serve goes without', async (t) => {
+test('the management listener is on port 9000 of loopback; if it is taken, a note says so and serve goes without', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t);
   const service = await startService(settings);
@@ -68,7 +68,7 @@ test('a management port that was set by hand and is taken is IDKIT_PORT_TAKEN, b
   assert.match(ended.stderr, /^hint: choose another port with --management-port/m);
 });
 
-test('9000 set by hand is an error where it is taken', async (t) => {
+test('9000 set by hand is an error if it is taken', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t, { 'listen.managementPort': '9000' });
   await assert.rejects(startService(settings), { code: 'IDKIT_PORT_TAKEN' });

@@ -20,7 +20,7 @@ export function addServe(program: Command, run: Runner): void {
     .option('--tls-key <file>', 'PEM private key')
     .option(
       '--management-port <number>',
-      'port of metrics and detailed health (default 9000 where it is free); 0 takes a free one, off has none',
+      'port of metrics and detailed health (default 9000 if it is free); 0 takes a free one, off has none',
     )
     .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
     .option('--new-secrets', 'realm files: new random secrets for masks and placeholders without a value')

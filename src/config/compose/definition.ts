@@ -75,7 +75,7 @@ function idkit(version: string): string {
       # Realm files that are imported at the start; the container's user 10001 must be able to read them.
       # - ./import:/platform/import:ro
     # For this machine alone: idkit's own commands reach the service here. People come through the proxy.
-    # Metrics and detailed health get the port MANAGEMENT_PORT of .env, or a free one of this machine where it is empty.
+    # Metrics and detailed health get the port MANAGEMENT_PORT of .env, or a free one of this machine if it is empty.
     # Containers of this platform ask idkit:9000. No proxy leads there.
     ports:
       - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"

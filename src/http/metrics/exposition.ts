@@ -13,7 +13,7 @@ export interface Exposition {
   render(): Promise<string>;
 }
 
-/** @param siblings present where the service has more processes than this one; the text is that of all */
+/** @param siblings present if the service has more processes than this one; the text is that of all */
 export function openExposition(
   metrics: Metrics,
   store: Pick<Store, 'figures'>,

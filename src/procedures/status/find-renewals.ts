@@ -13,7 +13,7 @@ const ALERT_SHARE = 0.05;
 
 const SERIES = /^idkit_renewals_recent\{realm="((?:[^"\\]|\\.)*)",outcome="(good|failed)"\} (\d+)$/gm;
 
-/** Refreshes of the last five minutes by realm, from the service's metrics; empty where it does not tell. */
+/** Refreshes of the last five minutes by realm, from the service's metrics; empty if it shows none. */
 export async function findRenewals(
   settings: Settings,
   baseUrl: string,
@@ -21,15 +21,19 @@ export async function findRenewals(
   timeoutMilliseconds: number,
 ): Promise<ReadonlyMap<string, Renewals>> {
   if (settings.service === 'keycloak') return new Map();
+  const unknown = (why: string): ReadonlyMap<string, Renewals> => {
+    options.reporter.note(`how many renewals fail is not known: ${why}`);
+    return new Map();
+  };
+  const management = await (await openRuntime(settings)).managementUrl();
+  const url = management ?? (settings.metrics.public ? baseUrl : undefined);
+  if (url === undefined) return unknown('the service has no management listener for this machine');
   try {
-    const management = await (await openRuntime(settings)).managementUrl();
-    const url = management ?? (settings.metrics.public ? baseUrl : undefined);
-    if (url === undefined) return new Map();
     const { status, text } = await call(`${url}/metrics`, { signal: options.signal, timeoutMilliseconds });
-    return status === 200 ? parseRenewals(text) : new Map();
+    return status === 200 ? parseRenewals(text) : unknown(`${url}/metrics answers ${status}`);
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
-    return new Map();
+    return unknown(error.message);
   }
 }
 

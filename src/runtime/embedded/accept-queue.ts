@@ -13,29 +13,47 @@ export interface AcceptQueue {
 const LISTEN = '0A';
 const SYN_RECV = '03';
 
-/** Reads the kernel's table of connections; undefined on a system without one. */
+/** The kernel's tables; clients by IPv4 of a listener on every address of IPv6 are in the first one. */
+const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
+
+/** Reads the kernel's tables of connections; undefined on a system without them. */
 export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | undefined {
-  const own = `${hexOf(address)}:${hex(port, 4)}`;
-  const lines = readTable(isIPv4(address) ? '/proc/net/tcp' : '/proc/net/tcp6');
-  let queue: AcceptQueue | undefined;
-  let arriving = 0;
-  for (const line of lines) {
-    const [, local, , state, sizes] = line.trim().split(/\s+/);
-    // A listener on every address takes what comes by any: the port decides.
-    if (state === SYN_RECV && local?.endsWith(`:${hex(port, 4)}`)) arriving++;
-    if (state === LISTEN && local === own)
-      queue = { waiting: Number.parseInt(sizes!.split(':')[1]!, 16), arriving: 0 };
-  }
-  return queue && { ...queue, arriving };
+  const own = isIPv4(address) ? readTable(TABLES[4]) : readTable(TABLES[6]);
+  const other = isIPv4(address) ? [] : readTable(TABLES[4]);
+  const local = `${hexOf(address)}:${hex(port, 4)}`;
+  const listener = own.find((row) => row.state === LISTEN && row.local === local);
+  if (listener === undefined) return undefined;
+  // A listener on every address takes what comes by any: the port decides.
+  const arriving = [...own, ...other].filter(
+    (row) => row.state === SYN_RECV && row.local.endsWith(`:${hex(port, 4)}`),
+  );
+  return { waiting: listener.receiveQueue, arriving: arriving.length };
 }
 
-function readTable(file: string): readonly string[] {
+interface Row {
+  local: string;
+  state: string;
+  /** Of a listener: how many connections wait. */
+  receiveQueue: number;
+}
+
+/** Rows such as `0: 0100007F:1F90 00000000:0000 0A 00000000:00000002 …`, after a head line. */
+function readTable(file: string): readonly Row[] {
+  let text: string;
   try {
-    return readFileSync(file, 'latin1').split('\n');
+    text = readFileSync(file, 'latin1');
   } catch {
     // Linux alone has it, and a container may hide it.
     return [];
   }
+  return text
+    .split('\n')
+    .slice(1)
+    .flatMap((line) => {
+      const [, local, , state, queues] = line.trim().split(/\s+/);
+      if (local === undefined || state === undefined || queues === undefined) return [];
+      return { local, state, receiveQueue: Number.parseInt(queues.split(':')[1] ?? '', 16) };
+    });
 }
 
 /** As the kernel writes an address: words of 32 bits in the order of a little-endian machine. */

@@ -6,7 +6,7 @@ import { type ClosedListener, closeListener, dropListener } from './close-listen
 /** Seconds that requests are still taken with readiness down where settings are silent: longer than a proxy needs to see it. */
 const DRAIN_SECONDS = 3;
 /** Milliseconds for which connections that are kept open may still bring a request once the listener is closed. */
-const LINGER_MS = 500;
+export const LINGER_MS = 500;
 
 /**
  * Who else accepts from the listeners when a process leaves them: `nobody`, so that what waits there would be lost with
@@ -20,12 +20,17 @@ export interface Ending {
   leave(): Promise<LeftTo>;
   /** Nobody new is let in. */
   left?: (() => void) | undefined;
+  /**
+   * Milliseconds for which connections that are kept open may still bring a request once the listener is closed; each
+   * that does ends with its answer. `LINGER_MS` after a time with the listener open, in which they did.
+   */
+  linger(): number;
   /** Milliseconds for requests that run. */
   grace: number;
 }
 
 /**
- * Ends the listeners of a service so that no request is lost: first whoever follows readiness goes elsewhere, then
+ * Ends the listeners of a service so that no request is lost: first clients that follow readiness go elsewhere, then
  * nobody new is let in, then connections that are kept open have a moment for what is on its way, then what runs is
  * finished, and what still runs after the grace is cut.
  */
@@ -36,7 +41,7 @@ export async function drain(apps: readonly FastifyInstance[], ending: Ending): P
     const close = leftTo === 'nobody' ? closeListener : dropListener;
     closed = await Promise.all(apps.map(({ server }) => close(server)));
     ending.left?.();
-    await sleep(LINGER_MS);
+    await sleep(ending.linger());
   }
   await Promise.all(apps.map((app) => closeApp(app, ending.grace)));
   await Promise.all(closed.map(({ ended }) => ended));

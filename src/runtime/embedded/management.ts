@@ -8,11 +8,11 @@ const DEFAULT_PORT = 9000;
 export interface ManagementPlace {
   host: string;
   port: number;
-  /** False: nobody asked for this very port, and the service does without the listener where it is taken. */
+  /** False: nobody named this very port, and the service does without the listener if it is taken. */
   byHand: boolean;
 }
 
-/** Undefined where the settings want none. */
+/** Undefined if the settings want none. */
 export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): ManagementPlace | undefined {
   const { managementHost: host, managementPort: port } = listen;
   if (port === 'off') return undefined;
@@ -22,7 +22,7 @@ export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): Manag
 /**
  * What `take` makes of the place. A default port that another program has is given up with a note.
  *
- * @throws IDKIT_PORT_TAKEN where the port was set by hand
+ * @throws IDKIT_PORT_TAKEN if the port was set by hand
  */
 export async function takeUnlessTaken<T>(
   { byHand }: ManagementPlace,

@@ -8,7 +8,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { AppOptions, Health, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import type { WorkerLink } from '../workers/worker.ts';
-import { drain, drainMilliseconds, type LeftTo } from './drain.ts';
+import { drain, drainMilliseconds, type LeftTo, LINGER_MS } from './drain.ts';
 import type { ImportSettings, PendingImport } from './import-realms.ts';
 import { type HeldPort, holdPort, listen, type Purpose } from './listen.ts';
 import { findManagementPlace, takeUnlessTaken } from './management.ts';
@@ -81,6 +81,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
     drain(apps, {
       leave: () => leave(settings, figures.health, worker),
       left: worker?.left,
+      linger: () => (worker?.isReplaced() ? Math.max(LINGER_MS, drainMilliseconds(settings)) : LINGER_MS),
       grace: (options.graceSeconds ?? GRACE_SECONDS) * 1000,
     }),
   );

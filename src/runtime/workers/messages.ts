@@ -11,7 +11,7 @@ export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
 /** The ports that all workers share. */
 export interface WorkerPorts {
   public: SharedPort;
-  /** Absent where the service has no management listener. */
+  /** Absent if the service has no management listener. */
   management?: ManagementPlace & SharedPort;
 }
 
@@ -32,14 +32,14 @@ export interface SentError {
   hints: readonly string[];
 }
 
-/** The figures that nobody asked for: of a worker that accepts no more. */
+/** Figures without a question: those of a worker that accepts no more. */
 export const LAST_FIGURES = -1;
 
 /** From a worker to the process that started it. */
 export type FromWorker =
   | { idkit: 'ready'; service: WorkerService }
   | { idkit: 'failed'; error: SentError }
-  /** It got a signal to end, and goes on until another takes its place. */
+  /** It got a signal to end, and serves until another takes its place. */
   | { idkit: 'signalled' }
   /** It accepts no more. */
   | { idkit: 'left' }
@@ -52,7 +52,7 @@ export type FromWorker =
 export type ToWorker =
   /** The service ends: readiness goes down, and requests are still taken. */
   | { idkit: 'stop' }
-  /** It is to accept no more and to end; without `stop` before, the service goes on. */
+  /** It is to accept no more and to end; without `stop` before, the service continues. */
   | { idkit: 'leave'; to: LeftTo }
   | { idkit: 'collect'; id: number }
   /** Answers `scrape`. */

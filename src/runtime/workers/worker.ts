@@ -22,7 +22,7 @@ export interface WorkerLink {
   siblings: Siblings;
   /** Resolves once the worker is to end: it gets word of it, or the process that started it is gone. */
   stopped: Promise<void>;
-  /** Whether the service goes on without this worker. */
+  /** Whether the service continues without this worker. */
   isReplaced(): boolean;
   /** This process got a signal to end. */
   signalled(): void;
