@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -20,11 +19,11 @@ async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Set
 /** Another program's listener; one that is there already is as good. */
 async function occupy(t: TestContext, port: number): Promise<number> {
   const server = createServer();
-  server.listen(port, '127.0.0.1');
-  const listens = await Promise.race([
-    once(server, 'listening').then(() => true),
-    once(server, 'error').then(() => false),
-  ]);
+  const listens = await new Promise<boolean>((resolve) => {
+    server.once('listening', () => resolve(true));
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1');
+  });
   if (!listens) return port;
   t.after(() => server.close());
   return (server.address() as AddressInfo).port;
