@@ -13,6 +13,8 @@ import {
   status,
 } from '../../src/procedures/index.ts';
 import { startService } from '../../src/runtime/open.ts';
+import { lockPostgres } from '../../src/store/open.ts';
+import { runIdkit } from '../journey/idkit.ts';
 import { runSql } from '../store/databases.ts';
 import { CLEARTEXT, startHostile } from '../store/hostile-postgres.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
@@ -94,6 +96,20 @@ describe('who is kept out of a postgres:// database', { skip: missingPostgres() 
       }
       await (await startService(elsewhere)).close();
     });
+
+  it('serve with workers is refused as one process is (11)', async (t) => {
+    const { dir } = await platforms.fresh(t);
+    const { port, user, password } = platforms.server;
+    const url = `postgres://${user}@127.0.0.1:${port}/idkit`;
+    const lock = await lockPostgres({ url, password: new Secret(password) }, 'exclusive');
+    try {
+      const ended = await runIdkit(['serve', '--workers', '2', '--port', '0', '--dir', dir], { cwd: dir });
+      assert.equal(ended.code, 11, ended.stderr);
+      assert.match(ended.stderr, /IDKIT_LOCKED: .* is held by idkit/);
+    } finally {
+      await lock.release();
+    }
+  });
 
   it('containers without a definition, in the platform or in the set, are refused before anything is touched (2)', async (t) => {
     const platform = await platforms.fresh(t);
