@@ -1,4 +1,4 @@
-import type { Client, Role } from '../model/index.ts';
+import { type Client, expandRoleIds, groupsWithParents, type Role } from '../model/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import { ADMIN_ROLES, MASTER } from './fresh/built-in-clients.ts';
 import type { RealmCall } from './realm-call.ts';
@@ -35,4 +35,27 @@ export async function checkNoAdminRole(call: RealmCall, role: Role): Promise<voi
 /** A client whose roles are the administrative ones of a realm. */
 export function holdsAdminRoles(realm: string, clientId: string): boolean {
   return realm === MASTER ? clientId.endsWith('-realm') : clientId === 'realm-management';
+}
+
+/**
+ * Giving a role, or taking it away, gives or takes all that it includes: only those who may grant an administrative
+ * role may do so (facts §7.1, [26.5]; Keycloak 26.8 for taking away).
+ *
+ * @throws AdminRefusal 403
+ */
+export async function checkGrants(call: RealmCall, roleIds: readonly string[]): Promise<void> {
+  if (call.rights.grantsAdminRoles) return;
+  for (const id of expandRoleIds(call.configuration, roleIds)) {
+    const role = call.configuration.roles.get(id)!;
+    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
+  }
+}
+
+/** Membership in a group gives the roles of the group and of all above it. @throws AdminRefusal 403 */
+export async function checkGroupGrants(call: RealmCall, groupIds: readonly string[]): Promise<void> {
+  const groups = groupsWithParents(call.configuration, groupIds);
+  await checkGrants(
+    call,
+    groups.flatMap(({ roleIds }) => roleIds),
+  );
 }

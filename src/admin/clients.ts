@@ -6,6 +6,7 @@ import { BUILT_IN_CLIENT_IDS } from './fresh/built-in-clients.ts';
 import { buildClient, newClientSecret } from './import/build-client.ts';
 import { newServiceAccount } from './import/build-users.ts';
 import { Names } from './import/names.ts';
+import { MASK } from './import/secrets.ts';
 import { checkClientSecretsAreReal, withoutMaskedSecrets } from './import/unreal-secrets.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { algorithmKeys } from './realms.ts';
@@ -21,11 +22,11 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
   throw notFound('Could not find client');
 }
 
-/** A client with what the caller may do to it. */
+/** A client with what the caller may do to it; only those who may change a client see its secrets (Keycloak 26.8). */
 export function showClient(call: RealmCall, client: Client): Json {
   const manage = call.rights.has('manageClients');
   return {
-    ...clientRepresentation(call.configuration, client),
+    ...clientRepresentation(call.configuration, client, manage ? 'clear' : 'masked'),
     access: { view: true, configure: manage, manage },
   };
 }
@@ -153,15 +154,19 @@ export async function deleteClient(call: RealmCall, uuid: string): Promise<void>
  *
  * @throws AdminRefusal 403
  */
-function checkClientName({ rights, configuration }: RealmCall, before: string, after: string): void {
+export function checkClientName({ rights, configuration }: RealmCall, before: string, after: string): void {
   if (before === after || rights.grantsAdminRoles) return;
   const { name } = configuration.realm;
   if (holdsAdminRoles(name, before) || holdsAdminRoles(name, after)) throw forbidden();
 }
 
-/** The client's secret as Keycloak answers it. */
+/** The client's secret as Keycloak answers it, masked for those who may not change the client. */
 export async function showSecret(call: RealmCall, uuid: string): Promise<Json> {
-  return secretRepresentation(await getClient(call, uuid));
+  return masked(call, secretRepresentation(await getClient(call, uuid)));
+}
+
+function masked({ rights }: RealmCall, secret: Json): Json {
+  return secret['value'] === undefined || rights.has('manageClients') ? secret : { ...secret, value: MASK };
 }
 
 function secretRepresentation(client: Client): Json {
@@ -193,7 +198,7 @@ export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<
   const client = await getClient(call, uuid);
   const secret = client.secrets['/attributes/client.secret.rotated'];
   if (secret === undefined) throw notFound('Client does not have a rotated secret');
-  return { type: 'secret', value: secret.reveal() };
+  return masked(call, { type: 'secret', value: secret.reveal() });
 }
 
 /** The user behind the client's service account. */

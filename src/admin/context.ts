@@ -13,6 +13,8 @@ export interface AdminContext {
   sessionEndings?: SessionEndings;
   /** {base_url} without a trailing slash. */
   baseUrl: string;
+  /** False: users who hold administrative roles are changed by everybody who may change users. Default: true. */
+  protectAdministrators?: boolean;
 }
 
 /** Who calls the administrative API, proved by the HTTP layer. */
@@ -24,5 +26,7 @@ export interface Caller {
   /** `client_id` and UUID of the client that the token was issued to. */
   clientId: string;
   clientUuid: string;
+  /** Names of the scopes that the token was granted, as far as its claim `scope` shows them. */
+  scopes: ReadonlySet<string>;
   ipAddress: string;
 }

@@ -1,6 +1,7 @@
 import { uuid } from '../core/index.ts';
 import { type Group, groupPath } from '../model/index.ts';
 import type { Range } from '../store/index.ts';
+import { checkGroupGrants } from './admin-roles.ts';
 import { byName } from './export/export-realm.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
@@ -8,7 +9,6 @@ import { type Pages, shown } from './pages.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { badRequest, conflict, notFound } from './refusal.ts';
 import { defined, type Json, text } from './representations/json.ts';
-import { checkGroupGrants } from './roles.ts';
 
 /** The group of a path. @throws AdminRefusal 404 */
 export function getGroup({ configuration }: RealmCall, id: string): Group {

@@ -1,6 +1,7 @@
 import { type Client, type Group, groupPath, REVISION, type Role, type User } from '../model/index.ts';
 import type { Change, Conflict } from '../store/index.ts';
-import { checkNoAdminRole } from './admin-roles.ts';
+import { checkGrants, checkGroupGrants, checkNoAdminRole } from './admin-roles.ts';
+import { checkClientName } from './clients.ts';
 import { clientRepresentation } from './export/client-representation.ts';
 import { buildClient } from './import/build-client.ts';
 import { buildGroups, buildRoles } from './import/build-roles.ts';
@@ -10,7 +11,6 @@ import { checkClientSecretsAreReal, withoutMaskedSecrets } from './import/unreal
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { AdminRefusal, conflict } from './refusal.ts';
 import { type Json, objects, text } from './representations/json.ts';
-import { checkGrants, checkGroupGrants } from './roles.ts';
 
 /** What to do with a record whose name is taken. */
 export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
@@ -41,6 +41,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   const { context, configuration } = call;
   if (objects(given['identityProviders']).length > 0)
     throw new AdminRefusal('not-built', { errorMessage: 'identity providers are not built yet' });
+  checkSingleRights(call, given);
   const clients = await context.store.listClients({ realmId: configuration.realm.id });
   const ids = clients.map((client) => [client.clientId, client.id] as const);
   const names = Names.of(configuration, ids, (group) => groupPath(configuration, group));
@@ -65,6 +66,15 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
     skipped: count('SKIPPED'),
     results: work.results,
   };
+}
+
+/** An import needs the rights of each single change that it stands for. @throws AdminRefusal 403 */
+function checkSingleRights({ rights }: RealmCall, given: Json): void {
+  const { realm, client } = (given['roles'] ?? {}) as Json;
+  if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)
+    rights.check('manageClients');
+  if (objects(given['users']).length > 0 || objects(given['groups']).length > 0) rights.check('manageUsers');
+  if (objects(realm).length > 0) rights.check('manageRealm');
 }
 
 /** Notes what becomes of a record; `skip` where it is left alone. */
@@ -106,6 +116,7 @@ function addClients(work: Work, given: readonly Json[], there: readonly Client[]
     const how = decide(work, 'CLIENT', client.clientId, { newId: client.id, thereId: before?.id, refusal });
     names.clients.set(client.clientId, client.id);
     if (how === 'skip') continue;
+    checkClientName(call, before?.clientId ?? '', client.clientId);
     const kept =
       before === undefined ? {} : { scopeRoleIds: before.scopeRoleIds, [REVISION]: before[REVISION]! };
     const secrets = { ...before?.secrets, ...client.secrets };

@@ -1,5 +1,6 @@
 import { findContentFault, findPasswordFault, PASSWORD_HISTORY } from '../crypto/index.ts';
 import { type Credential, type PasswordCandidate, parsePasswordPolicy, type User } from '../model/index.ts';
+import { checkMayChange } from './administrators.ts';
 import { credentialRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
 import { buildCredentials } from './import/build-user.ts';
@@ -32,6 +33,8 @@ function candidateOf(
  */
 export async function resetPassword(call: RealmCall, userId: string, given: Json): Promise<void> {
   const user = await getUser(call, userId);
+  // Before the password is compared with those that the user had.
+  await checkMayChange(call, user);
   const { context, configuration } = call;
   const { passwordPolicy } = configuration.realm.settings;
   const value = text(given['value']);
@@ -82,6 +85,7 @@ async function getCredential(call: RealmCall, userId: string, id: string): Promi
 /** Takes a credential away. */
 export async function deleteCredential(call: RealmCall, userId: string, id: string): Promise<void> {
   await getCredential(call, userId, id);
+  await checkMayChange(call, await getUser(call, userId));
   await applyChanges(call, [{ do: 'remove', what: 'credential', id }], {
     operation: 'ACTION',
     resource: 'USER',

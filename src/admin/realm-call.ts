@@ -1,6 +1,7 @@
 import { uuid } from '../core/index.ts';
 import type { AdminEvent } from '../model/index.ts';
 import type { Change, Conflict, RealmConfiguration } from '../store/index.ts';
+import { checkAdministrators } from './administrators.ts';
 import type { AdminContext, Caller } from './context.ts';
 import { checkTurns } from './held-turns.ts';
 import { COMPONENT_SECRETS } from './import/build-components.ts';
@@ -75,6 +76,7 @@ export async function applyChanges(
   refuse: (taken: Conflict) => AdminRefusal = duplicateResource,
 ): Promise<void> {
   const events = recorded === undefined ? [] : adminEvent(call, recorded);
+  await checkAdministrators(call, changes);
   checkTurns(call.turns, changes);
   const tell = await prepareEndings(call, changes);
   const applied = await call.context.store.apply([...changes, ...events]);

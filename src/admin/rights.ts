@@ -78,7 +78,10 @@ function hasRealmRole(held: Held, name: string): boolean {
   });
 }
 
-/** The caller's roles now, as far as the token's client may carry them. */
+/**
+ * The caller's roles now, as far as the token may carry them: by the role scope of its client, of the client's default
+ * scopes, and of the optional scopes that the token was granted.
+ */
 async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
   const [realm, user, client] = await Promise.all([
     context.store.findRealmById(caller.realmId),
@@ -88,7 +91,10 @@ async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Hel
   if (realm === undefined || user === undefined || client === undefined || !user.enabled) return undefined;
   const ids = effectiveRoleIds(realm, user);
   if (client.fullScopeAllowed) return { realm, ids };
-  const scopes = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds].flatMap(
+  const granted = client.optionalClientScopeIds.filter((id) =>
+    caller.scopes.has(realm.clientScopes.get(id)?.name ?? ''),
+  );
+  const scopes = [...client.defaultClientScopeIds, ...granted].flatMap(
     (id) => realm.clientScopes.get(id)?.scopeRoleIds ?? [],
   );
   const allowed = expandRoleIds(realm, [...client.scopeRoleIds, ...scopes]);

@@ -1,10 +1,11 @@
 import { effectiveRoleIds, expandRoleIds, type Group, type Role, type User } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
+import { checkGrants } from './admin-roles.ts';
 import { roleRepresentation } from './export/realm-representation.ts';
 import { applyChanges, type RealmCall } from './realm-call.ts';
 import { notFound } from './refusal.ts';
 import type { Json } from './representations/json.ts';
-import { checkGrants, namedRoles, type RoleOwner, rolesOf } from './roles.ts';
+import { namedRoles, type RoleOwner, rolesOf } from './roles.ts';
 
 /** Who has roles: a user or a group. */
 export type RoleHolder = { user: User } | { group: Group };

@@ -1,6 +1,6 @@
-import { expandRoleIds, groupsWithParents, type Role, type User } from '../model/index.ts';
+import type { Role, User } from '../model/index.ts';
 import type { Range } from '../store/index.ts';
-import { checkNoAdminRole, clientOfRole, isAdminRole } from './admin-roles.ts';
+import { checkGrants, checkNoAdminRole } from './admin-roles.ts';
 import { roleRepresentation } from './export/realm-representation.ts';
 import { briefUserRepresentation } from './export/user-representation.ts';
 import { buildRole } from './import/build-roles.ts';
@@ -171,28 +171,6 @@ export function namedRoles(
   });
 }
 
-/**
- * Whoever gives a role gives all that it includes: an administrative one only who may (facts §7.1, [26.5]).
- *
- * @throws AdminRefusal 403
- */
-export async function checkGrants(call: RealmCall, roleIds: readonly string[]): Promise<void> {
-  if (call.rights.grantsAdminRoles) return;
-  for (const id of expandRoleIds(call.configuration, roleIds)) {
-    const role = call.configuration.roles.get(id)!;
-    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
-  }
-}
-
-/** Whoever lets someone into a group gives the group's roles. @throws AdminRefusal 403 */
-export async function checkGroupGrants(call: RealmCall, groupIds: readonly string[]): Promise<void> {
-  const groups = groupsWithParents(call.configuration, groupIds);
-  await checkGrants(
-    call,
-    groups.flatMap(({ roleIds }) => roleIds),
-  );
-}
-
 /** The roles that a role includes directly: all, the realm's, or those of a client. */
 export function listComposites(call: RealmCall, role: Role, of?: RoleOwner): Json[] {
   return role.compositeIds.flatMap((id) => {
@@ -211,7 +189,7 @@ export async function changeComposites(
 ): Promise<void> {
   const ids = namedRoles(call, given, 'Could not find composite role').map(({ id }) => id);
   await checkNoAdminRole(call, role);
-  if (how === 'add') await checkGrants(call, ids);
+  await checkGrants(call, ids);
   const others = role.compositeIds.filter((id) => !ids.includes(id));
   const compositeIds = how === 'add' ? [...new Set([...role.compositeIds, ...ids])] : others;
   await applyChanges(call, [{ do: 'put', role: { ...role, compositeIds } }], {

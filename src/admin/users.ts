@@ -1,6 +1,7 @@
 import type { User } from '../model/index.ts';
 import { groupPath } from '../model/index.ts';
 import type { Conflict, Range, UserQuery } from '../store/index.ts';
+import { checkGroupGrants } from './admin-roles.ts';
 import { briefUserRepresentation, userRepresentation } from './export/user-representation.ts';
 import { getUser } from './get-user.ts';
 import { buildCredentials, buildUser } from './import/build-user.ts';
@@ -10,7 +11,6 @@ import { applyChanges, type RealmCall } from './realm-call.ts';
 import { type AdminRefusal, badRequest, conflict } from './refusal.ts';
 import { RepresentationFault } from './representations/fault.ts';
 import { defined, type Json, objects, strings } from './representations/json.ts';
-import { checkGroupGrants } from './roles.ts';
 import { checkProfile } from './user-profile.ts';
 
 /** A user as its administrator sees it. */

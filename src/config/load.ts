@@ -101,6 +101,7 @@ export async function loadSettings(options: LoadOptions = {}): Promise<Settings>
     },
     database: readDatabase(get('database'), dir),
     trustedProxies: get('trustedProxies'),
+    admin: { protectAdministrators: get('admin.protectAdministrators') },
     realmFiles: { remove: get('realmFiles.remove') },
     outbound: { privateAddresses: get('outbound.privateAddresses') },
     realms: get('realms'),

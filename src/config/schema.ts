@@ -63,6 +63,7 @@ export const SETTING_SCHEMAS: Partial<Record<SettingName, z.ZodType>> = {
   'listen.drainSeconds': z.number().min(0).max(300).nullable(),
   database,
   trustedProxies: z.array(proxy),
+  'admin.protectAdministrators': z.boolean(),
   'realmFiles.remove': z.boolean(),
   'outbound.privateAddresses': z.array(proxy),
   realms: z.array(name),

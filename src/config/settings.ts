@@ -40,6 +40,7 @@ export interface Settings {
   /** Addresses or CIDR blocks. */
   trustedProxies: readonly string[];
   /** Addresses or CIDR blocks in private networks that may be called. */
+  admin: { protectAdministrators: boolean };
   realmFiles: { remove: boolean };
   outbound: { privateAddresses: readonly string[] };
   /** Empty: all realms. */

@@ -116,6 +116,13 @@ const TABLE = [
     doc: 'from these alone X-Forwarded-For and -Proto are believed',
   },
   {
+    name: 'admin.protectAdministrators',
+    default: true,
+    expected: 'true or false',
+    reason: 'who may set the password of an administrator can log in as one',
+    doc: 'true: users who hold administrative roles are reset, changed and removed only by those who may grant these roles; false: by everybody who may change users, as in Keycloak',
+  },
+  {
     name: 'realmFiles.remove',
     default: false,
     expected: 'true or false',

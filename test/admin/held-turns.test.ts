@@ -16,6 +16,7 @@ test('a change of a record whose turn is not held is a bug, and nothing of it is
       userId: 'u',
       clientId: 'c',
       clientUuid: 'c',
+      scopes: new Set<string>(),
       ipAddress: '127.0.0.1',
     },
     configuration: (await context.store.findRealm('x'))!,

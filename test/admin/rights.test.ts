@@ -48,6 +48,7 @@ async function callAs(
     userId: user.id,
     clientId: client.clientId,
     clientUuid: client.id,
+    scopes: new Set<string>(),
     ipAddress: '127.0.0.1',
   };
   const configuration = (await context.store.findRealm(target))!;

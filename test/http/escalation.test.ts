@@ -16,6 +16,7 @@ before(async () => {
     helper('both', 'manage-users', 'manage-clients'),
     helper('realm', 'manage-realm'),
     helper('three', 'manage-realm', 'manage-users', 'view-realm'),
+    helper('all', 'manage-realm', 'manage-users', 'manage-clients', 'view-realm'),
     helper('chief', 'realm-admin'),
   ];
   const { status } = await admin('POST', '', { realm: 'x', enabled: true, users, clients: [OWN_CLIENT] });
@@ -98,7 +99,7 @@ test("a mapper that writes another user's id into sub makes nobody that user (RF
 });
 
 test('an import gives no administrative role, whatever its records refer to', async () => {
-  const realm = await as('realm');
+  const all = await as('all');
   const admins = { client: { 'realm-management': ['realm-admin'] } };
   for (const body of [
     { ifResourceExists: 'OVERWRITE', roles: { realm: [{ name: 'default-roles-x', composites: admins }] } },
@@ -115,7 +116,7 @@ test('an import gives no administrative role, whatever its records refer to', as
     { users: [{ username: 'sly', clientRoles: admins.client }] },
     { groups: [{ name: 'sly', clientRoles: admins.client }] },
   ])
-    assert.equal((await realm('POST', '/x/partialImport', body)).status, 403, JSON.stringify(body));
+    assert.equal((await all('POST', '/x/partialImport', body)).status, 403, JSON.stringify(body));
 });
 
 test('a role whose id is the ids of two others, written one after the other, is neither of them', async () => {

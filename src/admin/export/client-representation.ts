@@ -3,10 +3,11 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { putSecretsBack } from '../import/secrets.ts';
 import { defined, type Json } from '../representations/json.ts';
 
-/** A client as `GET …/clients/{uuid}` gives it, its secret in the clear (facts §8.3, §8.5). */
+/** A client as `GET …/clients/{uuid}` gives it, its secret in the clear by default (facts §8.3, §8.5). */
 export function clientRepresentation(
   configuration: Pick<RealmConfiguration, 'clientScopes'>,
   client: Client,
+  shown: 'clear' | 'masked' = 'clear',
 ): Json {
   const names = (ids: readonly string[]) =>
     ids.flatMap((id) => configuration.clientScopes.get(id)?.name ?? []);
@@ -51,7 +52,7 @@ export function clientRepresentation(
     optionalClientScopes: names(client.optionalClientScopeIds),
     ...client.kept,
   };
-  return putSecretsBack(representation, secrets, 'clear');
+  return putSecretsBack(representation, secrets, shown);
 }
 
 /** A client scope as `GET …/client-scopes/{id}` gives it. */

@@ -31,6 +31,7 @@ async function prove({ protocol }: Services, request: FastifyRequest): Promise<C
     userId: verified.user.id,
     clientId: verified.client.clientId,
     clientUuid: verified.client.id,
+    scopes: new Set(String(verified.claims['scope'] ?? '').split(' ')),
     ipAddress: request.ip,
   };
 }

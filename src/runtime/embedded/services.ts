@@ -54,7 +54,11 @@ export async function openServices(
   context.sessionEndings = announcer;
   const services: Services = {
     protocol: context,
-    admin: { ...common, sessionEndings: announcer },
+    admin: {
+      ...common,
+      sessionEndings: announcer,
+      protectAdministrators: settings.admin.protectAdministrators,
+    },
     limits: settings.limits,
     log,
     logoDirectory: join(platformPaths(settings.dir).config, 'logos'),

@@ -1,0 +1,83 @@
+import { effectiveRoleIds, type Group, type User } from '../model/index.ts';
+import type { Change } from '../store/index.ts';
+import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admin-roles.ts';
+import type { RealmCall } from './realm-call.ts';
+import { forbidden } from './refusal.ts';
+
+/**
+ * What every change passes before it is stored: without the right to grant administrative roles, nobody takes one away,
+ * moves or removes a group that carries one, removes a role that includes one, or changes a user who holds one.
+ *
+ * @throws AdminRefusal 403
+ */
+export async function checkAdministrators(call: RealmCall, changes: readonly Change[]): Promise<void> {
+  if (call.rights.grantsAdminRoles) return;
+  const { configuration, context } = call;
+  for (const change of changes) {
+    await checkGrants(call, rolesTaken(call, change));
+    await checkGroupGrants(call, groupsTaken(call, change));
+    const userId = changedUser(change);
+    const user =
+      userId === undefined ? undefined : await context.store.findUser(configuration.realm.id, userId);
+    if (user !== undefined) await checkMayChange(call, user);
+  }
+}
+
+/**
+ * Resetting, changing or removing a user who holds administrative roles needs the right to grant these. Keycloak does
+ * not ask for it: there, `manage-users` is enough to set an administrator's password and log in with it. The setting
+ * `admin.protectAdministrators` switches this off.
+ *
+ * @throws AdminRefusal 403
+ */
+export async function checkMayChange(call: RealmCall, user: User): Promise<void> {
+  if (call.rights.grantsAdminRoles || call.context.protectAdministrators === false) return;
+  for (const id of effectiveRoleIds(call.configuration, user)) {
+    const role = call.configuration.roles.get(id)!;
+    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
+  }
+}
+
+/** Roles that go with the change. */
+function rolesTaken({ configuration }: RealmCall, change: Change): readonly string[] {
+  const { roles } = configuration;
+  if (change.do === 'unassign') return change.roleIds;
+  if (change.do === 'remove' && change.what === 'role') return [change.id];
+  if (change.do === 'remove' && change.what === 'client')
+    return [...roles.values().filter(({ clientUuid }) => clientUuid === change.id)].map(({ id }) => id);
+  if (change.do === 'put' && 'role' in change)
+    return without(roles.get(change.role.id)?.compositeIds, change.role.compositeIds);
+  if (change.do === 'put' && 'group' in change)
+    return without(configuration.groups.get(change.group.id)?.roleIds, change.group.roleIds);
+  return [];
+}
+
+function without(before: readonly string[] | undefined, after: readonly string[]): readonly string[] {
+  return (before ?? []).filter((id) => !after.includes(id));
+}
+
+/** Groups whose members lose what the groups and those above them carry: left, removed or moved. */
+function groupsTaken({ configuration }: RealmCall, change: Change): readonly string[] {
+  const { groups } = configuration;
+  if (change.do === 'leave') return [change.groupId];
+  if (change.do === 'remove' && change.what === 'group') return withBelow(groups, change.id);
+  if (change.do !== 'put' || !('group' in change)) return [];
+  const { id, parentId } = change.group;
+  return groups.get(id)?.parentId === parentId ? [] : withBelow(groups, id);
+}
+
+function withBelow(groups: ReadonlyMap<string, Group>, id: string): readonly string[] {
+  const found = new Set([id]);
+  for (const above of found)
+    for (const group of groups.values()) if (group.parentId === above) found.add(group.id);
+  return [...found];
+}
+
+/** The user whom a change is about; roles and groups of a user are checked by themselves. */
+function changedUser(change: Change): string | undefined {
+  if (change.do === 'put' && 'user' in change) return change.user.id;
+  if ((change.do === 'put' || change.do === 'create') && 'credential' in change)
+    return change.credential.userId;
+  if (change.do === 'remove' && change.what === 'user') return change.id;
+  return undefined;
+}
