@@ -82,7 +82,7 @@ export function answer(call: AdminCall, value: unknown): FastifyReply | Promise<
     return value.body === undefined ? reply.send() : sendJson(reply, value.body);
   }
   if (value === undefined) return reply.code(204).send();
-  if (value instanceof Pages) return sendPages(reply, value);
+  if (value instanceof Pages) return sendPages(reply, value, call.services.log);
   return sendJson(reply, value);
 }
 
