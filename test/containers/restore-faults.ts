@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { cpSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { BIN } from '../journey/idkit.ts';
+import { findContainerId } from './engines.ts';
 import {
   checkEmpty,
   checkServing,
@@ -58,6 +59,19 @@ export function restoreFaults(place: Place, every: boolean): void {
     set = placeBeside(place.platform, made);
     cpSync(made, set, { recursive: true });
     await changeSinceBackup();
+  });
+
+  it('the service has a role of its own, which is no superuser and owns its database; the administrator has no password', async () => {
+    const { engine, platform } = place;
+    const database = await findContainerId(engine, platform.project, 'database');
+    const ask = (sql: string) => engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', sql]);
+    const roles = await ask(
+      `SELECT rolname, rolsuper, rolcreaterole, rolbypassrls, rolpassword IS NULL FROM pg_authid
+        WHERE rolname !~ '^pg_' ORDER BY rolname`,
+    );
+    assert.equal(roles.trim(), 'idkit|f|f|f|f\npostgres|t|t|t|t');
+    const owner = await ask(`SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = 'idkit'`);
+    assert.equal(owner.trim(), 'idkit');
   });
 
   if (every) {

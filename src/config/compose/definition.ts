@@ -43,10 +43,25 @@ function database(name: string): string {
     image: \${DATABASE_IMAGE:-docker.io/library/postgres:17}
     restart: unless-stopped
     environment:
-      POSTGRES_USER: ${name}
-      POSTGRES_DB: ${name}
-      # IDKIT_DATABASE_PASSWORD of .env. It counts when the volume is new; restore sets it on a database that is there.
+      # The server's administrator. It logs in inside this container alone, where no password is needed.
+      POSTGRES_USER: postgres
+      # IDKIT_DATABASE_PASSWORD of .env, for the role below. It counts when the volume is new; restore sets it on a
+      # database that is there.
       POSTGRES_PASSWORD:
+    # A new volume gets the role of the service. It is no superuser: it owns its database and makes the one that a
+    # restore loads beside it.
+    entrypoint:
+      - sh
+      - -ec
+      - |
+        cat > /docker-entrypoint-initdb.d/role.sql <<'END'
+        \\getenv password POSTGRES_PASSWORD
+        CREATE ROLE ${name} LOGIN CREATEDB NOSUPERUSER NOCREATEROLE PASSWORD :'password';
+        CREATE DATABASE ${name} OWNER ${name};
+        GRANT pg_read_all_settings TO ${name};
+        ALTER ROLE postgres PASSWORD NULL;
+        END
+        exec docker-entrypoint.sh postgres
     volumes:
       - database:/var/lib/postgresql/data
     # No port is published: the service reaches it inside, and idkit runs psql and pg_dump in this container.

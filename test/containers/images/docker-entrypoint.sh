@@ -19,7 +19,10 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
   # As in the public image: while it is made ready, the server listens on its socket alone.
   pg_ctl -D "$PGDATA" -o "-c listen_addresses=''" -w start >/dev/null
-  [ "$POSTGRES_DB" = postgres ] || createdb -U "$POSTGRES_USER" "$POSTGRES_DB"
+  [ "${POSTGRES_DB:=$POSTGRES_USER}" = postgres ] || createdb -U "$POSTGRES_USER" "$POSTGRES_DB"
+  for script in /docker-entrypoint-initdb.d/*.sql; do
+    [ ! -f "$script" ] || psql -v ON_ERROR_STOP=1 --no-psqlrc -U "$POSTGRES_USER" -d "$POSTGRES_DB" -f "$script"
+  done
   pg_ctl -D "$PGDATA" -m fast -w stop >/dev/null
 fi
 exec postgres -D "$PGDATA" -c listen_addresses='*'
