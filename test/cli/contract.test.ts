@@ -106,6 +106,8 @@ const YAML = {
 /** Keys that the contract leaves free and idkit adds. */
 const OWN_YAML = {
   outbound: { privateAddresses: [] },
+  admin: { protectAdministrators: true },
+  realmFiles: { remove: false },
   listen: { ...YAML.listen, managementHost: '127.0.0.1', drainSeconds: null },
 };
 
@@ -209,7 +211,7 @@ test('the environment variables are those of the contract (contract §2)', () =>
   assert.deepEqual([...variables].sort(), [...VARIABLES].sort());
 });
 
-test('the keys and defaults of idkit.yaml are those of the contract, and two of its own (contract §1)', () => {
+test('the keys and defaults of idkit.yaml are those of the contract, and those that idkit adds (contract §1)', () => {
   const rows = settingDocs().filter((row) => row.environmentOnly === undefined);
   const built: Record<string, unknown> = {};
   for (const { name, default: value } of rows) {
