@@ -259,6 +259,7 @@ test('the top level holds nothing that README does not explain', () => {
   const expected = [
     'README.md',
     'LICENSE',
+    'SECURITY.md',
     'biome.json',
     'bin',
     'examples',
