@@ -62,6 +62,7 @@ export async function saveProfile(
     const user = withFields(configuration, before, form);
     const requiredActions = user.requiredActions.filter((action) => !clear.includes(action));
     const faults = await listFaults(configuration, user, before);
+    if (faults.length === 0) faults.push(...(await findTakenNames(ctx, user, before)));
     if (faults.length > 0) return { outcome: 'refused', faults };
     const applied = await ctx.store.apply([{ do: 'put', user: { ...user, requiredActions } }]);
     if (applied.outcome === 'stale') return applied;
@@ -115,11 +116,32 @@ function withValue(user: User, name: string, value: string): User {
   }
 }
 
+/**
+ * The user name of somebody else is nobody's e-mail, and the other way round: a login looks for both, so who takes the
+ * other's name would keep them out.
+ */
+async function findTakenNames(
+  { store }: ProtocolContext,
+  { id, realmId, username, email }: User,
+  before: User,
+): Promise<readonly FieldFault[]> {
+  const isTaken = (found: User | undefined) => found !== undefined && found.id !== id;
+  if (
+    email !== undefined &&
+    email !== before.email &&
+    isTaken(await store.findUserByUsername(realmId, email))
+  )
+    return [{ field: 'email', key: 'emailExistsMessage' }];
+  if (username !== before.username && isTaken(await store.findUserByEmail(realmId, username)))
+    return [{ field: 'username', key: 'usernameExistsMessage' }];
+  return [];
+}
+
 async function listFaults(
   configuration: RealmConfiguration,
   user: User,
   before: User,
-): Promise<readonly FieldFault[]> {
+): Promise<FieldFault[]> {
   const attributes = listProfileAttributes(configuration);
   const missing = attributes.filter(
     ({ name, required }) => required && !valuesOf(user, name).some((value) => value.trim() !== ''),

@@ -5,7 +5,7 @@ import { administrator, loginAs } from '../administrator.ts';
 import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, startTestService, type TestService } from '../service.ts';
-import { html, logInAt, person } from './acme.ts';
+import { html, logInAt, passwordOf, person } from './acme.ts';
 import { CookieJar } from './cookie-jar.ts';
 import { type RelyingParty, startRelyingParty } from './relying-party.ts';
 
@@ -166,6 +166,20 @@ test('data, password, devices and applications are looked after without scripts'
   assert.equal(page.url(), account());
   assert.deepEqual(problems, []);
   await context.close();
+});
+
+test('nobody takes the user name of somebody else as their e-mail, which would keep them from logging in', async () => {
+  const admin = await administrator(service);
+  const boss = { ...person('boss@acme.test'), email: 'elsewhere@acme.test' };
+  assert.equal((await admin('POST', '/acme/users', boss)).status, 201);
+  const jar = new CookieJar();
+  const stateChecker = stateOf(await enter(jar, 'dave'));
+  const sent = { stateChecker, firstName: 'Given', lastName: 'Family', email: 'Boss@acme.test' };
+  const answer = await jar.fetch(account(), form(sent));
+  assert.equal(answer.status, 200);
+  assert.match(await answer.text(), /Email already exists/);
+  const login = { username: boss.username, password: passwordOf(boss.username), client_id: client.clientId };
+  assert.equal((await loginAs(service, 'acme', login)).status, 200);
 });
 
 test('the pages speak German, and the language is changed on them', { skip }, async () => {
