@@ -1,4 +1,4 @@
-import { effectiveRoleIds, type Group, type User } from '../model/index.ts';
+import { type Client, effectiveRoleIds, type Group, type User } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
 import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admin-roles.ts';
 import type { RealmCall } from './realm-call.ts';
@@ -20,7 +20,37 @@ export async function checkAdministrators(call: RealmCall, changes: readonly Cha
     const user =
       userId === undefined ? undefined : await context.store.findUser(configuration.realm.id, userId);
     if (user !== undefined) await checkMayChange(call, user);
+    if (change.do === 'put' && 'client' in change) await checkProof(call, change.client);
   }
+}
+
+/** What a client proves itself by is changed by those alone who may act as its service account. @throws AdminRefusal 403 */
+async function checkProof(call: RealmCall, client: Client): Promise<void> {
+  const before = await call.context.store.findClientByUuid(call.configuration.realm.id, client.id);
+  if (before === undefined || proofOf(before) === proofOf(client)) return;
+  if (!(await mayActAs(call, client))) throw forbidden();
+}
+
+/** Attributes that hold, or lead to, the key of a client. */
+const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
+
+function proofOf({ clientAuthenticatorType, publicClient, secrets, attributes }: Client): string {
+  const revealed = Object.entries(secrets).map(([pointer, secret]) => [pointer, secret.reveal()]);
+  const keys = Object.entries(attributes).filter(([name]) => KEY_ATTRIBUTE.test(name));
+  return JSON.stringify([clientAuthenticatorType, publicClient, revealed.sort(), keys.sort()]);
+}
+
+/**
+ * Whether the caller may get tokens of the client's service account: with its secret, anybody can. Where the account
+ * holds administrative roles, only those who may grant these.
+ */
+export async function mayActAs(call: RealmCall, client: Client): Promise<boolean> {
+  const { context, rights } = call;
+  if (rights.grantsAdminRoles || context.protectAdministrators === false) return true;
+  const account = client.serviceAccountsEnabled
+    ? await context.store.findServiceAccount(client.id)
+    : undefined;
+  return account === undefined || !(await holdsAdministrativeRole(call, account));
 }
 
 /**
@@ -32,10 +62,25 @@ export async function checkAdministrators(call: RealmCall, changes: readonly Cha
  */
 export async function checkMayChange(call: RealmCall, user: User): Promise<void> {
   if (call.rights.grantsAdminRoles || call.context.protectAdministrators === false) return;
+  if (await holdsAdministrativeRole(call, user)) throw forbidden();
+}
+
+async function holdsAdministrativeRole(call: RealmCall, user: User): Promise<boolean> {
   for (const id of effectiveRoleIds(call.configuration, user)) {
     const role = call.configuration.roles.get(id)!;
-    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
+    if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) return true;
   }
+  return false;
+}
+
+/**
+ * Who chooses a key of the realm can sign a token of anybody, so that needs the right to grant administrative roles; a
+ * key that idkit makes does not.
+ *
+ * @throws AdminRefusal 403
+ */
+export function checkMayChooseKeys({ rights, context }: RealmCall): void {
+  if (!rights.grantsAdminRoles && context.protectAdministrators !== false) throw forbidden();
 }
 
 /** Roles that go with the change. */

@@ -1,6 +1,7 @@
 import { type Client, type ClientScope, groupPath, REVISION } from '../model/index.ts';
 import type { Change } from '../store/index.ts';
 import { holdsAdminRoles } from './admin-roles.ts';
+import { mayActAs } from './administrators.ts';
 import { clientRepresentation } from './export/client-representation.ts';
 import { BUILT_IN_CLIENT_IDS } from './fresh/built-in-clients.ts';
 import { buildClient, newClientSecret } from './import/build-client.ts';
@@ -23,10 +24,11 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
 }
 
 /** A client with what the caller may do to it; only those who may change a client see its secrets (Keycloak 26.8). */
-export function showClient(call: RealmCall, client: Client): Json {
+export async function showClient(call: RealmCall, client: Client): Promise<Json> {
   const manage = call.rights.has('manageClients');
+  const shown = manage && (await mayActAs(call, client)) ? 'clear' : 'masked';
   return {
-    ...clientRepresentation(call.configuration, client, manage ? 'clear' : 'masked'),
+    ...clientRepresentation(call.configuration, client, shown),
     access: { view: true, configure: manage, manage },
   };
 }
@@ -38,7 +40,7 @@ export async function listClients(
 ): Promise<readonly Json[]> {
   if (!call.rights.has('viewClients')) return [];
   const clients = await call.context.store.listClients({ ...query, realmId: call.configuration.realm.id });
-  return clients.map((client) => showClient(call, client));
+  return await Promise.all(clients.map((client) => showClient(call, client)));
 }
 
 function namesOf({ configuration }: RealmCall): Names {
@@ -162,11 +164,14 @@ export function checkClientName({ rights, configuration }: RealmCall, before: st
 
 /** The client's secret as Keycloak answers it, masked for those who may not change the client. */
 export async function showSecret(call: RealmCall, uuid: string): Promise<Json> {
-  return masked(call, secretRepresentation(await getClient(call, uuid)));
+  const client = await getClient(call, uuid);
+  return await masked(call, client, secretRepresentation(client));
 }
 
-function masked({ rights }: RealmCall, secret: Json): Json {
-  return secret['value'] === undefined || rights.has('manageClients') ? secret : { ...secret, value: MASK };
+async function masked(call: RealmCall, client: Client, secret: Json): Promise<Json> {
+  if (secret['value'] === undefined) return secret;
+  const clear = call.rights.has('manageClients') && (await mayActAs(call, client));
+  return clear ? secret : { ...secret, value: MASK };
 }
 
 function secretRepresentation(client: Client): Json {
@@ -198,7 +203,7 @@ export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<
   const client = await getClient(call, uuid);
   const secret = client.secrets['/attributes/client.secret.rotated'];
   if (secret === undefined) throw notFound('Client does not have a rotated secret');
-  return masked(call, { type: 'secret', value: secret.reveal() });
+  return await masked(call, client, { type: 'secret', value: secret.reveal() });
 }
 
 /** The user behind the client's service account. */

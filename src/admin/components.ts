@@ -1,5 +1,6 @@
 import { KEY_PROVIDER_TYPE, newKeyComponent } from '../crypto/index.ts';
 import { type Component, REVISION } from '../model/index.ts';
+import { checkMayChooseKeys } from './administrators.ts';
 import { componentRepresentation } from './export/client-representation.ts';
 import { buildComponent } from './import/build-components.ts';
 import { MASK } from './import/secrets.ts';
@@ -39,6 +40,7 @@ export async function createComponent(call: RealmCall, given: Json): Promise<str
   const { realm } = configuration;
   if (given['providerId'] === undefined) throw badRequest('Invalid provider type or no such provider');
   const built = buildComponent({ providerType: KEY_PROVIDER_TYPE, ...given }, realm.id, context, '$');
+  if (Object.keys(built.secrets).length > 0) checkMayChooseKeys(call);
   const component = await completed(call, built);
   await applyChanges(call, [{ do: 'create', component }], {
     operation: 'CREATE',
@@ -81,6 +83,7 @@ export async function updateComponent(call: RealmCall, id: string, given: Json):
     '$',
   );
   const changed = Object.entries(built.secrets).filter(([, secret]) => secret.reveal() !== MASK);
+  if (changed.length > 0) checkMayChooseKeys(call);
   const secrets = { ...before.secrets, ...Object.fromEntries(changed) };
   const name = text(given['name']) ?? before.name;
   const made = await completed(call, { ...built, name, secrets });

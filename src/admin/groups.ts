@@ -72,8 +72,12 @@ export interface GroupQuery {
   brief: boolean;
 }
 
-/** Groups below `parentId`, or at the top; a search looks at all and answers with the way down to what it found. */
+/**
+ * Groups below `parentId`, or at the top; a search looks at all and answers with the way down to what it found. Nothing
+ * for who may only ask: with their attributes and roles groups say as much as users do.
+ */
 export async function listGroups(call: RealmCall, query: GroupQuery, parentId?: string): Promise<Json[]> {
+  if (!call.rights.has('viewUsers')) return [];
   const { search = '', exact, first = 0, max } = query;
   const matches = ({ name }: Group) =>
     exact ? name === search : name.toLowerCase().includes(search.toLowerCase());

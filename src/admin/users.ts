@@ -62,8 +62,12 @@ export async function listUsers(
   return one === undefined ? [] : await show([one]);
 }
 
-/** How many users match; service accounts never count. */
+/**
+ * How many users match; service accounts never count. None for who may only ask: whether one matches tells an attribute
+ * letter by letter.
+ */
 export async function countUsers(call: RealmCall, query: Omit<UserQuery, 'realmId'>): Promise<number> {
+  if (!call.rights.has('viewUsers')) return 0;
   return await call.context.store.countUsers({ ...query, realmId: call.configuration.realm.id });
 }
 

@@ -19,9 +19,17 @@ const REALM = {
     helper('chief', 'realm-admin'),
     helper('inherits'),
     helper('person'),
+    helper('asker', 'query-users', 'query-groups'),
+    {
+      username: 'service-account-chief-job',
+      enabled: true,
+      serviceAccountClientId: 'chief-job',
+      clientRoles: { 'realm-management': ['realm-admin'] },
+    },
   ],
   clients: [
     { clientId: 'job', serviceAccountsEnabled: true, ...SECRETS },
+    { clientId: 'chief-job', serviceAccountsEnabled: true, ...SECRETS },
     {
       clientId: 'narrow',
       publicClient: true,
@@ -204,6 +212,65 @@ test('a partial import needs the rights of each single change, and overwrites no
   assert.equal((await loginAs(service, 'x', { username: 'chief', password: 'pw' })).status, 200);
 });
 
+test('who manages clients does not get at the secret of a client whose service account is an administrator', async () => {
+  const clients = await as('clients');
+  const [found] = (await clients('GET', '/x/clients?clientId=chief-job')).json;
+  const path = `/x/clients/${found.id}`;
+  assert.equal(found.secret, MASK);
+  assert.equal(found.attributes['client.secret.rotated'], MASK);
+  assert.equal((await clients('GET', path)).json.secret, MASK);
+  assert.equal((await clients('GET', `${path}/client-secret`)).json.value, MASK);
+  assert.equal((await clients('GET', `${path}/client-secret/rotated`)).json.value, MASK);
+  for (const [method, at, body] of [
+    ['POST', `${path}/client-secret`, undefined],
+    ['PUT', path, { secret: 'mine' }],
+    ['PUT', path, { publicClient: true }],
+    ['PUT', path, { clientAuthenticatorType: 'client-jwt', attributes: { 'jwks.url': 'https://a.test/' } }],
+    ['PUT', path, { serviceAccountsEnabled: false }],
+  ] as const)
+    assert.equal((await clients(method, at, body)).status, 403, `${method} ${JSON.stringify(body)}`);
+  // Everything else of it is theirs, and what came masked goes back so.
+  assert.equal((await clients('PUT', path, { ...found, description: 'other' })).status, 204);
+  const [after] = (await admin('GET', '/x/clients?clientId=chief-job')).json;
+  assert.deepEqual(
+    [after.secret, after.attributes['client.secret.rotated'], after.description],
+    [SECRETS.secret, SECRETS.attributes['client.secret.rotated'], 'other'],
+  );
+  const chief = await as('chief');
+  assert.equal((await chief('GET', `${path}/client-secret`)).json.value, SECRETS.secret);
+  assert.equal((await chief('PUT', path, { secret: SECRETS.secret, name: 'n' })).status, 204);
+});
+
+test('who manages a realm has keys made for it, and chooses none: a chosen one signs the token of anybody', async () => {
+  const realm = await as('realm');
+  const key = (config: object) => ({
+    name: 'mine',
+    providerId: 'hmac-generated',
+    providerType: 'org.keycloak.keys.KeyProvider',
+    config: { priority: ['200'], algorithm: ['HS512'], ...config },
+  });
+  const secret = [Buffer.alloc(64, 1).toString('base64url')];
+  assert.equal((await realm('POST', '/x/components', key({ secret }))).status, 403);
+  const made = await realm('POST', '/x/components', key({}));
+  assert.equal(made.status, 201);
+  const path = `/x/components/${made.headers.get('location')!.split('/').at(-1)}`;
+  assert.equal((await realm('PUT', path, key({ secret }))).status, 403);
+  assert.equal((await realm('PUT', path, { config: { priority: ['50'] } })).status, 204);
+  const chief = await as('chief');
+  assert.equal((await chief('POST', '/x/components', key({ secret }))).status, 201);
+});
+
+test('who may only ask for users and groups learns nothing of them, by their number either', async () => {
+  const asker = await as('asker');
+  assert.equal((await admin('POST', '/x/groups', { name: 'hidden' })).status, 201);
+  assert.deepEqual((await asker('GET', '/x/users')).json, []);
+  assert.equal((await asker('GET', '/x/users/count?email=chief@example.test')).json, 0);
+  assert.deepEqual((await asker('GET', '/x/groups?briefRepresentation=false')).json, []);
+  const [hidden] = (await admin('GET', '/x/groups?search=hidden')).json;
+  assert.equal((await asker('GET', `/x/groups/${hidden.id}`)).status, 403);
+  assert.equal((await asker('GET', `/x/groups/${hidden.id}/children`)).status, 403);
+});
+
 test('admin.protectAdministrators: false leaves administrators to everybody who manages users, as Keycloak does', async () => {
   const platform = makePlatform();
   appendFileSync(join(platform.dir, 'idkit.yaml'), 'admin: { protectAdministrators: false }\n');
@@ -217,6 +284,11 @@ test('admin.protectAdministrators: false leaves administrators to everybody who 
     const reset = { type: 'password', value: 'mine' };
     assert.equal((await users('PUT', `/x/users/${chief}/reset-password`, reset)).status, 204);
     assert.equal((await users('DELETE', `/x/users/${chief}`)).status, 204);
+    const clients = await loginAs(open, 'x', { username: 'clients', password: 'pw' });
+    const [job] = (
+      await adminApi(open, clients.body['access_token']!)('GET', '/x/clients?clientId=chief-job')
+    ).json;
+    assert.equal(job.secret, SECRETS.secret);
   } finally {
     await open.stop();
     platform.remove();

@@ -56,7 +56,7 @@ export const groupRows: readonly AdminRow[] = [
   {
     method: 'GET',
     path: '/groups/:id',
-    right: 'queryGroups',
+    right: 'viewUsers',
     handle: (call) => showGroup(call, theGroupOf(call), 'with access'),
   },
   {
@@ -77,7 +77,7 @@ export const groupRows: readonly AdminRow[] = [
   {
     method: 'GET',
     path: '/groups/:id/children',
-    right: 'queryGroups',
+    right: 'viewUsers',
     handle: (call) => listGroups(call, groupQuery(call, false), theGroupOf(call).id),
   },
   {
