@@ -98,6 +98,11 @@ test('a setting that pg_dump does not write, or another value of one that it doe
     'SET LOCAL lock_timeout = 0;',
     "SET NAMES 'SJIS';",
     "SET client_encoding = 'SJIS';",
+    // Other names of SJIS, GBK, UHC and BIG5, in which psql does not see the quote behind a first byte.
+    "SET client_encoding = 'WIN932';",
+    "SET client_encoding = 'WIN936';",
+    "SET client_encoding = 'WIN949';",
+    "SET client_encoding = 'WIN950';",
     'SET client_encoding = "UTF8";',
     `SET "client_encoding" = 'SJIS';`,
     'RESET ALL;',

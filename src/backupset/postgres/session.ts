@@ -15,9 +15,13 @@ const SETTINGS: Readonly<Record<string, string>> = {
   row_security: 'off',
   default_table_access_method: 'heap',
 };
-/** Encodings in which a backslash or a quote is never a part of a character. */
+/**
+ * Encodings that a server may have: in them a backslash or a quote is never a part of a character. WIN932, WIN936, WIN949
+ * and WIN950 are others (PostgreSQL documentation, 24.3.2): in them psql passes over the quote behind a byte that begins
+ * a character, and takes the rest of a literal for its own commands.
+ */
 const SAFE_ENCODING =
-  /^(?:UTF-?8|UNICODE|SQL_ASCII|LATIN\d+|ISO_8859_\d|WIN\d+|KOI8R|KOI8U|EUC_(?:JP|CN|KR|TW|JIS_2004))$/;
+  /^(?:UTF-?8|UNICODE|SQL_ASCII|LATIN(?:\d|10)|ISO_8859_[5-8]|WIN(?:866|874|125\d)|KOI8R|KOI8U|EUC_(?:JP|CN|KR|TW|JIS_2004))$/;
 
 export function setting(read: StatementReader): void {
   const name = read.name();
