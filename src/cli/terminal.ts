@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
+import { printable } from './output/printable.ts';
 
 /** The three streams of the process, and what is known of them. */
 export interface Terminal {
@@ -41,7 +42,7 @@ export function ask(
   question: string,
   options: { hidden: boolean; signal: AbortSignal },
 ): Promise<string> {
-  terminal.stderr.write(question);
+  terminal.stderr.write(printable(question));
   const waiting = typedAhead.get(terminal.stdin)?.shift();
   if (waiting !== undefined) {
     terminal.stderr.write('\n');

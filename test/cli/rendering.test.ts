@@ -239,3 +239,24 @@ test('a terminal that tells no width gets plain lines, and no spinner', async ()
   tellStory(await openOutput(terminal, { ...FLAGS, color: false }, {}));
   assert.match(err(), /^done Dump the database/);
 });
+
+test('a foreign name neither steers the terminal nor reorders its text: in the result, a note, an error and JSON', async () => {
+  const name = 'a\u001b[31m\u009b2J\u202eb\u2028c';
+  const steering = /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]/;
+  const end = {
+    command: 'drill',
+    exitCode: 1 as const,
+    outcome: { text: `0 users of ${name}\nend`, data: { realm: name } },
+    error: new IdkitError('IDKIT_FAILED', name, { hints: [name] }),
+  };
+  for (const json of [false, true]) {
+    const { terminal, out, err } = makeTerminal(false);
+    const output = await openOutput(terminal, { ...FLAGS, json, verbose: true }, {});
+    output.reporter.note(name);
+    output.showText('schedule', name);
+    output.finish(end);
+    assert.doesNotMatch(out() + err(), steering);
+    if (json) assert.equal(JSON.parse(out().trimEnd().split('\n').at(-1)!).realm, name);
+    else assert.match(out(), /0 users of a\\u001b\[31m\\u009b2J\\u202eb\\u2028c\nend\n/);
+  }
+});

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { printable } from '../output/printable.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
@@ -130,7 +131,7 @@ async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Prom
 }
 
 async function askForGo(context: CommandContext, plan: RestorePlan): Promise<boolean> {
-  context.terminal.stderr.write(`${renderPlan(plan)}\n`);
+  context.terminal.stderr.write(printable(`${renderPlan(plan)}\n`));
   return confirm(context.terminal, `Replace ${plan.target} with this set?`, context.signal);
 }
 

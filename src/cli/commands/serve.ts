@@ -4,6 +4,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { OpenedLog, RunningService, WorkerLink } from '../../runtime/open.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
+import { oneLine } from '../output/output.ts';
 import { examples } from './examples.ts';
 import { baseUrlFlag, given, textFlag, wholeNumber } from './flag-values.ts';
 
@@ -164,10 +165,12 @@ async function showBanner(
   if (service.firstStart && password !== undefined) {
     lines.push(`password            ${password}   (shown this once; it is in ${settings.dir}/.env)`);
   }
-  for (const realm of service.imported) lines.push(`imported            realm ${realm}`);
+  for (const realm of service.imported) lines.push(`imported            realm ${oneLine(realm)}`);
   for (const { realm, what, refuses } of service.unenforced) {
     lines.push(
-      paint.warning(`not enforced yet    ${realm}: ${what}${refuses ? '; such logins are refused' : ''}`),
+      paint.warning(
+        `not enforced yet    ${oneLine(`${realm}: ${what}`)}${refuses ? '; such logins are refused' : ''}`,
+      ),
     );
   }
   const dir = context.globals.dir === undefined ? '' : ` --dir ${context.globals.dir}`;

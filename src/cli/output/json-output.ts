@@ -1,6 +1,7 @@
 import type { Finding } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Output, renderError } from './output.ts';
+import { printable } from './printable.ts';
 
 const PROGRESS_MILLISECONDS = 1000;
 
@@ -10,7 +11,7 @@ export function openJsonOutput(
   options: { quiet: boolean; verbose: boolean; progress: boolean },
 ): Output {
   const write = (line: Record<string, unknown>): void => {
-    terminal.stdout.write(`${JSON.stringify(line)}\n`);
+    terminal.stdout.write(`${printable(JSON.stringify(line))}\n`);
   };
   const told = new Set<string>();
   const tell = (finding: Finding): void => {

@@ -1,6 +1,7 @@
 import type { ExitCode, IdkitError } from '../../core/index.ts';
 import type { Reporter } from '../../procedures/index.ts';
 import type { Outcome } from '../command.ts';
+import { printable } from './printable.ts';
 
 /** How a run is shown; text and JSON implement it. Each line goes out at once. */
 export interface Output {
@@ -23,15 +24,13 @@ export function renderError(error: IdkitError, options: { stack: boolean }): rea
   for (const hint of error.hints) lines.push(`hint: ${oneLine(hint)}`);
   if (options.stack || error.code === 'IDKIT_BUG') {
     const cause = error.cause instanceof Error ? error.cause : undefined;
-    lines.push((cause ?? error).stack ?? String(cause ?? error));
+    lines.push(printable((cause ?? error).stack ?? String(cause ?? error)));
   }
   return lines;
 }
 
 /** A message of one line; control characters of foreign text must not move a terminal's cursor. */
 export function oneLine(text: string): string {
-  return text
-    .replace(/\s*[\r\n]+\s*/g, ' ')
-    .replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '')
-    .trim();
+  const line = text.replace(/\s*[\r\n]+\s*/g, ' ').replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '');
+  return printable(line).trim();
 }

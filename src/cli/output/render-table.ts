@@ -23,7 +23,9 @@ export function renderTable(heading: readonly string[], rows: readonly (readonly
 export function renderPairs(pairs: readonly (readonly [string, unknown])[]): string {
   const shown = pairs.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown.map(([name, value]) => `${name.padEnd(width)}  ${renderCell(value)}`.trimEnd()).join('\n');
+  return shown
+    .map(([name, value]) => `${renderCell(name).padEnd(width)}  ${renderCell(value)}`.trimEnd())
+    .join('\n');
 }
 
 function renderCell(value: unknown): string {

@@ -2,6 +2,7 @@ import type { Finding, Reporter } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Output, oneLine, renderError } from './output.ts';
 import type { Paint } from './paint.ts';
+import { printable } from './printable.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
 
@@ -26,12 +27,13 @@ export function openTextOutput(
   return {
     reporter: quiet ? quietReporter(tell) : textReporter(tell, toStderr, options),
     showText: (_, text) => {
-      terminal.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+      terminal.stdout.write(printable(text.endsWith('\n') ? text : `${text}\n`));
     },
     finish: ({ outcome, error }) => {
       spinner?.stop();
       for (const finding of outcome.findings ?? []) tell(finding);
-      if (outcome.text !== undefined && outcome.text !== '') terminal.stdout.write(`${outcome.text}\n`);
+      if (outcome.text !== undefined && outcome.text !== '')
+        terminal.stdout.write(printable(`${outcome.text}\n`));
       if (error === undefined) return;
       const [first, ...rest] = renderError(error, { stack: options.verbose });
       terminal.stderr.write(`${[first!.replace(/^error/, paint.bad('error')), ...rest].join('\n')}\n`);
