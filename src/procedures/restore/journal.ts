@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { syncDirectory, writeDurably } from '../durable.ts';
@@ -14,9 +15,12 @@ import { syncDirectory, writeDurably } from '../durable.ts';
  */
 export type JournalState = 'staging' | 'swapping' | 'swapped' | 'kept' | 'undoing' | 'done';
 
+/** Everything in a platform directory that a restore can replace, the environment file first. */
+export const REPLACEABLE: readonly string[] = ['.env', 'config', 'idkit.yaml', 'compose.yaml'];
+
 /** A file or folder of the platform directory that the restore replaces as a whole. */
 export interface ReplacedItem {
-  /** Name in the platform directory: `.env`, `config`, `idkit.yaml`, `compose.yaml`. */
+  /** Name in the platform directory, one of `REPLACEABLE`. */
   name: string;
   /** Something was there before. */
   had: boolean;
@@ -74,7 +78,7 @@ export async function listJournals(dataDir: string): Promise<readonly Journal[]>
   for (const name of await listNames(dataDir)) {
     if (!NAME.test(name)) continue;
     const file = join(dataDir, name);
-    journals.push(parseJournal(await readFile(file, 'utf8'), file));
+    journals.push(parseJournal(await readOwn(dataDir, file), file));
   }
   return journals.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1));
 }
@@ -88,12 +92,42 @@ async function listNames(dir: string): Promise<readonly string[]> {
   }
 }
 
+/**
+ * A journal decides what is moved and removed, also by the next backup, so it is believed only if nobody else can have
+ * written it: it belongs to this user, to root or to the owner of the directory.
+ */
+async function readOwn(dataDir: string, file: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const owners = [process.getuid?.(), 0, (await stat(dataDir)).uid];
+  const handle = await open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error: unknown) => {
+    throw systemErrorCode(error) === 'ELOOP' ? foreign(file, 'it is a link', error) : error;
+  });
+  try {
+    const found = await handle.stat();
+    if (!found.isFile()) throw foreign(file, 'it is not a regular file');
+    if (!owners.includes(found.uid)) throw foreign(file, `it belongs to another user (${found.uid})`);
+    if ((found.mode & 0o022) !== 0) throw foreign(file, 'others can write it');
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+function foreign(file: string, why: string, cause?: unknown): IdkitError {
+  return new IdkitError('IDKIT_RESTORE_BROKEN', `the journal ${file} is not believed: ${why}`, {
+    cause,
+    hints: ['a restore writes its journal with mode 0600: find out who made this one, then remove it'],
+  });
+}
+
 function parseJournal(text: string, file: string): Journal {
   try {
     const value = JSON.parse(text) as Journal;
     if (value.format !== 1 || NAME.exec(`restore-${value.id}.json`)?.[1] !== value.id) {
       throw new Error('it is of another format');
     }
+    for (const { name } of value.items)
+      if (!REPLACEABLE.includes(name)) throw new Error(`a restore does not replace ${JSON.stringify(name)}`);
     return value;
   } catch (error) {
     throw new IdkitError('IDKIT_RESTORE_BROKEN', `the journal ${file} cannot be read`, {

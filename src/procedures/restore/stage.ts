@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { extractConfigArchive, SET_FILES } from '../../backupset/index.ts';
 import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
 import type { NextPlatform, RestoreJob, StagedRestore } from './job.ts';
-import { type Journal, putJournal, type ReplacedItem } from './journal.ts';
+import { type Journal, putJournal, REPLACEABLE, type ReplacedItem } from './journal.ts';
 import { type Places, stagingDirectory } from './replace-files.ts';
 import { embeddedDefinition } from './settings-after.ts';
-
-/** Everything in a platform directory that a restore can replace, the environment file first. */
-const ITEMS = ['.env', 'config', 'idkit.yaml', 'compose.yaml'] as const;
 
 /**
  * Opens the journal, then lays the new `.env`, `config/` and, for a target that has no definition of its own,
@@ -29,7 +26,7 @@ export async function stageFiles(
     if (environment !== undefined) await stageEnvironment(environment, staging);
     await syncTree(staging);
     const items: ReplacedItem[] = [];
-    for (const name of ITEMS) {
+    for (const name of REPLACEABLE) {
       if ((await findEntry(join(staging, name))) === undefined) continue;
       items.push({ name, had: (await findEntry(join(settings.dir, name))) !== undefined });
     }
