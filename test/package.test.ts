@@ -74,7 +74,7 @@ after(() => rmSync(work, { recursive: true, force: true }));
 test('the package holds the compiled program, its types and nothing else', () => {
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
-  const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|LICENSE$|package\.json$)/.test(path));
+  const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|SECURITY\.md$|LICENSE$|package\.json$)/.test(path));
   assert.deepEqual(foreign, []);
   assert.deepEqual(
     files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
@@ -100,13 +100,14 @@ test('what the program imports is joined in, with its licence, or a dependency',
   for (const file of readdirSync(dist).filter((name) => name.endsWith('.js'))) {
     const text = readFileSync(join(dist, file), 'utf8');
     for (const [, fixed, loaded] of text.matchAll(
-      /^(?:import|export)[^"\n]*from "([^"]+)";|\bimport\("([^"]+)"\)/gm,
+      /(?<![\w$.])(?:import|export)[\w$*{},\s]*?from\s?"([^"]+)"|\bimport\("([^"]+)"\)/g,
     )) {
       const specifier = fixed ?? loaded;
       if (specifier !== undefined && !specifier.startsWith('.') && !specifier.startsWith('node:'))
         outside.add(specifier);
     }
   }
+  for (const name of ['zod', 'pg', 'kysely', 'jose']) assert.ok(outside.has(name), `imports ${name}`);
   assert.deepEqual(
     [...outside].filter((name) => !(name in manifest.dependencies)),
     [],

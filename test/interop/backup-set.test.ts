@@ -48,7 +48,7 @@ test('gunzip and sqlite3 alone load the dump, to the last value (contract §4)',
     'u2|real|-Inf',
     'u3|real|Inf',
     'u4|real|-9.22337203685478e+18',
-    '3',
+    '1000',
   ]);
 });
 

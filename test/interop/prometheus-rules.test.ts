@@ -108,7 +108,8 @@ test('a Prometheus that scrapes idkit sees renewals fail, and idkit status tells
   };
   // A counter counts from its second scrape on, so the series must be there before what is counted.
   await renew();
-  const prometheus = await startPrometheus(t, new URL(realm.address).host);
+  assert.ok(realm.service.managementUrl !== undefined);
+  const prometheus = await startPrometheus(t, new URL(realm.service.managementUrl).host);
   const scrapes = async (): Promise<number> => {
     const found = await query<{ result: { value: [number, string] }[] }>(
       prometheus,
