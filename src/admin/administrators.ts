@@ -34,10 +34,11 @@ async function checkProof(call: RealmCall, client: Client): Promise<void> {
 /** Attributes that hold, or lead to, the key of a client. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-function proofOf({ clientAuthenticatorType, publicClient, secrets, attributes }: Client): string {
+/** With its name: a token of a client credential says no more of whom it is for. */
+function proofOf({ clientId, clientAuthenticatorType, publicClient, secrets, attributes }: Client): string {
   const revealed = Object.entries(secrets).map(([pointer, secret]) => [pointer, secret.reveal()]);
   const keys = Object.entries(attributes).filter(([name]) => KEY_ATTRIBUTE.test(name));
-  return JSON.stringify([clientAuthenticatorType, publicClient, revealed.sort(), keys.sort()]);
+  return JSON.stringify([clientId, clientAuthenticatorType, publicClient, revealed.sort(), keys.sort()]);
 }
 
 /**

@@ -225,6 +225,7 @@ test('who manages clients does not get at the secret of a client whose service a
     ['POST', `${path}/client-secret`, undefined],
     ['PUT', path, { secret: 'mine' }],
     ['PUT', path, { publicClient: true }],
+    ['PUT', path, { clientId: 'aside' }],
     ['PUT', path, { clientAuthenticatorType: 'client-jwt', attributes: { 'jwks.url': 'https://a.test/' } }],
     ['PUT', path, { serviceAccountsEnabled: false }],
   ] as const)
