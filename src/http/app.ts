@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { RealmConfiguration } from '../store/index.ts';
 import { adminRoutes } from './admin/index.ts';
@@ -82,6 +83,9 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
       await checkBodyBeforeReading(served, services, request);
       bodies.admit(served, request, reply);
     }
+  });
+  app.addHook('preParsing', (request, reply, body, done) => {
+    done(null, bodies.watch(request.served, request, reply, body as Readable));
   });
   app.addHook('onSend', (request, reply, payload, done) => {
     // JSON has no such parameter (RFC 8259 §11); the framework adds it.

@@ -1,3 +1,4 @@
+import { type Readable, Transform } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../protocol/index.ts';
 import type { Route, Services } from './route.ts';
@@ -51,13 +52,40 @@ export class LargeBodies {
   #open = 0;
 
   /**
-   * Counts the request's body, if it is or may be large, until it is answered.
+   * Counts the request's body, if it says to be large, until it is answered.
    *
    * @throws Refusal `service-busy` if there are too many of them
    */
   admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): void {
-    const declared = declaredLength(request);
-    if (route.authorize || (declared !== undefined && declared <= ORDINARY_BYTES)) return;
+    if (!route.authorize && (declaredLength(request) ?? 0) > ORDINARY_BYTES) this.#take(reply);
+  }
+
+  /**
+   * The same for a body that does not say how large it is: it counts once it is large, and not before. Else a few that
+   * never end would keep everybody out who sends one.
+   *
+   * @returns what the body is read from
+   */
+  watch(route: Guarded | null, request: FastifyRequest, reply: FastifyReply, body: Readable): Readable {
+    if (route === null || route.authorize || declaredLength(request) !== undefined) return body;
+    let bytes = 0;
+    const counted = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        const before = bytes;
+        bytes += chunk.length;
+        try {
+          if (before <= ORDINARY_BYTES && bytes > ORDINARY_BYTES) this.#take(reply);
+        } catch (error) {
+          return done(error as Error);
+        }
+        done(null, chunk);
+      },
+    });
+    body.once('error', (error) => counted.destroy(error));
+    return body.pipe(counted);
+  }
+
+  #take(reply: FastifyReply): void {
     if (this.#open >= MOST_LARGE) throw new Refusal('service-busy');
     this.#open++;
     reply.raw.once('close', () => this.#open--);
@@ -111,4 +139,7 @@ export function discardRest(request: FastifyRequest): void {
   });
   raw.once('close', () => clearTimeout(timer));
   raw.once('end', () => clearTimeout(timer));
+  // Nobody else reads it any more.
+  raw.unpipe();
+  raw.resume();
 }
