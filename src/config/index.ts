@@ -14,7 +14,7 @@ export { findHolders, type LockHolder } from './lock-record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';
-export { findPassphrase, type PassphraseOptions, readPassphrase } from './passphrase.ts';
+export { findPassphrase, type PassphraseOptions, readPassphrase, withoutPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
 export { findPostgresPassword } from './postgres-password.ts';
 export {

@@ -5,6 +5,12 @@ import { PASSPHRASE_VARIABLES } from './table.ts';
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;
 
+/** An environment for programs that have nothing to do with backups: without the passphrase and where it comes from. */
+export function withoutPassphrase(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names: readonly string[] = PASSPHRASE_VARIABLES;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
+}
+
 /** Where a passphrase may come from. */
 export interface PassphraseOptions {
   env?: NodeJS.ProcessEnv;

@@ -35,7 +35,11 @@ async function runRsync(args: readonly string[], signal: AbortSignal): Promise<s
   const shell =
     process.env['RSYNC_RSH'] === undefined ? ['--rsh=ssh -o BatchMode=yes -o ConnectTimeout=20'] : [];
   const fixed = ['--archive', '--ignore-existing', `--timeout=${STALL_SECONDS}`, ...shell];
+  const own = ([name]: readonly [string, unknown]) => name.startsWith('IDKIT_');
   const result = await execa('rsync', [...fixed, ...args], {
+    // Neither rsync nor ssh, which may send variables on, has use for idkit's secrets.
+    env: Object.fromEntries(Object.entries(process.env).filter((variable) => !own(variable))),
+    extendEnv: false,
     cancelSignal: signal,
     reject: false,
     stdin: 'ignore',

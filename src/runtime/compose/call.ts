@@ -1,4 +1,5 @@
 import { execa } from 'execa';
+import { withoutPassphrase } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
 /** What a program of the engine answered. */
@@ -36,7 +37,9 @@ export async function callProgram(
   const result = await execa(file, args, {
     reject: false,
     stdin: 'ignore',
-    env: { ...env },
+    // compose.yaml may name any variable, and the engine gives it to containers.
+    env: { ...withoutPassphrase(process.env), ...env },
+    extendEnv: false,
     timeout: timeoutSeconds * 1000,
     maxBuffer: LONGEST_ANSWER,
     ...(cwd === undefined ? {} : { cwd }),

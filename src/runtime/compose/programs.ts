@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { PassThrough } from 'node:stream';
+import { withoutPassphrase } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { connectSeconds } from '../postgres/libpq.ts';
 import { parseProgramVersion, showVersion, watchChild } from '../postgres/local-programs.ts';
@@ -173,7 +174,7 @@ function run(
   const marked = isRead ? ['env', `${MARK}=${mark}`, ...command] : ['sh', '-c', WATCHED, mark, ...command];
   const names = Object.keys(inside).flatMap((name) => ['-e', name]);
   const child = spawn(engine.program, ['exec', '-i', ...names, id, ...marked], {
-    env: { ...process.env, ...inside },
+    env: { ...withoutPassphrase(process.env), ...inside },
     stdio: ['pipe', 'pipe', 'pipe'],
     // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
     detached: true,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { withoutPassphrase } from '../../config/index.ts';
 import type { Engine } from './engine.ts';
 
 /**
@@ -32,6 +33,7 @@ export async function whileTunnelled<T>(
   const server = createServer((socket) => {
     sockets.add(socket);
     const child = spawn(engine.program, ['exec', '-i', id, 'bash', '-c', JOIN], {
+      env: withoutPassphrase(process.env),
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     });
