@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { IdkitError, type Secret } from '../core/index.ts';
 import { ARCHIVE_MAX_BYTES } from './archive-rules.ts';
@@ -74,6 +74,9 @@ async function addVersion(
   if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is no name of a set`);
   return writing(component.dir, async () => {
     await mkdir(component.dir, { recursive: true, mode: 0o700 });
+    // What is written and deleted here must lie in the root, and not where a link leads.
+    if (!(await lstat(component.dir)).isDirectory())
+      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${component.dir} is not a directory`);
     const newest = (await listVersions(component)).at(-1);
     const added = newest === undefined || (await isDue(component, newest, at, file));
     const path = join(component.dir, `${stamp}.${component.extension}`);

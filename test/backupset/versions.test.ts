@@ -103,6 +103,19 @@ test('a version is what the set holds, or nothing: whatever lies in its place by
   assert.deepEqual(await readdir(join(root, 'config')), []);
 });
 
+test('versions are neither written nor deleted where a link leads', async (t) => {
+  const root = await temporaryDirectory(t);
+  const elsewhere = await temporaryDirectory(t);
+  for (const day of [0, 1, 2]) await writeFile(join(elsewhere, `${stamp(day)}.tar.gz`), 'of somebody else');
+  await symlink(elsewhere, join(root, 'config'));
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  await assert.rejects(addConfigVersion(root, stamp(9), file, { keep: 1, sha256: await hashOf(file) }), {
+    code: 'IDKIT_DIRECTORY_NOT_WRITABLE',
+  });
+  assert.equal((await readdir(elsewhere)).length, 3);
+});
+
 test('a FIFO, a link or a bomb among the versions hangs nothing, and counts as a change', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');

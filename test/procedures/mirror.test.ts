@@ -78,10 +78,14 @@ describe('the mirror', () => {
     }
     // In place of ssh: drops the options and the host, and runs the command here.
     const shell = join(bin, 'shell');
-    await writeFile(shell, '#!/bin/sh\nshift\nexec "$@"\n');
+    await writeFile(shell, `#!/bin/sh\nenv >> ${join(bin, 'seen')}\nshift\nexec "$@"\n`);
     await chmod(shell, 0o755);
     process.env['RSYNC_RSH'] = shell;
-    t.after(() => delete process.env['RSYNC_RSH']);
+    process.env['IDKIT_BACKUP_PASSPHRASE'] = PASSPHRASE.reveal();
+    t.after(() => {
+      delete process.env['RSYNC_RSH'];
+      delete process.env['IDKIT_BACKUP_PASSPHRASE'];
+    });
     const result = await backup(await platform.load(), {
       ...procedureOptions(),
       passphrase: PASSPHRASE,
@@ -92,6 +96,27 @@ describe('the mirror', () => {
       cwd: join(mirror, result.name),
     });
     assert.deepEqual((await readdir(mirror)).toSorted(), [result.name, 'config', 'env'].toSorted());
+    const seen = await readFile(join(bin, 'seen'), 'utf8');
+    assert.match(seen, /^PATH=/m);
+    assert.doesNotMatch(seen, /^IDKIT_/m, 'ssh sees no secret of idkit');
+  });
+
+  it('copies no foreign file that lies among the versions, nor a directory that a link leads to', async (t) => {
+    const platform = await makePlatform(t);
+    await (await platform.serve()).close();
+    const settings = await platform.load();
+    const mirror = await makeDirectory(t, 'mirror');
+    const { root } = settings.backup;
+    const elsewhere = await makeDirectory(t, 'elsewhere');
+    await writeFile(join(elsewhere, '20260101_000000.gpg'), 'of somebody else');
+    await symlink(elsewhere, join(root, 'env'));
+    await mkdir(join(root, 'config'));
+    await writeFile(join(root, 'config', 'shadow'), 'of somebody else');
+    const result = await backup(settings, { ...procedureOptions(), only: ['config'], mirror });
+    assert.match(String(result.findings.map(({ message }) => message)), /env is not a directory$/);
+    assert.equal(await findEntry(join(mirror, 'env')), undefined);
+    const names = await readdir(join(mirror, 'config'));
+    assert.deepEqual(names.toSorted(), [`${result.name}.tar.gz`, `${result.name}.tar.gz.sha256`]);
   });
 
   it('copies nothing that a link in the root leads to, and hangs on no FIFO', async (t) => {

@@ -11,6 +11,9 @@ import type { MirrorOptions, MirrorReport } from './contract.ts';
 /** The folders of a root that keep versions of one component. */
 export const VERSION_FOLDERS = ['config', 'env'] as const;
 
+/** What lies in them; anything else there is not idkit's to copy. */
+const VERSION = /^\d{8}_\d{6}\.(?:tar\.gz|gpg)(?:\.sha256)?$/;
+
 /** Copies sets and versions into another directory. Stops at the first full disk; other faults are per set. */
 export async function mirrorToDirectory(
   options: MirrorOptions,
@@ -94,9 +97,11 @@ async function copySeal(from: string, to: string): Promise<void> {
 
 /** Versions that the mirror does not have; each one's `.sha256` goes after it. */
 async function copyVersions(from: string, to: string): Promise<readonly string[]> {
-  if ((await findEntry(from)) === undefined) return [];
+  const found = await findEntry(from);
+  if (found === undefined) return [];
+  if (!found.isDirectory()) throw new Error(`${from} is not a directory`);
   await mkdir(to, { recursive: true, mode: 0o700 });
-  const names = (await readdir(from)).filter((name) => !name.startsWith('.'));
+  const names = (await readdir(from)).filter((name) => VERSION.test(name));
   const copied: string[] = [];
   for (const name of names.toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))) {
     if ((await findEntry(join(to, name))) !== undefined) continue;
