@@ -51,15 +51,15 @@ function ask(characters: number): Promise<string> {
 
 test('bodies of unknown length that never end keep nobody out', async () => {
   for (let count = 0; count < 40; count++) await begin('a');
-  assert.match(await ask(1), /^HTTP\/1\.1 400 [^]*unsupported_grant_type/);
+  assert.match(await ask(1), /^HTTP\/1\.1 400 [\s\S]*unsupported_grant_type/);
 });
 
 test('bodies of unknown length are counted once they are large: a small one is answered beside 32 of them', async () => {
   for (let count = 0; count < 32; count++) await begin('a'.repeat(70_000));
   await waitUntil('a further large body is refused', async () => / 503 /.test(await ask(70_000)));
   const refused = await ask(70_000);
-  assert.match(refused, /^HTTP\/1\.1 503 [^]*retry-after: [^]*temporarily_unavailable/i);
-  assert.match(await ask(1), /^HTTP\/1\.1 400 [^]*unsupported_grant_type/);
+  assert.match(refused, /^HTTP\/1\.1 503 [\s\S]*retry-after: [\s\S]*temporarily_unavailable/i);
+  assert.match(await ask(1), /^HTTP\/1\.1 400 [\s\S]*unsupported_grant_type/);
   for (const socket of open) socket.destroy();
   await waitUntil('their places are free again', async () => / 400 /.test(await ask(70_000)));
 });
