@@ -102,6 +102,13 @@ export async function judgeClaims(
       : await ctx.store.findUser(realmId, session.userId);
   if (user === undefined) return refusedToken('session-gone');
   if (claims['sub'] !== undefined && claims['sub'] !== user.id) return refusedToken('invalid');
+  // It names its client alone, and there may be another one of that name by now.
+  if (
+    session === undefined &&
+    claims['sub'] === undefined &&
+    issuedAt < Math.floor(user.createdTimestamp / 1000)
+  )
+    return refusedToken('invalid');
   if (!user.enabled) return refusedToken('user-disabled');
   if (!client.enabled) return refusedToken('client-disabled');
   const userNotBefore = session?.offline ? 0 : user.notBefore;

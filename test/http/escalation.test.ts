@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { waitUntil } from '../wait-until.ts';
 import { type AdminApi, adminApi, administrator, helper, loginAs } from './administrator.ts';
 import { form, startTestService, type TestService, tokenUrl } from './service.ts';
 
@@ -96,6 +97,31 @@ test("a mapper that writes another user's id into sub makes nobody that user (RF
   const fields = { grant_type: 'client_credentials', client_id: 'job', client_secret: 'job-secret' };
   const answer = (await (await fetch(tokenUrl(service, 'x'), form(fields))).json()) as Record<string, string>;
   assert.equal((await adminApi(service, answer['access_token']!)('GET', '/x/users')).status, 401);
+});
+
+test('a token without sub of a client that was removed is not of the next client with its name', async () => {
+  const slim = {
+    clientId: 'slim',
+    secret: 'one',
+    serviceAccountsEnabled: true,
+    attributes: { 'client.use.lightweight.access.token.enabled': 'true' },
+  };
+  const tokenOf = async (secret: string): Promise<string> => {
+    const fields = { grant_type: 'client_credentials', client_id: 'slim', client_secret: secret };
+    const answer = await fetch(tokenUrl(service, 'x'), form(fields));
+    return ((await answer.json()) as Record<string, string>)['access_token']!;
+  };
+  const ask = async (token: string) => (await adminApi(service, token)('GET', '/x/users')).status;
+  assert.equal((await admin('POST', '/x/clients', slim)).status, 201);
+  const old = await tokenOf('one');
+  // Of no right, and yet somebody.
+  assert.equal(await ask(old), 403);
+  const second = Math.floor(Date.now() / 1000);
+  assert.equal((await admin('DELETE', `/x/clients/${await idOf('clients', 'slim')}`)).status, 204);
+  await waitUntil('the next second begins', () => Math.floor(Date.now() / 1000) > second);
+  assert.equal((await admin('POST', '/x/clients', { ...slim, secret: 'two' })).status, 201);
+  assert.equal(await ask(old), 401);
+  assert.equal(await ask(await tokenOf('two')), 403);
 });
 
 test('an import gives no administrative role, whatever its records refer to', async () => {
