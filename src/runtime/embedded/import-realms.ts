@@ -148,7 +148,10 @@ function report(
   for (const { path, what } of newSecrets)
     log.warn({ file, realm, path, what }, `a new random secret takes the place of the ${what} at ${path}`);
   for (const { path, what, refuses } of unenforced)
-    log.warn({ realm, path, what, refuses }, refuses ? 'demanded and not enforced' : 'not built yet');
+    log.warn(
+      { realm, path, what, refuses },
+      `realm ${realm}: ${what} ${refuses ? 'is not enforced, and such tokens are refused' : 'is not built yet'}`,
+    );
 }
 
 /** Readable by its owner alone: a realm file holds password hashes, client secrets and private keys. */
