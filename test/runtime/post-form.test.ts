@@ -31,9 +31,24 @@ test('a private address is never called, however it is written', async (t) => {
     '[::1]',
     '[::ffff:127.0.0.1]',
   ];
-  const others = ['[::ffff:7f00:1]', '10.1.2.3', '169.254.169.254', '[fd00::1]', '[fe80::1]', '[fec0::1]'];
-  // IPv4 addresses inside IPv6 ones: compatible, NAT64, 6to4, Teredo.
-  const tunnels = ['[::127.0.0.1]', '[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::]'];
+  const others = [
+    '[::ffff:7f00:1]',
+    '10.1.2.3',
+    '169.254.169.254',
+    '[fd00::1]',
+    '[fe80::1]',
+    '[fec0::1]',
+    '[5f00::1]',
+    '[3fff::1]',
+  ];
+  // IPv4 addresses inside IPv6 ones: compatible, translated, NAT64, 6to4, Teredo.
+  const tunnels = [
+    '[::127.0.0.1]',
+    '[::ffff:0:127.0.0.1]',
+    '[64:ff9b:1::7f00:1]',
+    '[2002:7f00:1::]',
+    '[2001:0:7f00:1::]',
+  ];
   for (const host of [...hosts, ...others, ...tunnels]) {
     const sent = await post(`http://${host}:${port}/`, form);
     assert.equal(sent.outcome, 'refused', `${host}: ${sent.detail}`);

@@ -7,7 +7,7 @@ import type { PostForm } from '../../protocol/index.ts';
 /** Milliseconds that one call may take in all. */
 const TIMEOUT = 5000;
 
-/** Networks that are nobody's public address (RFC 6890, RFC 4193, RFC 4291), or that lead to IPv4 ones (RFC 8215). */
+/** Networks that are nobody's public address (RFC 6890, RFC 4193, RFC 4291), or that lead to IPv4 ones (RFC 8215, RFC 2765). */
 const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -24,12 +24,15 @@ const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv
   ['203.0.113.0', 24, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
   ['::', 96, 'ipv6'],
+  ['::ffff:0:0:0', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
   ['64:ff9b:1::', 48, 'ipv6'],
   ['100::', 64, 'ipv6'],
   ['2001::', 23, 'ipv6'],
   ['2001:db8::', 32, 'ipv6'],
   ['2002::', 16, 'ipv6'],
+  ['3fff::', 20, 'ipv6'],
+  ['5f00::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
   ['fe80::', 10, 'ipv6'],
   ['fec0::', 10, 'ipv6'],
