@@ -2,6 +2,7 @@ import type { Client, EndingSessions, SessionEndings, UserSession } from '../mod
 import type { RealmConfiguration } from '../store/index.ts';
 import { resolveRootUrl } from './claims/index.ts';
 import type { ProtocolContext } from './context.ts';
+import { limitCalls } from './fair-calls.ts';
 import { makeLogoutToken } from './logout-token.ts';
 import { Refusal } from './refusal.ts';
 import { withOfflineClients } from './session-clients.ts';
@@ -33,7 +34,7 @@ export type ReportUndelivered = (failure: Undelivered) => void;
 const PAUSES = [1000, 5000, 20_000] as const;
 /** Milliseconds that the end of a session waits for its clients; the rest is tried behind it. */
 const PATIENCE = 2500;
-/** Calls under way at once in this process: a user may have thousands of sessions. */
+/** Calls under way at once in this process: a user may have thousands of sessions. Realms take turns. */
 const AT_ONCE = 32;
 
 /**
@@ -48,7 +49,7 @@ export function openLogoutAnnouncer(
   reportUndelivered: ReportUndelivered,
   wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
 ): SessionEndings {
-  const postInTurn = limitCalls(postForm);
+  const inTurn = limitCalls(AT_ONCE);
   const deliver = async (
     configuration: RealmConfiguration,
     { client, session }: Told,
@@ -59,7 +60,9 @@ export function openLogoutAnnouncer(
     for (const [index, pause] of [...PAUSES, undefined].entries()) {
       // A token of its own each time: an old one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
-      const { outcome, ...why } = await postInTurn(url, { logout_token: token });
+      const { outcome, ...why } = await inTurn(configuration.realm.id, () =>
+        postForm(url, { logout_token: token }),
+      );
       if (outcome === 'delivered') return;
       const next = outcome === 'refused' || pause === undefined ? 'none' : 'retry';
       if (index === 0 || next === 'none') failed({ ...why, next });
@@ -91,24 +94,6 @@ export function openLogoutAnnouncer(
         await Promise.race([all, wait(PATIENCE)]);
       };
     },
-  };
-}
-
-/** At most `AT_ONCE` calls at a time; the others wait in the order in which they came. */
-function limitCalls(postForm: PostForm): PostForm {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return async (url, form) => {
-    if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
-    else running += 1;
-    try {
-      return await postForm(url, form);
-    } finally {
-      // Whoever waits takes this place over.
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
   };
 }
 
