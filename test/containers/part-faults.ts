@@ -155,17 +155,24 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (every)
-    it('with the service stopped a backup takes the realm files from the snapshot, and recover-admin works (contract §3)', async () => {
+    it('with the service stopped a backup takes the realm files from the snapshot, and recover-admin and master-key rotate work (contract §3)', async () => {
       // The log holds the recovery after the restart above as well.
       const began = new Date().toISOString();
       await place.engine.call(['stop', await idOf('idkit')]);
       const ended = await ok(['backup', '--json'], PASSPHRASE);
       assert.equal(ended.result()['realmSource'], 'snapshot');
       await ok(['recover-admin']);
+      const env = join(place.platform.dir, '.env');
+      const before = readEnvFile(env).get('IDKIT_MASTER_KEY');
+      await ok(['master-key', 'rotate']);
+      assert.notEqual(readEnvFile(env).get('IDKIT_MASTER_KEY'), before);
       await ok(['up', '--quiet']);
+      // Tokens are signed with keys that the new master key opens.
       await ok(['smoke', '--quiet']);
       const refused = await place.platform.run(['recover-admin']);
       assert.equal(refused.code, 11, refused.stderr);
+      const kept = await place.platform.run(['master-key', 'rotate']);
+      assert.equal(kept.code, 11, kept.stderr);
       const log = spawnSync(kind, ['logs', '--since', began, await idOf('database')], {
         env: { ...process.env, ...place.engine.env },
       });

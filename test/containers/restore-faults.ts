@@ -61,7 +61,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('the service has a role of its own, which is no superuser and owns its database; the administrator has no password', async () => {
+  it('the service has a role of its own, which is not a superuser and owns its database; the administrator has no password', async () => {
     const { engine, platform } = place;
     const database = await findContainerId(engine, platform.project, 'database');
     const ask = (sql: string) => engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', sql]);

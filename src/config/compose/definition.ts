@@ -48,7 +48,7 @@ function database(name: string): string {
       # IDKIT_DATABASE_PASSWORD of .env, for the role below. It counts when the volume is new; restore sets it on a
       # database that is there.
       POSTGRES_PASSWORD:
-    # A new volume gets the role of the service. It is no superuser: it owns its database and makes the one that a
+    # A new volume gets the role of the service. It is not a superuser: it owns its database and makes the one that a
     # restore loads beside it.
     entrypoint:
       - sh

@@ -3,6 +3,7 @@ import { IdkitError, type Secret } from '../../core/index.ts';
 import type { PostgresContext } from './context.ts';
 import { type ExistingDatabase, findDatabases, queryBeside, renderComment } from './existing.ts';
 import type { SwapNames } from './names.ts';
+import type { QueryOptions } from './psql.ts';
 import { identifier, literal } from './quote.ts';
 import { scramVerifier } from './scram.ts';
 
@@ -92,10 +93,12 @@ export async function sideBytes(context: PostgresContext, names: SwapNames): Pro
   return Number(row?.['bytes'] ?? 0);
 }
 
-/** Drops a database with everybody in it. */
+/**
+ * Drops a database once nobody is connected to it; connections are refused and ended first. The server ends its own
+ * autovacuum for a plain DROP DATABASE, and for one WITH (FORCE) only if a superuser runs it.
+ */
 export async function drop(context: PostgresContext, name: string): Promise<void> {
-  await clear(context, name);
-  await queryBeside(context, `DROP DATABASE IF EXISTS ${identifier(name)} WITH (FORCE);`, {
+  await onceAlone(context, [name], `DROP DATABASE IF EXISTS ${identifier(name)};`, {
     seconds: CLEAR_SECONDS,
     patience: PATIENCE,
   });
@@ -112,28 +115,38 @@ async function renameAlone(
   statements: readonly string[],
 ): Promise<void> {
   const there = names.filter((name) => found.has(name));
-  const until = performance.now() + CLEAR_SECONDS * 1000;
   const renames = ['BEGIN;', "SET LOCAL synchronous_commit = 'on';", ...statements, 'COMMIT;'].join('\n');
   try {
-    for (;;) {
-      for (const name of there) await clear(context, name);
-      try {
-        await queryBeside(context, renames, { patience: PATIENCE });
-        return;
-      } catch (error) {
-        // 55006: somebody had passed the door just before it was shut, and is not out yet.
-        const inUse = error instanceof IdkitError && /\b55006\b/.test(error.message);
-        if (!inUse) throw error;
-        if (performance.now() >= until) throw await stillThere(context, there, error);
-        await wait(BETWEEN_ATTEMPTS);
-      }
-    }
+    await onceAlone(context, there, renames, { patience: PATIENCE });
   } catch (error) {
     const [live] = names;
     // Cut off in the answer: what came of it is asked for by whoever goes on or back.
     if (live !== undefined && found.get(live)?.allowsConnections === true)
       await queryBeside(context, open(live)).catch(() => undefined);
     throw error;
+  }
+}
+
+/** Runs what the server refuses while somebody is connected to one of the databases. */
+async function onceAlone(
+  context: PostgresContext,
+  names: readonly string[],
+  sql: string,
+  options: QueryOptions,
+): Promise<void> {
+  const until = performance.now() + CLEAR_SECONDS * 1000;
+  for (;;) {
+    for (const name of names) await clear(context, name);
+    try {
+      await queryBeside(context, sql, options);
+      return;
+    } catch (error) {
+      // 55006: somebody had passed the door just before it was shut, and is not out yet.
+      const inUse = error instanceof IdkitError && /\b55006\b/.test(error.message);
+      if (!inUse) throw error;
+      if (performance.now() >= until) throw await stillThere(context, names, error);
+      await wait(BETWEEN_ATTEMPTS);
+    }
   }
 }
 
@@ -171,7 +184,7 @@ async function stillThere(
     {
       cause,
       hints: [
-        'end these connections; a role that is no superuser cannot end those of one (GRANT pg_signal_backend)',
+        'end these connections; a role that is not a superuser cannot end those of one (GRANT pg_signal_backend)',
         'a prepared transaction keeps a database too: SELECT * FROM pg_prepared_xacts',
       ],
     },
