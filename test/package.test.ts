@@ -74,7 +74,9 @@ after(() => rmSync(work, { recursive: true, force: true }));
 test('the package holds the compiled program, its types and nothing else', () => {
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
-  const foreign = files.filter((path) => !/^(bin\/|dist\/|README\.md$|SECURITY\.md$|LICENSE$|package\.json$)/.test(path));
+  const foreign = files.filter(
+    (path) => !/^(bin\/|dist\/|README\.md$|SECURITY\.md$|LICENSE$|package\.json$)/.test(path),
+  );
   assert.deepEqual(foreign, []);
   assert.deepEqual(
     files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),

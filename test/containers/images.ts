@@ -39,6 +39,7 @@ const SOURCES = [
   'tsconfig.json',
   'tsconfig.build.json',
   'README.md',
+  'SECURITY.md',
   'LICENSE',
 ];
 
