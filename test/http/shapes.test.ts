@@ -267,3 +267,19 @@ test('the host header never reaches an answer (contract §1: baseUrl is never ta
   assert.doesNotMatch(text, /evil/);
   assert.ok(text.includes(`"issuer":"${service.address}/realms/master"`));
 });
+
+test('a secret, and what is about a person, is kept by no cache; public documents once for each origin', async () => {
+  const { access_token } = await login(service);
+  const headers = { authorization: `Bearer ${access_token}` };
+  const clients = `${service.address}/admin/realms/master/clients`;
+  const [client] = (await (await fetch(`${clients}?clientId=admin-cli`, { headers })).json()) as [
+    { id: string },
+  ];
+  const answer = await fetch(`${clients}/${client.id}/client-secret`, { headers });
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('cache-control'), 'no-cache, no-store');
+  for (const path of ['/realms/master', '/realms/master/protocol/openid-connect/certs']) {
+    const published = await fetch(`${service.address}${path}`);
+    assert.equal(published.headers.get('vary'), 'Origin', path);
+  }
+});

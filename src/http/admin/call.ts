@@ -89,5 +89,6 @@ export function answer(call: AdminCall, value: unknown): FastifyReply | Promise<
 /** Sends any JSON value, numbers too. */
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json');
-  return reply.header('cache-control', 'no-cache').send(JSON.stringify(value));
+  if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-cache');
+  return reply.send(JSON.stringify(value));
 }

@@ -42,6 +42,12 @@ function shows(below: string, handle: (call: AdminCall) => unknown): AdminRow {
   return { method: 'GET', path: `/clients/:client${below}`, of: findClient, right: 'viewClients', handle };
 }
 
+/** A secret by itself is not left in a browser's cache. */
+function keptByNobody(call: AdminCall): AdminCall {
+  call.reply.header('cache-control', 'no-cache, no-store');
+  return call;
+}
+
 /** Clients, their secrets, scopes, mappers and sessions; the realm's client scopes (facts §7.2). */
 export const clientRows: readonly AdminRow[] = [
   {
@@ -78,16 +84,16 @@ export const clientRows: readonly AdminRow[] = [
     writes: [theClient],
     handle: (call) => deleteClient(call, call.param('client')),
   },
-  shows('/client-secret', (call) => showSecret(call, call.param('client'))),
+  shows('/client-secret', (call) => showSecret(keptByNobody(call), call.param('client'))),
   {
     method: 'POST',
     path: '/clients/:client/client-secret',
     of: findClient,
     right: 'manageClients',
     writes: [theClient],
-    handle: (call) => renewSecret(call, call.param('client')),
+    handle: (call) => renewSecret(keptByNobody(call), call.param('client')),
   },
-  shows('/client-secret/rotated', (call) => showRotatedSecret(call, call.param('client'))),
+  shows('/client-secret/rotated', (call) => showRotatedSecret(keptByNobody(call), call.param('client'))),
   shows('/service-account-user', (call) => showServiceAccount(call, call.param('client'))),
   shows('/session-count', (call) => countClientSessions(call, call.param('client'), false)),
   shows('/offline-session-count', (call) => countClientSessions(call, call.param('client'), true)),

@@ -51,7 +51,10 @@ function pageRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoin
     handle: async (services, request, reply) => {
       if (!asksForJson(request)) return page.handle(services, request, reply);
       if (method !== 'GET' || url !== account) return notBuilt(request, 'This part of the account API');
-      return sendAnswer(reply.header('cache-control', 'no-cache'), await represent(services, request));
+      return sendAnswer(
+        reply.header('cache-control', 'no-cache, no-store'),
+        await represent(services, request),
+      );
     },
   };
 }

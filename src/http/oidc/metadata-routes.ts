@@ -54,6 +54,8 @@ async function answerUserInfo(services: Services, request: FastifyRequest, reply
 /** Public documents: any origin is echoed, without `Access-Control-Expose-Headers` (observed cors/certs). */
 function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { origin } = request.headers;
+  // A cache between keeps an answer for each origin.
+  reply.header('vary', 'Origin');
   if (origin === undefined) return reply;
   return reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
 }

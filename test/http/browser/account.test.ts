@@ -238,6 +238,7 @@ test('a token gets the account as JSON, for pages of the client’s origin (load
   const answer = await fetch(account(), { headers: { ...headers, origin: client.origin } });
   assert.equal(answer.status, 200);
   assert.match(answer.headers.get('content-type')!, /^application\/json/);
+  assert.equal(answer.headers.get('cache-control'), 'no-cache, no-store');
   assert.equal(answer.headers.get('access-control-allow-origin'), client.origin);
   const profile = (await answer.json()) as Record<string, unknown>;
   assert.equal(profile['username'], 'bob');
