@@ -26,6 +26,8 @@ import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
 
+/** Changes of one list from which tables grow while it is written, as by an import. */
+const MANY_CHANGES = 200;
 /** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
 const CHANGE_MS = 600_000;
 /** Statements that empty what may have grown for years. */
@@ -192,6 +194,7 @@ export class PostgresStore extends SqlStore {
       return {
         isolation: 'serializable',
         statementMilliseconds: CHANGE_MS,
+        fills: (input as Verbs['apply']['in']).changes.length > MANY_CHANGES,
         finish: (client, value) => this.#feed!.announce(client, value as Verbs['apply']['out']),
       };
     if (verb === 'sweep') return { isolation: 'serializable', statementMilliseconds: CHANGE_MS };

@@ -27,6 +27,10 @@ export interface TransactionOptions {
   isolation: 'alone' | 'repeatable' | 'read committed' | 'serializable';
   /** Milliseconds that each statement may run, where not as long as all others. */
   statementMilliseconds?: number | undefined;
+  /**
+   * The transaction fills tables: plans that were made for them when they were small would read them whole for each row.
+   */
+  fills?: boolean;
   /** Statements that belong to the transaction and run before its commit. */
   finish?(client: PoolClient, value: unknown): Promise<void>;
 }
@@ -113,12 +117,16 @@ async function runOnce(
     return await advance(client, steps);
   }
   const limit = options.statementMilliseconds;
-  const begin = `BEGIN ISOLATION LEVEL ${options.isolation.toUpperCase()}`;
+  const begin = [
+    `BEGIN ISOLATION LEVEL ${options.isolation.toUpperCase()}`,
+    ...(limit === undefined ? [] : [`SET LOCAL statement_timeout = ${limit}`]),
+    ...(options.fills === true
+      ? ['SET LOCAL plan_cache_mode = force_custom_plan', 'SET LOCAL enable_seqscan = off']
+      : []),
+  ];
   const sent: Promise<unknown>[] = [];
   // Goes out with the first statement, and the end with the last one: the connection answers in order.
-  const begun = client.query(
-    limit === undefined ? begin : `${begin}; SET LOCAL statement_timeout = ${limit}`,
-  );
+  const begun = client.query(begin.join('; '));
   const named = client.query<{ id: string }>({ name: 'transaction.id', text: TRANSACTION_ID });
   post(sent, begun);
   post(sent, named);
