@@ -30,7 +30,7 @@ const LONGEST_ANSWER = 64 * 1024;
 /** Ports inside a container on which services speak HTTP to people and programs, the likeliest first. */
 const SERVICE_PORTS = [8080, 8443];
 
-/** Where Keycloak, and idkit with `--management-port`, answer for their health. */
+/** Where Keycloak and idkit answer for their health apart from the service. */
 const MANAGEMENT_PORT = 9000;
 
 const UP: Health = { health: 'UP' };
