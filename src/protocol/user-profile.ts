@@ -62,7 +62,7 @@ function usualProfile({ realm }: RealmConfiguration): readonly ProfileAttribute[
     required: name === 'username' || realm.name !== 'master',
     visible: true,
     editable: true,
-    validations: {},
+    validations: name === 'username' ? { 'up-username-not-idn-homograph': {} } : {},
   }));
 }
 

@@ -94,6 +94,19 @@ describe('the page of the user’s own data', () => {
     assert.equal(accountOf(await own.open('profile')).username, 'chosen');
   });
 
+  it('takes no user name of letters that look like Latin ones, as a realm without a profile of its own asks', async () => {
+    const free = await realmWithAccount(world, 'lookalike', { editUsernameAllowed: true });
+    const { user, browser } = await enter(free);
+    // Cyrillic letters, and a ring that is a character of its own.
+    for (const username of ['\u0440\u0430\u0443\u0440\u0430l', 'a\u030angstrom'])
+      await browser.change('profile', { username });
+    assert.equal((await current(user)).username, user.username);
+    assert.equal(
+      doneOf(await browser.change('profile', { username: '\u00e5ngstr\u00f6m' })),
+      'accountUpdatedMessage',
+    );
+  });
+
   it('touches nothing that the realm’s profile does not let users change (facts §10)', async () => {
     const own = await realmWithAccount(world, 'profile');
     const both = { view: ['admin', 'user'], edit: ['admin', 'user'] };
