@@ -1,3 +1,8 @@
+import { badDump } from './dump-window.ts';
+
+/** Realms that are counted: each takes memory, and a service with a tenth of them does not start. */
+const MOST_REALMS = 200_000;
+
 /** Which columns of a dump tell the realms and their users. Names as idkit's and Keycloak's schemas have them. */
 const REALM_TABLES = ['realm'];
 const USER_TABLES = ['account', 'user_entity'];
@@ -38,10 +43,13 @@ export class RealmCounter {
 
   addRealm(id: string, name: string): void {
     this.#names.set(id, name);
+    checkBound(this.#names);
   }
 
   addUser(realmId: string): void {
-    this.#users.set(realmId, (this.#users.get(realmId) ?? 0) + 1);
+    const users = this.#users.get(realmId);
+    this.#users.set(realmId, (users ?? 0) + 1);
+    if (users === undefined) checkBound(this.#users);
   }
 
   /** A dump writes no INSERT or COPY for an empty table: `usersKnown` says that its users' table was declared. */
@@ -51,4 +59,8 @@ export class RealmCounter {
       .map(([id, realm]) => ({ realm, users: this.#users.get(id) ?? 0 }))
       .sort((a, b) => (a.realm < b.realm ? -1 : 1));
   }
+}
+
+function checkBound(realms: ReadonlyMap<string, unknown>): void {
+  if (realms.size > MOST_REALMS) throw badDump(`it holds more than ${MOST_REALMS} realms`);
 }

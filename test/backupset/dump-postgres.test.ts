@@ -177,3 +177,21 @@ test('a mutated dump is read or refused as damage, nothing else', () => {
     { numRuns: 1500 },
   );
 });
+
+test('a statement of endless pieces and rows of endless realms are damage before they fill the memory', () => {
+  damaged(withStatement(`INSERT INTO public.t VALUES (1${',1'.repeat(300_000)});`), 'values', /INSERT INTO/);
+  const columns = ',a text'.repeat(250_000);
+  damaged(withStatement(`CREATE TABLE public.t (a text${columns});`), 'columns', /CREATE TABLE/);
+  const rows = Array.from({ length: 200_000 }, (_, index) => `r${index + 9}\tname\n`).join('');
+  damaged(
+    SMALL.replace('r1\t', () => `${rows}r1\t`),
+    'realms',
+    /more than 200000 realms/,
+  );
+  const users = Array.from({ length: 200_000 }, (_, index) => `u\tr${index + 9}\t\\N\n`).join('');
+  damaged(
+    SMALL.replace('u1\t', () => `${users}u1\t`),
+    'realms of users',
+    /more than 200000 realms/,
+  );
+});

@@ -24,6 +24,9 @@ const SPACE = /[ \t\n]/;
 /** Nothing in either schema is called so, and a line break in a name is how commands were smuggled (CVE-2025-8715). */
 const CONTROL = /\p{Cc}/u;
 
+/** Of one statement: a table has some thousands, `pg_dump --rows-per-insert` may write more. Each takes memory. */
+const MOST_TOKENS = 500_000;
+
 /**
  * Cuts one statement, without its semicolon. pg_dump writes neither comments, dollar quotes nor literals with a prefix
  * (`E''`, `U&''`, `B''`).
@@ -34,6 +37,7 @@ export function tokenize(statement: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
   while (at < statement.length) {
+    if (tokens.length === MOST_TOKENS) throw new NotAllowed(at);
     const sign = statement[at];
     const quoted = sign === "'" || sign === '"' ? endOfQuoted(statement, at, sign) : undefined;
     if (quoted !== undefined) {
