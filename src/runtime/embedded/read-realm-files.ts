@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Environment, parseRealmFile, resolvePlaceholders } from '../../admin/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
@@ -93,7 +94,7 @@ async function readOne(directory: string, name: string, environment: Environment
   const file = join(directory, name);
   let bytes: Buffer;
   try {
-    bytes = await readFile(file);
+    bytes = await readRegular(file);
   } catch (cause) {
     throw new IdkitError('IDKIT_IMPORT', `${file} cannot be read`, { cause });
   }
@@ -105,6 +106,17 @@ async function readOne(directory: string, name: string, environment: Environment
   }
   const digest = createHash('sha256').update(bytes).digest('hex');
   return { name, value: resolvePlaceholders(parseRealmFile(text, file), environment), digest };
+}
+
+/** A link is followed, as the files of a Kubernetes volume are links; a FIFO behind it would keep `serve` for ever. */
+async function readRegular(file: string): Promise<Buffer> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error('it is not a regular file');
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
 }
 
 function isUsersFile(value: unknown): boolean {

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { readRealmFiles } from '../../src/runtime/embedded/read-realm-files.ts';
+import { makeDirectory } from '../procedures/platform.ts';
+
+test('a FIFO among the realm files is refused and does not keep the start waiting; a link to a file is followed', async (t) => {
+  const dir = await makeDirectory(t, 'import');
+  const elsewhere = await makeDirectory(t, 'elsewhere');
+  const file = join(dir, 'acme.json');
+  await writeFile(join(elsewhere, 'acme.json'), '{"realm":"acme"}');
+  await symlink(join(elsewhere, 'acme.json'), file);
+  const [found] = await readRealmFiles(dir, () => undefined);
+  assert.equal(found?.realm, 'acme');
+
+  const refused = { code: 'IDKIT_IMPORT', message: `${file} cannot be read` };
+  execFileSync('mkfifo', [join(elsewhere, 'fifo')]);
+  await rm(file);
+  await symlink(join(elsewhere, 'fifo'), file);
+  await assert.rejects(
+    readRealmFiles(dir, () => undefined),
+    refused,
+  );
+  await rename(join(elsewhere, 'fifo'), file);
+  await assert.rejects(
+    readRealmFiles(dir, () => undefined),
+    refused,
+  );
+});
