@@ -49,7 +49,12 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
       attributes: {},
     });
     assert.deepEqual(userProfileMetadata?.attributes.slice(0, 2), [
-      { name: 'username', required: true, readOnly: true, validators: {} },
+      {
+        name: 'username',
+        required: true,
+        readOnly: true,
+        validators: { 'up-username-not-idn-homograph': {} },
+      },
       { name: 'email', required: true, readOnly: false, validators: {} },
     ]);
     assert.ok(!('userProfileMetadata' in (await ask(token, { metadata: false })).body));
