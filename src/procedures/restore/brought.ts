@@ -153,7 +153,10 @@ async function readYaml(
   const bytes = await readConfigFile(set, name, LONGEST_YAML, { signal });
   if (bytes === undefined) return undefined;
   try {
-    return parse(bytes.toString('utf8'));
+    const document: unknown = parse(bytes.toString('utf8'));
+    // An alias may make a value hold itself, which no text shows.
+    JSON.stringify(document);
+    return document;
   } catch (error) {
     throw new IdkitError('IDKIT_SETTING', `${name} of ${set.name} is not a YAML document`, { cause: error });
   }

@@ -105,7 +105,12 @@ async function readOne(directory: string, name: string, environment: Environment
     throw new IdkitError('IDKIT_IMPORT', `${file} is not UTF-8 text`);
   }
   const digest = createHash('sha256').update(bytes).digest('hex');
-  return { name, value: resolvePlaceholders(parseRealmFile(text, file), environment), digest };
+  try {
+    return { name, value: resolvePlaceholders(parseRealmFile(text, file), environment), digest };
+  } catch (error) {
+    if (!(error instanceof IdkitError) || error.message.startsWith(file)) throw error;
+    throw new IdkitError(error.code, `${file}: ${error.message}`, { cause: error, hints: error.hints });
+  }
 }
 
 /** A link is followed, as the files of a Kubernetes volume are links; a FIFO behind it would keep `serve` for ever. */
