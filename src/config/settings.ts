@@ -42,7 +42,8 @@ export interface Settings {
   /** Addresses or CIDR blocks in private networks that may be called. */
   admin: { protectAdministrators: boolean };
   realmFiles: { remove: boolean };
-  outbound: { privateAddresses: readonly string[] };
+  /** `off`: of a service that is isolated, and calls nobody. */
+  outbound: { privateAddresses: readonly string[]; off?: true };
   /** Empty: all realms. */
   realms: readonly string[];
   backup: { root: string; keepDays: number; keepVersions: number; mirror: string | null };

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { appendFile, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { connectAdmin } from '../../src/client/index.ts';
 import { isolate } from '../../src/procedures/drill/isolate.ts';
 import { backup, drill, renderDrillReport, verify } from '../../src/procedures/index.ts';
 import { openScratch } from '../../src/runtime/open.ts';
@@ -48,6 +50,42 @@ describe('drill', () => {
     await writeFile(join(platform.dir, 'data/db-password'), 'of the live one');
     await backup(await platform.load(), options());
     assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
+  });
+
+  it('sends no logout token, which the real keys sign, to any application', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    let called = 0;
+    const application = createServer((_, response) => {
+      called++;
+      response.end();
+    });
+    await new Promise<void>((resolve) => application.listen(0, '127.0.0.1', resolve));
+    t.after(() => application.close());
+    const { port } = application.address() as { port: number };
+    const service = await platform.serve();
+    const { administrator } = await platform.load();
+    const admin = await connectAdmin({
+      baseUrl: service.address,
+      username: administrator.username,
+      password: administrator.password!,
+    });
+    const send = async (path: string, init: RequestInit = {}) =>
+      fetch(`${service.address}/admin/realms/master/clients${path}`, init);
+    const authorization = `Bearer ${(await admin.accessToken()).reveal()}`;
+    const found = await send('?clientId=admin-cli', { headers: { authorization } });
+    const [client] = (await found.json()) as { id: string; attributes: Record<string, string> }[];
+    const attributes = { ...client!.attributes, 'backchannel.logout.url': `http://127.0.0.1:${port}/` };
+    const put = await send(`/${client!.id}`, {
+      method: 'PUT',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...client, attributes }),
+    });
+    assert.equal(put.status, 204);
+    await service.close();
+    await backup(await platform.load(), options());
+    called = 0;
+    assert.equal((await drill(await platform.load(), options())).outcome, 'passed');
+    assert.equal(called, 0);
   });
 
   it('works beside the running service', async (t) => {

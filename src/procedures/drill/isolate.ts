@@ -91,6 +91,8 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     databasePassword: scratch.databasePassword,
     backup: { ...settings.backup, root: join(dir, 'backups'), mirror: null },
     applications: [],
+    // Its logout tokens are signed with the real keys, and an application that hears of them ends real sessions.
+    outbound: { privateAddresses: [], off: true },
     keycloak: { managementUrl: null, start: null, stop: null },
   };
 }

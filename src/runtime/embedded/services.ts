@@ -96,6 +96,8 @@ function openAnnouncer(
 ): { announcer: SessionEndings; stop: () => void } {
   const stopping = new AbortController();
   const postForm: PostForm = async (url, form) => {
+    if (settings.outbound.off === true)
+      return { outcome: 'refused', detail: 'an isolated service calls nobody' };
     const { isLoopbackUrl, openPostForm } = await import('./post-form.ts');
     const own = isLoopbackUrl(context.baseUrl) ? ['127.0.0.0/8', '::1'] : [];
     return openPostForm([...settings.outbound.privateAddresses, ...own])(url, form);
