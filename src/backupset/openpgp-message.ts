@@ -63,7 +63,7 @@ export async function openMessage(
     const filename = opened.filename ?? '';
     return { outcome: 'opened', bytes: new Uint8Array(opened.data as Uint8Array), filename };
   } catch {
-    // Tampering and a wrong passphrase look alike here; the checksum has already told damage.
+    // Tampering and a wrong passphrase look alike here; damage is already found by the checksum.
     return shape.opensHere ? { outcome: 'wrong passphrase' } : unsupported(shape, file);
   }
 }

@@ -11,7 +11,7 @@ const CHUNK_BYTES = 256 * 1024;
 /** Waits for nothing: a FIFO or a link in the place of a file is refused, not opened. @throws IDKIT_DAMAGED */
 export async function openRegular(dir: string, file: string): Promise<FileHandle> {
   if (file === '' || file === '.' || file === '..' || /[/\0]/.test(file))
-    throw damaged(JSON.stringify(file), 'it is no plain file name');
+    throw damaged(JSON.stringify(file), 'it is not a plain file name');
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let handle: FileHandle;
   try {
@@ -20,12 +20,12 @@ export async function openRegular(dir: string, file: string): Promise<FileHandle
     const code = systemErrorCode(error);
     if (code === 'ENOENT') throw damaged(file, 'it is missing', error);
     if (code === 'ELOOP' || code === 'ENXIO' || code === 'EMLINK')
-      throw damaged(file, 'it is no regular file', error);
+      throw damaged(file, 'it is not a regular file', error);
     return reading(file, () => Promise.reject(error));
   }
   if ((await handle.stat()).isFile()) return handle;
   await handle.close();
-  throw damaged(file, 'it is no regular file');
+  throw damaged(file, 'it is not a regular file');
 }
 
 /** A small file as a whole. @throws IDKIT_DAMAGED where it is missing, irregular or longer than `maxBytes` */

@@ -13,7 +13,7 @@ export type CheckedStatement =
   /** `at`: the place in the statement from which it is not what pg_dump writes. */
   | { allowed: false; at: number };
 
-/** What begins a statement of a dump, and how it goes on. Nothing else is let through. */
+/** The first words of a statement of a dump, and what may follow them. Nothing else passes. */
 const STATEMENTS: Readonly<Record<string, (read: StatementReader) => void>> = {
   'CREATE TABLE': createTable,
   'CREATE UNLOGGED TABLE': createTable,

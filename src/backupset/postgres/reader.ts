@@ -79,7 +79,7 @@ export class StatementReader {
     this.next();
   }
 
-  /** Passes the token that was looked at. */
+  /** Moves past the current token. */
   next(): void {
     this.#next++;
   }
