@@ -55,8 +55,8 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
     ? startWorkers(settings, workers, log)
     : startService(settings, {
         newSecrets: flags['newSecrets'] === true,
-        progress: (message) => context.reporter.note(message),
-        ...(log === undefined ? {} : { log }),
+        // The log has the progress of an import; a terminal without a log gets it as notes.
+        ...(log === undefined ? { progress: (message) => context.reporter.note(message) } : { log }),
       }));
   const stopped = once(context.signal);
   for (const note of service.notes) context.reporter.note(note);
