@@ -1,13 +1,13 @@
-/** The exit codes of contract §3. An unknown code means failure. */
+/** Every exit code of the program with its meaning. A script treats an unknown code as a failure. */
 export const EXIT_CODES = {
   0: 'done',
   1: 'failed',
   2: 'wrong usage or settings',
   3: 'finished, but with findings',
   10: 'not found (backup, realm, user …)',
-  11: 'locked: another idkit procedure is at work, or the service is running where it must be stopped',
+  11: 'locked: another idkit procedure is running, or the service is running and must be stopped first',
   12: 'wrong passphrase or credentials',
-  13: 'damaged: a checksum, archive or dump does not hold; restore refused to begin',
+  13: 'damaged: a checksum, archive or dump is wrong; restore refused to begin',
   14: 'a needed program, container engine or version is missing or too old',
   15: 'unreachable: the database, the service or the engine does not answer in time',
   16: 'restore failed, and the old state is intact',
@@ -18,5 +18,4 @@ export const EXIT_CODES = {
   143: 'ended by SIGTERM',
 } as const;
 
-/** One of the exit codes of contract §3. */
 export type ExitCode = keyof typeof EXIT_CODES;

@@ -3,7 +3,8 @@
 // Must not know: any I/O.
 // Start at errors.ts.
 export { callerSignal, forCaller } from './caller.ts';
-export { ERROR_CATALOGUE, type ErrorCode, IdkitError, systemErrorCode } from './errors.ts';
+export { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from './catalogue.ts';
+export { IdkitError, systemErrorCode } from './errors.ts';
 export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
 export { Secret } from './secret.ts';

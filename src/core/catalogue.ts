@@ -1,0 +1,207 @@
+import type { ExitCode } from './exit-codes.ts';
+
+/** What the reference says about one error code. Every text is plain and ends without a full stop. */
+export interface CatalogueEntry {
+  exit: ExitCode;
+  /** The error in a few words, for tables. */
+  meaning: string;
+  /** The circumstances in which idkit reports the error. */
+  when: string;
+  /** What the operator does next, apart from what the hints of one error add. */
+  advice: string;
+}
+
+/**
+ * Every error that an operator must act on, by its stable code. The catalogue is append-only: a code is never
+ * renamed, renumbered or reused. `docs/reference/errors.md` is made from it.
+ */
+export const ERROR_CATALOGUE = {
+  IDKIT_USAGE: {
+    exit: 2,
+    meaning: 'a command, flag or argument is wrong',
+    when: 'the command line names an unknown command or flag, or a value that the flag does not accept',
+    advice: 'correct the command line; `idkit help COMMAND` lists what the command accepts',
+  },
+  IDKIT_SETTING: {
+    exit: 2,
+    meaning: 'a setting in a flag, the environment, .env or idkit.yaml is wrong',
+    when: 'a setting has an invalid value, an unknown name, or contradicts another setting',
+    advice: 'correct the setting in the place that the message names, then check it with `idkit config show`',
+  },
+  IDKIT_DIRECTORY_MISSING: {
+    exit: 2,
+    meaning: 'the platform directory does not exist',
+    when: '`--dir`, `IDKIT_DIR` or the working directory leads to no platform directory',
+    advice: 'name the right directory with `--dir`, or create a new one with `idkit init`',
+  },
+  IDKIT_DIRECTORY_NOT_WRITABLE: {
+    exit: 1,
+    meaning: 'a directory or file cannot be written',
+    when: 'the file system refuses a write: the permissions forbid it, the file system is read-only, or another kind of file is at the path',
+    advice: 'check the owner, the mode and the mount of the path in the message, then run the command again',
+  },
+  IDKIT_ENV_READABLE: {
+    exit: 2,
+    meaning: '.env can be read by other users',
+    when: 'the mode of `.env` lets the group or other users read or write it; idkit then refuses to use the secrets in it',
+    advice: 'run `chmod 600 .env`; replace the secrets in it if other users have accounts on the machine',
+  },
+  IDKIT_MASTER_KEY_MISSING: {
+    exit: 2,
+    meaning: 'IDKIT_MASTER_KEY is not set',
+    when: 'a command needs the master key, and neither the environment nor `.env` sets it',
+    advice: 'set IDKIT_MASTER_KEY to the key that the database was created with; a backup of `.env` holds it',
+  },
+  IDKIT_MASTER_KEY_INVALID: {
+    exit: 2,
+    meaning: 'IDKIT_MASTER_KEY is not 32 bytes in base64',
+    when: 'the master key was cut off, quoted or encoded in another way',
+    advice: 'set the key as `openssl rand -base64 32` prints it: 44 characters on one line',
+  },
+  IDKIT_MASTER_KEY_WRONG: {
+    exit: 12,
+    meaning: 'IDKIT_MASTER_KEY does not open this database',
+    when: 'the database was encrypted with another master key',
+    advice: 'set the key that belongs to the database; no other key can decrypt the secrets in it',
+  },
+  IDKIT_IMPORT: {
+    exit: 2,
+    meaning: 'a realm file cannot be imported',
+    when: 'a realm file is not valid JSON, has an unknown or invalid field, or contradicts itself',
+    advice: 'correct the place in the file that the message names; nothing of the file was imported',
+  },
+  IDKIT_NOT_YET: {
+    exit: 2,
+    meaning: 'this version does not support the feature yet',
+    when: 'a setting asks for a feature that a later version of idkit provides',
+    advice: 'use the alternative that the message names, or install a newer version of idkit',
+  },
+  IDKIT_PORT_TAKEN: {
+    exit: 1,
+    meaning: 'the address to listen on is in use',
+    when: '`serve` cannot listen because another program uses the port',
+    advice: 'stop the other program, or choose another port with `--port` or `--management-port`',
+  },
+  IDKIT_FAILED: {
+    exit: 1,
+    meaning: 'an operation failed; the message says which and why',
+    when: 'an operation fails for a reason that no other code covers',
+    advice: 'remove the cause that the message names, then run the command again',
+  },
+  IDKIT_FINDINGS: {
+    exit: 3,
+    meaning: 'finished, with findings',
+    when: 'a command did its work and found something that needs attention',
+    advice: 'read the findings in the output; each one says what to do',
+  },
+  IDKIT_NOT_FOUND: {
+    exit: 10,
+    meaning: 'a backup, realm, user, client or session does not exist',
+    when: 'a command names an object that does not exist',
+    advice: 'check the name; the matching `list` command shows the names that exist',
+  },
+  IDKIT_LOCKED: {
+    exit: 11,
+    meaning: 'another idkit procedure is at work on the same place',
+    when: 'two procedures would change the same platform directory or backup root at the same time',
+    advice:
+      'wait until the process in the message has ended; the lock is released when a process ends, even if it is killed',
+  },
+  IDKIT_SERVICE_RUNNING: {
+    exit: 11,
+    meaning: 'the service is running, and it must be stopped first',
+    when: 'a procedure replaces what a running service uses',
+    advice: 'stop the service as the message says, then run the command again',
+  },
+  IDKIT_CREDENTIALS: {
+    exit: 12,
+    meaning: 'wrong passphrase or credentials',
+    when: 'a passphrase does not open a backup, or a service or database rejects the user name and password',
+    advice: 'give the passphrase or credentials that belong to the object in the message',
+  },
+  IDKIT_PASSWORD_METHOD: {
+    exit: 12,
+    meaning: 'the database server asks for the password in a way that does not keep it secret',
+    when: 'the Postgres server requests a method that the `require_auth` parameter of the address does not allow',
+    advice:
+      'configure `scram-sha-256` in `pg_hba.conf` and set the password again, or allow the method with `require_auth`',
+  },
+  IDKIT_DAMAGED: {
+    exit: 13,
+    meaning: 'a checksum, archive, dump or realm file of a backup set is damaged',
+    when: 'a file of a backup set is not what its checksum, seal or format requires',
+    advice: 'do not restore this set; choose another set or a copy of it, and check the disk that it is on',
+  },
+  IDKIT_DATABASE_DAMAGED: {
+    exit: 13,
+    meaning: 'the database file is damaged',
+    when: 'SQLite finds a damaged page, or the file is not a database of idkit',
+    advice: 'keep a copy of the file and restore the latest verified backup',
+  },
+  IDKIT_VERSION: {
+    exit: 14,
+    meaning: 'a program, engine, database or dump is missing, too old, too new or of another kind',
+    when: 'idkit needs a program or a format in a version that is not available',
+    advice: 'install the version that the message names, or use the idkit version that wrote the data',
+  },
+  IDKIT_UNREACHABLE: {
+    exit: 15,
+    meaning: 'the database, service or engine does not answer in time',
+    when: 'a connection is refused, a name does not resolve, or an answer takes too long',
+    advice:
+      'check that the other side is running and that the address, the network and the certificate are right',
+  },
+  IDKIT_RESTORE_UNDONE: {
+    exit: 16,
+    meaning: 'the restore failed and the old state is intact',
+    when: 'a step of a restore failed, and idkit rolled back every change',
+    advice: 'remove the cause that the message names, then start the restore again',
+  },
+  IDKIT_RESTORE_BROKEN: {
+    exit: 17,
+    meaning: 'the restore failed and the operator must act',
+    when: 'a restore stopped after it had begun to replace the old state, and the rollback did not succeed',
+    advice:
+      'remove the cause, then run `idkit restore --resume` to finish the restore or `idkit restore --abort` to roll it back',
+  },
+  IDKIT_NO_SPACE: {
+    exit: 19,
+    meaning: 'no room on the disk',
+    when: 'the disk or the quota is full, or has less room than a procedure needs',
+    advice: 'free space on the file system of the path in the message, then run the command again',
+  },
+  IDKIT_CHANGED: {
+    exit: 1,
+    meaning: 'a record changed each time before idkit could store its own change',
+    when: 'several writers change the same record at the same time, and every retry fails',
+    advice: 'run the command again when the other changes are done',
+  },
+  IDKIT_INTERRUPTED: {
+    exit: 130,
+    meaning: 'interrupted by Ctrl-C',
+    when: 'the process received SIGINT',
+    advice: 'run the command again; the output says if an unfinished restore must be resumed first',
+  },
+  IDKIT_TERMINATED: {
+    exit: 143,
+    meaning: 'ended by SIGTERM',
+    when: 'the process received SIGTERM',
+    advice: 'run the command again; the output says if an unfinished restore must be resumed first',
+  },
+  IDKIT_UNSEALED: {
+    exit: 2,
+    meaning: 'nothing proves who made the backup set: it has no seal, or the seal was not checked',
+    when: 'a restore would use a set whose seal is missing, or whose passphrase was not given',
+    advice:
+      'give the passphrase of the set; `--trust-unsealed` accepts an unsealed set, so use it only if you trust the origin of the set',
+  },
+  IDKIT_BUG: {
+    exit: 70,
+    meaning: 'a bug in idkit',
+    when: 'idkit meets a state that it does not expect',
+    advice: 'report the message and the stack trace; the journal and the logs help to find the cause',
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+/** A stable `IDKIT_…` code. */
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
