@@ -132,7 +132,8 @@ export function readEnvironment(dir: string): Record<string, string> {
   );
 }
 
-async function administratorToken(port: number): Promise<string> {
+/** An access token of the administrator. */
+export async function administratorToken(port: number): Promise<string> {
   const body = await form(port, '/realms/master/protocol/openid-connect/token', {
     grant_type: 'password',
     client_id: 'admin-cli',
