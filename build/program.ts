@@ -22,8 +22,8 @@ const THREADS = [
   'src/store/sqlite/load/load-thread.ts',
   'src/crypto/password-thread.ts',
   'src/crypto/pattern-thread.ts',
-  'src/backupset/gzip-thread.ts',
-  'src/backupset/inspect-thread.ts',
+  'src/backupset/gzip/gzip-thread.ts',
+  'src/backupset/dump/inspect-thread.ts',
 ];
 
 /** What the joined packages load at once and use seldom or never here; it is loaded when it is used. */

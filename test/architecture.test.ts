@@ -237,7 +237,7 @@ test('no file is longer than 400 lines, and most are under 150 (architecture §3
 });
 
 test('the table of what an embedded dump may hold is what the migrations make (node src/store/sqlite/compile-definitions.ts)', () => {
-  const table = readFileSync(join(root, 'src/backupset/sqlite/definitions.ts'), 'utf8');
+  const table = readFileSync(join(root, 'src/backupset/dump/sqlite/definitions.ts'), 'utf8');
   assert.equal(table, renderDefinitions());
 });
 

@@ -1,10 +1,11 @@
-// Backup set: the format of a backup directory (contract §4).
-// Owns: names, manifest, checksums, archive, OpenPGP, SQL-dump reader; read-only unless a writer is asked for.
-// Must not know: databases, containers.
-// Start at contract.ts, then verify-set.ts and set-writer.ts.
-export { extractConfigArchive, listConfigArchive, readConfigFile } from './archive-extract.ts';
-export { writeConfigArchive } from './archive-writer.ts';
-export { parseChecksums, renderChecksums } from './checksums.ts';
+// Backup set: the format of a backup directory, and what is done with its files alone.
+// Owns: names, manifest and checksums (set/), the configuration archive (archive/), SQL dumps (dump/), compression
+// (gzip/), encryption and the seal (openpgp/), verification (verify/), and what a backup root keeps (retention/).
+// Decides whether a set is good. Reads through read-only handles; only `createSetWriter` writes a set.
+// Must not know: databases, containers, when a backup runs.
+// Start at contract.ts, then verify/verify-set.ts and set/writer.ts.
+export { extractConfigArchive, listConfigArchive, readConfigFile } from './archive/extract.ts';
+export { writeConfigArchive } from './archive/writer.ts';
 export {
   type ArchiveEntry,
   type ArchiveReport,
@@ -36,22 +37,27 @@ export {
   type VersionResult,
   type WorkOptions,
 } from './contract.ts';
-export { keycloakSchemaNumber, renderKeycloakVersion } from './dump-facts.ts';
-export { type DumpHead, findDumpHead } from './dump-head.ts';
-export { createDumpInspector, type DumpInspector, readDump } from './dump-inspector.ts';
-export { FOREIGN_STATEMENT } from './dump-psql.ts';
-export { decryptEnvironment, encryptEnvironment } from './environment.ts';
-export { gunzip } from './gunzip.ts';
-export { createGzipWriter, type GzipWriter } from './gzip-writer.ts';
-export { isFuture, listSets, planSetName } from './list-sets.ts';
-export { parseManifest, renderManifest } from './manifest.ts';
-export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './names.ts';
-export { pinSet } from './pinned-set.ts';
-export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention.ts';
-export { checkSeal, makeSeal } from './seal.ts';
-export { openSet } from './set-handle.ts';
-export { createSetWriter } from './set-writer.ts';
-export { definitionsOf, isPlainDefinition, type SqliteDefinition } from './sqlite/index.ts';
-export { findVerdict, putVerdict, removeVerdict } from './verdicts.ts';
-export { verifySet } from './verify-set.ts';
-export { addConfigVersion, addEnvironmentVersion } from './versions.ts';
+export {
+  createDumpInspector,
+  type DumpHead,
+  type DumpInspector,
+  findDumpHead,
+  readDump,
+} from './dump/inspector.ts';
+export { keycloakSchemaNumber, renderKeycloakVersion } from './dump/postgres/facts.ts';
+export { FOREIGN_STATEMENT } from './dump/postgres/psql.ts';
+export { definitionsOf, isPlainDefinition, type SqliteDefinition } from './dump/sqlite/known.ts';
+export { gunzip } from './gzip/gunzip.ts';
+export { createGzipWriter, type GzipWriter } from './gzip/writer.ts';
+export { decryptEnvironment, encryptEnvironment } from './openpgp/environment.ts';
+export { checkSeal, makeSeal } from './openpgp/seal.ts';
+export { deleteSet, judgeSets, planPrune, reapLeftovers } from './retention/prune.ts';
+export { addConfigVersion, addEnvironmentVersion } from './retention/versions.ts';
+export { parseChecksums, renderChecksums } from './set/checksums.ts';
+export { openSet, pinSet } from './set/handle.ts';
+export { isFuture, listSets, planSetName } from './set/list-sets.ts';
+export { parseManifest, renderManifest } from './set/manifest.ts';
+export { formatSetName, parseRealmFileName, parseSetName, realmFileName } from './set/names.ts';
+export { createSetWriter } from './set/writer.ts';
+export { findVerdict, putVerdict, removeVerdict } from './verify/kept-verdicts.ts';
+export { verifySet } from './verify/verify-set.ts';

@@ -4,19 +4,24 @@
 // Must not know: what the settings are used for.
 // Start at settings.ts, then table.ts and load.ts.
 export { parseDuration } from './duration.ts';
-export { checkEnvKeys, parseEnvContent, parseEnvFile, readEnvFile, renderEnvValue } from './env-file.ts';
-export { isGeneratedValue, writeEnvironmentValue } from './env-write.ts';
+export {
+  checkEnvKeys,
+  parseEnvContent,
+  parseEnvFile,
+  readEnvFile,
+  renderEnvValue,
+} from './environment/file.ts';
+export { isGeneratedValue, writeEnvironmentValue } from './environment/write.ts';
 export { type InitResult, initPlatform } from './init.ts';
 export { listenUrl } from './listen-url.ts';
-export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './load.ts';
-export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock.ts';
-export { findHolders, type LockHolder } from './lock-record.ts';
+export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock/lock.ts';
+export { findHolders, type LockHolder } from './lock/record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
 export { nearestName } from './nearest.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase, withoutPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
-export { findPostgresPassword } from './postgres-password.ts';
+export { findPostgresPassword } from './postgres/password.ts';
 export {
   type AuthMethod,
   type PostgresAddress,
@@ -24,9 +29,10 @@ export {
   parsePostgresUrl,
   showPostgresAddress,
   showPostgresHost,
-} from './postgres-url.ts';
-export type { Application, PlatformPaths, SettingSource, Settings } from './settings.ts';
-export { type ShownSetting, showSettings } from './show.ts';
-export { type SettingDoc, settingDocs } from './table.ts';
+} from './postgres/url.ts';
+export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './settings/load.ts';
+export type { Application, PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
+export { type ShownSetting, showSettings } from './settings/show.ts';
+export { type SettingDoc, settingDocs } from './settings/table.ts';
 export { replaceFile } from './write-file.ts';
-export { renderDefaultYaml } from './yaml-template.ts';
+export { renderDefaultYaml } from './yaml/template.ts';

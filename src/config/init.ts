@@ -2,13 +2,13 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Random, Secret, systemRandom } from '../core/index.ts';
 import { renderPlatformFiles } from './compose/files.ts';
-import { renderEnvValue } from './env-file.ts';
-import { GENERATED_MARK } from './env-write.ts';
+import { renderEnvValue } from './environment/file.ts';
+import { GENERATED_MARK } from './environment/write.ts';
 import { checkMasterKey, generateMasterKey } from './master-key.ts';
 import { platformPaths } from './paths.ts';
-import type { PlatformPaths } from './settings.ts';
+import type { PlatformPaths } from './settings/settings.ts';
 import { createFile, notWritable } from './write-file.ts';
-import { renderDefaultYaml } from './yaml-template.ts';
+import { renderDefaultYaml } from './yaml/template.ts';
 
 /** What `initPlatform` did. Paths are absolute. */
 export interface InitResult {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { IdkitError, Secret } from '../core/index.ts';
-import { PASSPHRASE_VARIABLES } from './table.ts';
+import { PASSPHRASE_VARIABLES } from './settings/table.ts';
 
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { IdkitError } from '../core/index.ts';
-import type { PlatformPaths } from './settings.ts';
+import type { PlatformPaths } from './settings/settings.ts';
 
 /**
  * The platform directory (contract §1): `--dir`, else `IDKIT_DIR`, else the current directory if it holds

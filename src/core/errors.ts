@@ -1,5 +1,5 @@
+import type { ExitCode } from './catalogue.ts';
 import { ERROR_CATALOGUE, type ErrorCode } from './catalogue.ts';
-import type { ExitCode } from './exit-codes.ts';
 
 /**
  * An error that the operator must act on; anything else that is thrown is a bug. The message is lower-case without a

@@ -3,12 +3,16 @@
 // Must not know: any I/O.
 // Start at errors.ts.
 export { callerSignal, forCaller } from './caller.ts';
-export { type CatalogueEntry, ERROR_CATALOGUE, type ErrorCode } from './catalogue.ts';
+export {
+  type CatalogueEntry,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  EXIT_CODES,
+  type ExitCode,
+} from './catalogue.ts';
 export { IdkitError, systemErrorCode } from './errors.ts';
-export { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
 export { Secret } from './secret.ts';
-export { inTurns } from './several-turns.ts';
 export { threadModule } from './thread-module.ts';
-export { inTurn, inTurnWithin } from './turns.ts';
+export { inTurn, inTurns, inTurnWithin } from './turns.ts';
 export { untilApplied } from './until-applied.ts';

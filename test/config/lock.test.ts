@@ -103,7 +103,7 @@ test('the record that a killed exclusive holder left does not speak for the shar
 test('kill -9 of the holder frees the lock, and its record is not believed', async (t) => {
   const path = await lockPath(t);
   const program = `
-    const { acquireLock } = await import(${JSON.stringify(new URL('../../src/config/lock.ts', import.meta.url).href)});
+    const { acquireLock } = await import(${JSON.stringify(new URL('../../src/config/lock/lock.ts', import.meta.url).href)});
     await acquireLock(${JSON.stringify(path)}, { mode: 'exclusive', record: { command: 'serve' } });
     console.log('held');
     setInterval(() => {}, 1000);`;

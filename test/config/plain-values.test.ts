@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PLAIN_VALUES } from '../../src/config/plain-values.ts';
-import { SETTING_SCHEMAS } from '../../src/config/schema.ts';
-import type { SettingName } from '../../src/config/table.ts';
+import { PLAIN_VALUES } from '../../src/config/settings/plain-values.ts';
+import { SETTING_SCHEMAS } from '../../src/config/settings/schema.ts';
+import type { SettingName } from '../../src/config/settings/table.ts';
 
 const word = fc.string({ unit: fc.constantFrom(...'aZ09.:-_/@+ \n\\?#%') });
 const value = fc.oneof(

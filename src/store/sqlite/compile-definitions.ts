@@ -29,10 +29,10 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
   return [...found.values()];
 }
 
-/** The module text of `backupset/sqlite/definitions.ts`. */
+/** The module text of `backupset/dump/sqlite/definitions.ts`. */
 export function renderDefinitions(): string {
   return `// Written by \`node src/store/sqlite/compile-definitions.ts\` from the migrations; a test compares the two.
-import type { SqliteDefinition } from './definition.ts';
+import type { SqliteDefinition } from './known.ts';
 
 /** \`PRAGMA application_id\` of idkit's databases. */
 export const SQLITE_APPLICATION = ${APPLICATION_ID};
@@ -46,4 +46,4 @@ export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = ${JSON.stringify(
 }
 
 if (import.meta.main)
-  writeFileSync(new URL('../../backupset/sqlite/definitions.ts', import.meta.url), renderDefinitions());
+  writeFileSync(new URL('../../backupset/dump/sqlite/definitions.ts', import.meta.url), renderDefinitions());

@@ -1,0 +1,145 @@
+import type { Stats } from 'node:fs';
+import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemErrorCode } from '../../core/index.ts';
+import type { ArchiveSource, LeftOut } from '../contract.ts';
+import { linkStaysInside } from './rules.ts';
+import { utf8 } from './tar-header.ts';
+
+/** Something to archive. */
+export interface Found {
+  /** In the archive. */
+  path: string;
+  /** On the disk. */
+  file: string;
+  type: 'file' | 'directory' | 'link';
+  stats: Stats;
+  target?: string;
+}
+
+/** What is to be archived, parents before what lies in them, sorted bytewise; and what is left out. */
+export interface Walk {
+  found: Found[];
+  leftOut: LeftOut[];
+}
+
+/** The environment file as it can be met: by its own number, or as what a link leads to. */
+interface Environment {
+  device: number;
+  inode: number;
+  real: string;
+}
+
+/**
+ * Finds what belongs into the archive of the configuration (contract §3, backup): the directory without the
+ * environment file, files named `.env*`, sockets, FIFOs, devices and links that leave; `idkit.yaml` and
+ * `compose.yaml` beside it.
+ */
+export async function walkSource(source: ArchiveSource): Promise<Walk> {
+  const environment = await environmentOf(source.environmentFile);
+  const walk: Walk = { found: [], leftOut: [] };
+  for (const [path, file] of [
+    ['compose.yaml', source.composeYaml],
+    ['idkit.yaml', source.idkitYaml],
+  ] as const) {
+    const stats = file === undefined ? undefined : await missingAsUndefined(stat(file));
+    if (stats?.isFile() === true && !isEnvironment(stats, environment))
+      walk.found.push({ path, file: file!, type: 'file', stats });
+  }
+  const root =
+    source.configDir === undefined ? undefined : await missingAsUndefined(realpath(source.configDir));
+  if (root !== undefined && (await stat(root)).isDirectory()) await walkConfig(walk, root, environment);
+  return walk;
+}
+
+async function walkConfig(walk: Walk, root: string, environment: Environment | undefined): Promise<void> {
+  const found: Found[] = [];
+  await walkDirectory({ root, found, leftOut: walk.leftOut, environment }, 'config', root);
+  const links = new Map(found.flatMap((one) => (one.type === 'link' ? [[one.path, one.target!]] : [])));
+  for (const one of found) {
+    if (one.type !== 'link' || linkStaysInside(one.path, links)) walk.found.push(one);
+    else if (!(await leadsToEnvironment(one.file, environment)))
+      walk.leftOut.push({ path: belowConfig(one.path), why: 'link leaves' });
+  }
+}
+
+interface Walking {
+  root: string;
+  found: Found[];
+  leftOut: LeftOut[];
+  environment: Environment | undefined;
+}
+
+async function walkDirectory(walking: Walking, path: string, file: string): Promise<void> {
+  const stats = await missingAsUndefined(lstat(file));
+  if (stats === undefined) return;
+  const names = await listNames(walking, path, file);
+  if (names === undefined) return;
+  walking.found.push({ path, file, type: 'directory', stats });
+  for (const name of names) await walkEntry(walking, `${path}/${name}`, join(file, name), name);
+}
+
+async function walkEntry(walking: Walking, path: string, file: string, name: string): Promise<void> {
+  const stats = await missingAsUndefined(lstat(file));
+  const leaveOut = (why: LeftOut['why']) => walking.leftOut.push({ path: belowConfig(path), why });
+  if (stats === undefined) leaveOut('vanished while read');
+  else if (isEnvironment(stats, walking.environment)) return;
+  else if (stats.isSymbolicLink()) {
+    if (await leadsToEnvironment(file, walking.environment)) return;
+    if (name.startsWith('.env')) leaveOut('environment name');
+    else walking.found.push({ path, file, type: 'link', stats, target: await readlink(file) });
+  } else if (name.startsWith('.env')) leaveOut('environment name');
+  else if (stats.isDirectory()) await walkDirectory(walking, path, file);
+  else if (stats.isFile()) walking.found.push({ path, file, type: 'file', stats });
+  else if (stats.isSocket()) leaveOut('socket');
+  else if (stats.isFIFO()) leaveOut('fifo');
+  else leaveOut('device');
+}
+
+/** Names in a directory, sorted bytewise; undefined where it cannot be read. */
+async function listNames(walking: Walking, path: string, file: string): Promise<string[] | undefined> {
+  let raw: Buffer[];
+  try {
+    raw = await readdir(file, { encoding: 'buffer' });
+  } catch (error) {
+    const gone = ['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '');
+    walking.leftOut.push({ path: belowConfig(path), why: gone ? 'vanished while read' : 'unreadable' });
+    return undefined;
+  }
+  return raw.sort(Buffer.compare).flatMap((bytes) => {
+    const name = utf8(bytes);
+    if (name !== undefined) return [name];
+    walking.leftOut.push({ path: belowConfig(`${path}/${bytes.toString('utf8')}`), why: 'name is no UTF-8' });
+    return [];
+  });
+}
+
+function belowConfig(path: string): string {
+  return path === 'config' ? '.' : path.slice('config/'.length);
+}
+
+async function environmentOf(file: string | undefined): Promise<Environment | undefined> {
+  if (file === undefined) return undefined;
+  const stats = await missingAsUndefined(stat(file));
+  if (stats === undefined) return undefined;
+  return { device: stats.dev, inode: stats.ino, real: await realpath(file) };
+}
+
+function isEnvironment(stats: Stats, environment: Environment | undefined): boolean {
+  return environment !== undefined && stats.dev === environment.device && stats.ino === environment.inode;
+}
+
+async function leadsToEnvironment(link: string, environment: Environment | undefined): Promise<boolean> {
+  if (environment === undefined) return false;
+  const stats = await missingAsUndefined(stat(link));
+  return stats !== undefined && isEnvironment(stats, environment);
+}
+
+async function missingAsUndefined<T>(looked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await looked;
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes(systemErrorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { IdkitError } from '../../core/index.ts';
+import type { DumpReport, SetHandle, WorkOptions } from '../contract.ts';
+import { SET_FILES } from '../contract.ts';
+import { gunzip } from '../gzip/gunzip.ts';
+import { POSTGRES_START, PostgresDump } from './postgres/dump.ts';
+import { EmbeddedDump } from './sqlite/dump.ts';
+import { badDump } from './window.ts';
+
+/** A kind is told by the first lines; no dump has more comment than this before its first statement. */
+const HEAD_BYTES = 64 * 1024;
+
+/** Checks SQL as it goes by. */
+export interface DumpInspector {
+  /** @throws IDKIT_DAMAGED at the first thing that no dump holds */
+  write(chunk: Uint8Array): void;
+  /** @throws IDKIT_DAMAGED where the dump does not reach its end line */
+  end(): DumpReport;
+}
+
+/** Tells the dump's kind from its header and reads it as that kind, in bounded memory. */
+export function createDumpInspector(): DumpInspector {
+  let head: Buffer | undefined = Buffer.alloc(0);
+  let inspector: DumpInspector | undefined;
+
+  function begin(whole: boolean): void {
+    if (head === undefined) return;
+    const kind = kindOf(head, whole);
+    if (kind === 'unknown yet') return;
+    inspector = kind === 'postgres' ? new PostgresDump() : new EmbeddedDump();
+    const text = head;
+    head = undefined;
+    inspector.write(text);
+  }
+
+  return {
+    write(chunk) {
+      if (inspector !== undefined) inspector.write(chunk);
+      else {
+        head = Buffer.concat([head ?? Buffer.alloc(0), chunk]);
+        begin(head.length >= HEAD_BYTES);
+      }
+    },
+    end() {
+      begin(true);
+      return inspector!.end();
+    },
+  };
+}
+
+function kindOf(head: Buffer, whole: boolean): 'sqlite' | 'postgres' | 'unknown yet' {
+  const text = head.toString('latin1');
+  const complete = text.slice(0, text.lastIndexOf('\n') + 1);
+  for (const line of complete.split('\n')) {
+    if (line === POSTGRES_START) return 'postgres';
+    if (/^PRAGMA foreign_keys ?= ?OFF;/i.test(line)) return 'sqlite';
+    if (line.trim() !== '' && !line.startsWith('--')) break;
+  }
+  if (!whole && complete.split('\n').every((line) => line.trim() === '' || line.startsWith('--')))
+    return 'unknown yet';
+  throw badDump("it begins like neither idkit's dump nor pg_dump's");
+}
+
+/**
+ * The SQL of a set's dump, checked on the way: the last chunk is handed on only after the gzip stream and the end
+ * line have proven whole, so that a loader that commits at the end never commits half a dump.
+ *
+ * @throws IDKIT_DAMAGED
+ */
+export async function* readDump(set: SetHandle, options: WorkOptions = {}): AsyncGenerator<Buffer> {
+  const inspector = createDumpInspector();
+  let held: Buffer | undefined;
+  for await (const chunk of gunzip(set.stream(SET_FILES.dump, options), SET_FILES.dump)) {
+    inspector.write(chunk);
+    if (held !== undefined) yield held;
+    held = chunk;
+  }
+  inspector.end();
+  if (held !== undefined) yield held;
+}
+
+/** A dump tells what it is within its first comments. */
+const HEAD_LENGTH = 64 * 1024;
+
+/** What the first lines of a set's dump say that it is; they prove nothing. */
+export interface DumpHead {
+  kind: 'sqlite' | 'postgres';
+  /** Of the Postgres server that it was made from. */
+  serverMajor?: number;
+}
+
+/** Undefined where the dump cannot be read so far: its verification tells why. */
+export async function findDumpHead(set: SetHandle): Promise<DumpHead | undefined> {
+  let head = '';
+  try {
+    for await (const chunk of gunzip(set.stream(SET_FILES.dump), SET_FILES.dump)) {
+      head += chunk.toString('latin1');
+      if (head.length >= HEAD_LENGTH) break;
+    }
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+  }
+  if (head === '') return undefined;
+  const lines = head.slice(0, HEAD_LENGTH).split('\n');
+  if (!lines.includes(POSTGRES_START)) return { kind: 'sqlite' };
+  const version = lines.map((line) => /^-- Dumped from database version (\d+)/.exec(line)?.[1]).find(Boolean);
+  return { kind: 'postgres', ...(version === undefined ? {} : { serverMajor: Number(version) }) };
+}

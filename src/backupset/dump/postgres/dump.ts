@@ -1,0 +1,223 @@
+import type { DumpReport } from '../../contract.ts';
+import { shown } from '../../faults.ts';
+import { type CountedTable, RealmCounter } from '../realm-counter.ts';
+import { checkNoNul, skipSpace } from '../statement.ts';
+import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
+import { DumpFacts, type TableReader } from './facts.ts';
+import { endOfPsqlStatement, foreignStatement } from './psql.ts';
+import { checkStatement } from './statements/allowed.ts';
+
+/** The lines that begin and end what pg_dump writes. */
+export const POSTGRES_START = '-- PostgreSQL database dump';
+const POSTGRES_END = '-- PostgreSQL database dump complete';
+
+/** A row of COPY, or a large object's write. */
+const LONGEST = 256 * 1024 * 1024;
+
+const LINE_END = 0x0a;
+const TAB = 0x09;
+
+/**
+ * Reads a plain pg_dump as psql would: COPY blocks are closed, no command of psql's own but `\restrict` and
+ * `\unrestrict`, no statement but those of `checkStatement`, and the end line (contract §3, verify). Whatever is
+ * refused is named with its line.
+ */
+export class PostgresDump {
+  readonly #window = new DumpWindow(LONGEST);
+  readonly #counter = new RealmCounter();
+  #begun = false;
+  #ended = false;
+  /** The last byte that was done with. */
+  #before = LINE_END;
+  /** Of the text that comes next. */
+  #line = 1;
+  /** Where in a COPY block the reader is, if it knows better than where the block was entered. */
+  #row: number | undefined;
+  readonly #facts = new DumpFacts();
+  #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
+
+  write(chunk: Uint8Array): void {
+    checkNoNul(chunk);
+    this.#window.push(chunk, (text) => this.#scan(text));
+  }
+
+  /** @throws IDKIT_DAMAGED where the end line was not reached, or a COPY is open */
+  end(): DumpReport {
+    const rest = this.#window.rest((text) => this.#scan(text));
+    if (this.#copy !== undefined) throw badDump('it is cut off inside the rows of a COPY');
+    if (rest.length > 0 || !this.#ended)
+      throw badDump(`it is cut off: the line ${shown(POSTGRES_END)} does not end it`);
+    const realms = this.#counter.result(false);
+    return {
+      kind: 'postgres',
+      bytes: this.#window.bytes,
+      ...this.#facts.result(),
+      ...(realms === undefined ? {} : { realms }),
+    };
+  }
+
+  #scan(text: Buffer): number {
+    let done = 0;
+    for (;;) {
+      const next = this.#scanOne(text, done);
+      if (next === INCOMPLETE) break;
+      this.#line += countLines(text, done, next);
+      done = next;
+    }
+    if (done > 0) this.#before = text[done - 1]!;
+    return done;
+  }
+
+  #scanOne(text: Buffer, from: number): number {
+    this.#row = undefined;
+    try {
+      return this.#copy === undefined ? this.#scanTop(text, from) : this.#scanCopy(text, from);
+    } catch (error) {
+      if (!(error instanceof BadDump)) throw error;
+      throw error.atLine(this.#line + countLines(text, from, this.#row ?? from));
+    }
+  }
+
+  #scanTop(text: Buffer, from: number): number {
+    const start = skipSpace(text, from);
+    if (text.subarray(from, start).includes(0x0d)) throw badDump('it holds a carriage return outside quotes');
+    if (start > from) return start;
+    if (start === text.length) return INCOMPLETE;
+    const byte = text[start]!;
+    if (byte === 0x2d || byte === 0x5c) return this.#scanLine(text, start, byte);
+    if (this.#ended) throw badDump('a statement follows its end line');
+    const end = endOfPsqlStatement(text, start);
+    if (end === INCOMPLETE) return INCOMPLETE;
+    const statement = text.toString('utf8', start, end - 1);
+    const checked = checkStatement(statement);
+    if (!checked.allowed) throw foreignStatement(statement, checked.at);
+    if (checked.copy === undefined) {
+      this.#facts.statement(statement.replace(/\s+/g, ' '));
+      return end;
+    }
+    if (end >= text.length) return INCOMPLETE;
+    if (text[end] !== 0x0a) throw foreignStatement(statement, statement.length);
+    this.#facts.statement(statement);
+    this.#beginCopy(checked.copy.table.name, checked.copy.columns);
+    return end + 1;
+  }
+
+  /** A comment, or one of psql's commands, each on a line of its own. */
+  #scanLine(text: Buffer, start: number, byte: number): number {
+    const end = text.indexOf('\n', start, 'latin1');
+    if (end < 0) return INCOMPLETE;
+    const line = text.toString('utf8', start, end);
+    // For psql it ends a comment.
+    if (line.includes('\r')) throw badDump('it holds a carriage return outside quotes');
+    if (byte === 0x5c) {
+      if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
+        throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
+    } else if (!line.startsWith('--')) throw badDump(`it holds ${shown(line.slice(0, 60))}`);
+    const marks = byte === 0x5c || line.startsWith(POSTGRES_START);
+    const alone = byte === 0x5c || line === POSTGRES_START || line === POSTGRES_END;
+    const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
+    if (marks && !(alone && first)) throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
+    this.#facts.comment(line);
+    if (line === POSTGRES_START) this.#begun = true;
+    if (line === POSTGRES_END) {
+      if (!this.#begun) throw badDump('its end line comes before its beginning');
+      this.#ended = true;
+    }
+    return end + 1;
+  }
+
+  #beginCopy(table: string, columns: readonly string[]): void {
+    this.#copy = { counted: this.#counter.table(table, columns), told: this.#facts.table(table, columns) };
+  }
+
+  /** Rows up to the line `\.`; `from` is always at the beginning of a line. */
+  #scanCopy(text: Buffer, from: number): number {
+    const { counted, told } = this.#copy!;
+    // Three bytes at a line's beginning tell whether it ends the block.
+    let line = from;
+    let mark = nextMark(text, line);
+    for (;;) {
+      this.#row = line;
+      if (text.length - line < 3) return line === from ? INCOMPLETE : line;
+      if (text[line] === 0x5c && text[line + 1] === 0x2e) {
+        // psql ends the block at `\.` and a line end of either kind; pg_dump writes one of them.
+        if (text[line + 2] !== 0x0a) throw badDump(String.raw`a row of a COPY begins with \.`);
+        this.#copy = undefined;
+        return line + 3;
+      }
+      const skips = counted === undefined && told === undefined;
+      const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
+      if (next === 0) return line === from ? INCOMPLETE : line;
+      if (mark < line) mark = nextMark(text, line);
+      // A server older than 17 takes it for the end of the rows, and loads no more of them.
+      if (mark < next) throw badDump(String.raw`a row of a COPY holds \., which is not alone on its line`);
+      if (counted !== undefined) this.#count(text, counted, line, next - 1);
+      if (told !== undefined) told.add(rowOf(text, told.last, line, next - 1).map(valueIn));
+      line = next;
+    }
+  }
+
+  #count(text: Buffer, counted: CountedTable, start: number, end: number): void {
+    if (counted.counts === 'realm') {
+      const row = rowOf(text, Math.max(counted.id, counted.name), start, end);
+      this.#counter.addRealm(unescaped(row[counted.id]!), unescaped(row[counted.name]!));
+      return;
+    }
+    // Of a million users each is looked at: without a copy of the row.
+    const { realm, serviceAccount } = counted;
+    const last = Math.max(realm, serviceAccount);
+    let person = false;
+    let from = 0;
+    let to = 0;
+    let at = start;
+    for (let column = 0; ; column++) {
+      const begun = at;
+      while (at < end && text[at] !== TAB) at++;
+      if (column === realm) [from, to] = [begun, at];
+      if (column === serviceAccount)
+        person = at - begun === 2 && text[begun] === 0x5c && text[begun + 1] === 0x4e;
+      if (column === last) break;
+      if (at === end) throw badDump('a row of a COPY holds fewer values than it names columns');
+      at++;
+    }
+    if (person) this.#counter.addUser(unescaped(text.toString('utf8', from, to)));
+  }
+}
+
+/** The values of a row up to the one numbered `last`, in COPY's text form. */
+function rowOf(text: Buffer, last: number, start: number, end: number): readonly string[] {
+  const row = text.toString('utf8', start, end).split('\t', last + 1);
+  if (row.length <= last) throw badDump('a row of a COPY holds fewer values than it names columns');
+  return row;
+}
+
+function valueIn(text: string): string | null {
+  return text === String.raw`\N` ? null : unescaped(text);
+}
+
+/** The beginning of the next line that may end a block, else of the last, unfinished line; 0 where there is none. */
+function nextSuspect(text: Buffer, line: number): number {
+  const suspect = text.indexOf('\n\\.', line, 'latin1');
+  if (suspect >= 0) return suspect + 1;
+  const last = text.lastIndexOf(0x0a) + 1;
+  return last > line ? last : 0;
+}
+
+/** The place of the next `\.` whose backslash is not escaped itself; Infinity for none. `from` begins a line. */
+function nextMark(text: Buffer, from: number): number {
+  for (let at = from; ; at += 2) {
+    at = text.indexOf('\\.', at, 'latin1');
+    if (at < 0) return Number.POSITIVE_INFINITY;
+    let first = at;
+    while (first > from && text[first - 1] === 0x5c) first--;
+    if ((at - first) % 2 === 0) return at;
+  }
+}
+
+const ESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
+
+/** A value in COPY's text form. */
+function unescaped(value: string): string {
+  if (!value.includes('\\')) return value;
+  return value.replaceAll(/\\(.)/gs, (_all, sign: string) => ESCAPES[sign] ?? sign);
+}

@@ -1,0 +1,94 @@
+import { Worker } from 'node:worker_threads';
+import { IdkitError, threadModule } from '../../core/index.ts';
+import type { DumpReport } from '../contract.ts';
+import { gunzip } from '../gzip/gunzip.ts';
+import { createDumpInspector } from './inspector.ts';
+
+/** Compressed bytes from which a thread of its own is worth its start. */
+const LARGE_BYTES = 4 * 1024 * 1024;
+/** Chunks that the thread has not taken yet. */
+const CHUNKS_AHEAD = 8;
+
+/** A chunk of the gzip file, or that it was the last. */
+export type ToInspection = Uint8Array<ArrayBuffer> | 'end';
+export type FromInspection = 'taken' | { report: DumpReport } | { damage: string };
+
+/**
+ * Reads the gzip file of a dump to its end. A large one is read in a thread of its own, beside the hashing of its
+ * bytes.
+ *
+ * @param name named in errors
+ * @throws IDKIT_DAMAGED
+ */
+export async function readSql(name: string, content: AsyncIterable<Uint8Array>): Promise<DumpReport> {
+  const iterator = content[Symbol.asyncIterator]();
+  const head: Uint8Array[] = [];
+  for (let bytes = 0; bytes < LARGE_BYTES; ) {
+    const { done, value } = await iterator.next();
+    if (done === true) return inspect(name, head);
+    head.push(value);
+    bytes += value.length;
+  }
+  return inspectInThread(name, head, iterator);
+}
+
+async function inspect(name: string, chunks: readonly Uint8Array[]): Promise<DumpReport> {
+  const inspector = createDumpInspector();
+  for await (const chunk of gunzip(inTurn(chunks), name)) inspector.write(chunk);
+  return inspector.end();
+}
+
+async function* inTurn(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+async function inspectInThread(
+  name: string,
+  head: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): Promise<DumpReport> {
+  const worker = new Worker(threadModule(import.meta.url, './inspect-thread'), { workerData: name });
+  let ahead = 0;
+  let over = false;
+  let wake = () => {};
+  const report = new Promise<DumpReport>((resolve, reject) => {
+    const end = (outcome: () => void) => {
+      over = true;
+      outcome();
+      wake();
+    };
+    worker.on('message', (message: FromInspection) => {
+      if (message === 'taken') {
+        ahead -= 1;
+        wake();
+      } else if ('report' in message) end(() => resolve(message.report));
+      else end(() => reject(new IdkitError('IDKIT_DAMAGED', message.damage)));
+    });
+    worker.on('error', (error) => end(() => reject(error)));
+    worker.on('exit', () => end(() => reject(new IdkitError('IDKIT_FAILED', `reading ${name} ended early`))));
+  });
+  // Told by the await below, unless the content itself cannot be read.
+  report.catch(() => undefined);
+  const give = (chunk: Uint8Array) => {
+    const own = new Uint8Array(chunk);
+    ahead += 1;
+    worker.postMessage(own satisfies ToInspection, [own.buffer]);
+  };
+  try {
+    for (const chunk of head) give(chunk);
+    for (;;) {
+      while (ahead >= CHUNKS_AHEAD && !over)
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      if (over) return await report;
+      const { done, value } = await rest.next();
+      if (done === true) break;
+      give(value);
+    }
+    worker.postMessage('end' satisfies ToInspection);
+    return await report;
+  } finally {
+    await worker.terminate();
+  }
+}

@@ -1,0 +1,254 @@
+import type { DumpReport } from '../../contract.ts';
+import { shown } from '../../faults.ts';
+import { type CountedTable, RealmCounter } from '../realm-counter.ts';
+import { checkNoNul, endOfStatement, skipSpace } from '../statement.ts';
+import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
+import { SQLITE_APPLICATION } from './definitions.ts';
+import { type Places, scanRow, valueText } from './row.ts';
+import { SchemaSeen } from './schema-seen.ts';
+
+/** The line that ends an embedded dump. */
+const EMBEDDED_END = '-- idkit dump complete';
+
+const LINE_END = 0x0a;
+
+/** One row may hold a realm of the largest import, in hex. */
+const LONGEST_ROW = 256 * 1024 * 1024;
+/** Any statement but INSERT is part of the schema. */
+const LONGEST_STATEMENT = 1024 * 1024;
+
+const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
+const INSERT = new RegExp(`^INSERT INTO (${NAME}) ?\\((${NAME}(?:, ?${NAME})*)\\) ?VALUES\\s*`, 'i');
+/** What idkit writes into `meta` is two short rows; of anything else no more than this is kept. */
+const META_ROWS = 1000;
+const META_VALUE = 4096;
+
+interface Insert {
+  columns: number;
+  counted: CountedTable | undefined;
+  /** Where the table `meta` has its two columns. */
+  meta: { name: number; value: number } | undefined;
+  places: Places | undefined;
+  /** A row was read, so a comma or semicolon comes next. */
+  begun: boolean;
+}
+
+/**
+ * Reads an embedded dump and lets through only what idkit's dump writes (contract §3, verify): `PRAGMA
+ * foreign_keys=OFF`, `BEGIN`, the tables and indexes of one version of idkit's schema with rows of plain values,
+ * `PRAGMA user_version|application_id`, `COMMIT`, the end line. Of a version that is newer than this idkit, tables and
+ * indexes that compute nothing. Whatever is refused is named with its line.
+ */
+export class EmbeddedDump {
+  readonly #window = new DumpWindow(LONGEST_ROW);
+  readonly #counter = new RealmCounter();
+  #stage: 'start' | 'pragma' | 'open' | 'committed' | 'ended' = 'start';
+  #insert: Insert | undefined;
+  readonly #pragmas = new Map<string, number>();
+  readonly #schema = new SchemaSeen();
+  /** Of the text that comes next. */
+  #line = 1;
+  /** The last byte that was done with. */
+  #before = LINE_END;
+  readonly #meta = new Map<string, string>();
+
+  write(chunk: Uint8Array): void {
+    checkNoNul(chunk);
+    this.#window.push(chunk, (text) => this.#scan(text));
+  }
+
+  /** @throws IDKIT_DAMAGED where the end line was not reached */
+  end(): DumpReport {
+    const rest = this.#window.rest((text) => this.#scan(text));
+    if (rest.length > 0 || this.#stage !== 'ended')
+      throw badDump(`it is cut off: the line ${shown(EMBEDDED_END)} does not end it`);
+    const schemaVersion = this.#pragmas.get('user_version') ?? 0;
+    if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
+      throw badDump('its PRAGMA application_id is not that of idkit');
+    this.#schema.check(schemaVersion);
+    const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
+    return {
+      kind: 'sqlite',
+      bytes: this.#window.bytes,
+      schemaVersion,
+      ...(realms === undefined ? {} : { realms }),
+      ...(this.#meta.size === 0 ? {} : { meta: this.#meta }),
+    };
+  }
+
+  #scan(text: Buffer): number {
+    let done = 0;
+    for (;;) {
+      const next = this.#scanOne(text, done);
+      if (next === INCOMPLETE) break;
+      this.#line += countLines(text, done, next);
+      done = next;
+    }
+    if (done > 0) this.#before = text[done - 1]!;
+    return done;
+  }
+
+  #scanOne(text: Buffer, from: number): number {
+    try {
+      return this.#insert === undefined ? this.#scanTop(text, from) : this.#scanRows(text, from);
+    } catch (error) {
+      throw error instanceof BadDump ? error.atLine(this.#line) : error;
+    }
+  }
+
+  /** One comment line or statement; for an INSERT only as far as VALUES. */
+  #scanTop(text: Buffer, from: number): number {
+    const start = skipSpace(text, from);
+    if (start > from) return start;
+    if (start === text.length) return INCOMPLETE;
+    if (this.#stage === 'ended') throw badDump('something follows its end line');
+    if (text[start] === 0x2d) return this.#scanComment(text, start);
+    // The shell of sqlite3 takes a line that begins with a dot for a command of its own.
+    if (!/[A-Za-z]/.test(String.fromCharCode(text[start]!))) throw this.#stranger(text, start);
+    if (text.length - start < 12 && text.indexOf(';', start) < 0) return INCOMPLETE;
+    const insert = /^INSERT\s/i.test(text.toString('latin1', start, start + 7));
+    return insert ? this.#beginInsert(text, start) : this.#scanStatement(text, start);
+  }
+
+  #scanComment(text: Buffer, start: number): number {
+    const end = text.indexOf('\n', start, 'latin1');
+    if (end < 0) return this.#bounded(text, start);
+    const line = text.toString('utf8', start, end);
+    if (!line.startsWith('--')) throw this.#stranger(text, start);
+    const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
+    if (line.startsWith(EMBEDDED_END) && !(first && line === EMBEDDED_END))
+      throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
+    if (line === EMBEDDED_END) {
+      if (this.#stage !== 'committed') throw badDump('its end line comes before COMMIT');
+      this.#stage = 'ended';
+    }
+    return end + 1;
+  }
+
+  #scanStatement(text: Buffer, start: number): number {
+    const end = endOfStatement(text, start);
+    if (end === INCOMPLETE) return this.#bounded(text, start);
+    if (end - start > LONGEST_STATEMENT) throw badDump('a statement of its schema is too long');
+    this.#checkStatement(text.toString('utf8', start, end - 1).trim());
+    return end;
+  }
+
+  #bounded(text: Buffer, start: number): typeof INCOMPLETE {
+    if (text.length - start > LONGEST_STATEMENT) throw badDump('a statement of its schema is too long');
+    return INCOMPLETE;
+  }
+
+  #checkStatement(statement: string): void {
+    const words = statement.replaceAll(/\s+/g, ' ');
+    if (this.#stage === 'start') {
+      if (!/^PRAGMA foreign_keys ?= ?OFF$/i.test(words)) throw this.#refused(statement);
+      this.#stage = 'pragma';
+    } else if (this.#stage === 'pragma') {
+      if (!/^BEGIN( TRANSACTION)?$/i.test(words)) throw this.#refused(statement);
+      this.#stage = 'open';
+    } else if (this.#stage === 'open') this.#checkInside(statement, words);
+    else throw this.#refused(statement);
+  }
+
+  #checkInside(statement: string, words: string): void {
+    if (/^COMMIT( TRANSACTION)?$/i.test(words)) {
+      this.#stage = 'committed';
+      return;
+    }
+    const [, pragma = '', value] =
+      /^PRAGMA (user_version|application_id) ?= ?(-?\d{1,10})$/.exec(words) ?? [];
+    if (pragma !== '' && !this.#pragmas.has(pragma)) this.#pragmas.set(pragma, Number(value));
+    else if (/^CREATE /.test(statement)) this.#schema.add(statement, this.#line);
+    else throw this.#refused(statement);
+  }
+
+  #beginInsert(text: Buffer, start: number): number {
+    const head = text.toString('utf8', start, Math.min(text.length, start + 65_536));
+    const match = INSERT.exec(head);
+    if (match === null) {
+      // The head of an INSERT is short; what does not match within that much never will.
+      if (text.length - start < 65_536 && !/\bVALUES\b/i.test(head) && !head.includes(';')) return INCOMPLETE;
+      throw this.#stranger(text, start);
+    }
+    if (match[0].length === head.length) return INCOMPLETE;
+    if (this.#stage !== 'open') throw this.#refused(match[0]);
+    if (isSystemName(match[1]!)) throw this.#refused(match[0]);
+    const columns = (match[2]!.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
+    const table = unquoted(match[1]!);
+    this.#schema.checkColumns(table, columns);
+    const counted = this.#counter.table(table, columns);
+    const meta = table === 'meta' ? metaColumns(columns) : undefined;
+    const places =
+      counted === undefined && meta === undefined ? undefined : new Int32Array(columns.length * 2);
+    this.#insert = { columns: columns.length, counted, meta, places, begun: false };
+    return start + Buffer.byteLength(match[0]);
+  }
+
+  /** Rows as far as they go, and the semicolon. */
+  #scanRows(text: Buffer, from: number): number {
+    const insert = this.#insert!;
+    let done = from;
+    for (;;) {
+      let at = skipSpace(text, done);
+      if (at >= text.length) return done === from ? INCOMPLETE : done;
+      if (insert.begun) {
+        if (text[at] === 0x3b) {
+          this.#insert = undefined;
+          return at + 1;
+        }
+        if (text[at] !== 0x2c) throw badDump('a row of an INSERT is followed by something else than , or ;');
+        at = skipSpace(text, at + 1);
+        if (at >= text.length) return done === from ? INCOMPLETE : done;
+      }
+      const end = scanRow(text, at, insert.columns, insert.places);
+      if (end === INCOMPLETE) return done === from ? INCOMPLETE : done;
+      if (insert.counted !== undefined) this.#count(text, insert.counted, insert.places!);
+      if (insert.meta !== undefined) this.#keepMeta(text, insert.meta, insert.places!);
+      insert.begun = true;
+      done = end;
+    }
+  }
+
+  #count(text: Buffer, counted: CountedTable, places: Places): void {
+    const value = (column: number) => valueText(text, places[column * 2]!, places[column * 2 + 1]!);
+    if (counted.counts === 'realm')
+      this.#counter.addRealm(value(counted.id) ?? '', value(counted.name) ?? '');
+    else if ((value(counted.serviceAccount) ?? '0') === '0')
+      this.#counter.addUser(value(counted.realm) ?? '');
+  }
+
+  #keepMeta(text: Buffer, { name, value }: NonNullable<Insert['meta']>, places: Places): void {
+    const short = [name, value].every(
+      (column) => places[column * 2 + 1]! - places[column * 2]! <= META_VALUE,
+    );
+    if (!short || this.#meta.size >= META_ROWS) return;
+    const read = (column: number) => valueText(text, places[column * 2]!, places[column * 2 + 1]!) ?? '';
+    this.#meta.set(read(name), read(value));
+  }
+
+  #stranger(text: Buffer, start: number) {
+    return this.#refused(text.toString('utf8', start, Math.min(text.length, start + 200)));
+  }
+
+  #refused(statement: string) {
+    return badDump(`idkit's dump never holds ${shown(statement.slice(0, 60))} ${placeOf(this.#stage)}`);
+  }
+}
+
+function metaColumns(columns: readonly string[]): Insert['meta'] {
+  const [name, value] = [columns.indexOf('name'), columns.indexOf('value')];
+  return name < 0 || value < 0 ? undefined : { name, value };
+}
+
+function placeOf(stage: string): string {
+  if (stage === 'start') return 'as its first statement';
+  return stage === 'open' ? 'among its statements' : 'at that place';
+}
+
+function unquoted(name: string): string {
+  return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
+}
+
+function isSystemName(name: string): boolean {
+  return unquoted(name).toLowerCase().startsWith('sqlite_');
+}

@@ -1,0 +1,125 @@
+import { badDump, INCOMPLETE } from '../window.ts';
+
+const QUOTE = 0x27;
+const COMMA = 0x2c;
+const OPEN = 0x28;
+const CLOSE = 0x29;
+
+const HEX = new Uint8Array(256);
+for (const digit of '0123456789abcdefABCDEF') HEX[digit.charCodeAt(0)] = 1;
+const NUMERIC = new Uint8Array(256);
+for (const digit of '0123456789+-.eE') NUMERIC[digit.charCodeAt(0)] = 1;
+
+const CAST_START = Buffer.from("CAST(X'");
+const CAST_END = Buffer.from("' AS TEXT)");
+const NULL_WORD = Buffer.from('NULL');
+
+/** Where the values of wanted columns lie, by the column's place in the row: start at 2i, end at 2i + 1. */
+export type Places = Int32Array;
+
+/**
+ * Reads one row `(value,…)` that begins at `start`: strings, blobs, numbers, NULL and `CAST(X'…' AS TEXT)`, no
+ * expression. Returns the place after it, or INCOMPLETE.
+ *
+ * @throws IDKIT_DAMAGED for anything else, or another count of values than `columns`
+ */
+export function scanRow(text: Uint8Array, start: number, columns: number, places?: Places): number {
+  if (text[start] !== OPEN) throw badDump('a row of an INSERT does not begin with (');
+  let at = start + 1;
+  for (let column = 0; ; column++) {
+    if (column === columns) throw badDump('a row holds more values than its INSERT names columns');
+    const end = scanValue(text, at);
+    if (end === INCOMPLETE || end >= text.length) return INCOMPLETE;
+    if (places !== undefined) {
+      places[column * 2] = at;
+      places[column * 2 + 1] = end;
+    }
+    const next = text[end];
+    if (next === COMMA) at = text[end + 1] === 0x20 ? end + 2 : end + 1;
+    else if (next === CLOSE) {
+      if (column + 1 !== columns) throw badDump('a row holds fewer values than its INSERT names columns');
+      return end + 1;
+    } else throw badDump('a value of an INSERT is followed by something else than , or )');
+  }
+}
+
+function scanValue(text: Uint8Array, start: number): number {
+  const first = text[start];
+  if (first === undefined) return INCOMPLETE;
+  if (first === QUOTE) return scanString(text, start + 1);
+  if (NUMERIC[first] === 1) return scanNumber(text, start);
+  if (first === 0x58 || first === 0x78) return scanHex(text, start + 1, false);
+  if (first === 0x4e) return scanWord(text, start, NULL_WORD);
+  if (first === 0x43) {
+    const hex = scanWord(text, start, CAST_START);
+    return hex === INCOMPLETE ? INCOMPLETE : scanHex(text, hex - 1, true);
+  }
+  throw badDump('an INSERT holds something that is no plain value');
+}
+
+function scanString(text: Uint8Array, start: number): number {
+  let at = start;
+  for (;;) {
+    at = nextQuote(text, at);
+    if (at === INCOMPLETE || at + 1 === text.length) return INCOMPLETE;
+    if (text[at + 1] !== QUOTE) return at + 1;
+    at += 2;
+  }
+}
+
+/** Bytes that are looked at one by one: for the many short texts a call of `indexOf` costs more than it saves. */
+const SHORT_TEXT = 40;
+
+function nextQuote(text: Uint8Array, from: number): number {
+  const near = Math.min(text.length, from + SHORT_TEXT);
+  for (let at = from; at < near; at++) if (text[at] === QUOTE) return at;
+  return near === text.length ? INCOMPLETE : text.indexOf(QUOTE, near);
+}
+
+function scanNumber(text: Uint8Array, start: number): number {
+  let at = start;
+  let plain = true;
+  while (at < text.length && NUMERIC[text[at]!] === 1) {
+    if (text[at]! < 0x30 || text[at]! > 0x39) plain = false;
+    at++;
+  }
+  if (at === text.length) return at - start > 64 ? bad() : INCOMPLETE;
+  if (plain) return at;
+  const number = Buffer.from(text.buffer, text.byteOffset + start, at - start).toString('latin1');
+  return /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(number) ? at : bad();
+
+  function bad(): never {
+    throw badDump('an INSERT holds a number that is none');
+  }
+}
+
+/** `start` is at the opening quote. */
+function scanHex(text: Uint8Array, start: number, cast: boolean): number {
+  if (start >= text.length) return INCOMPLETE;
+  if (text[start] !== QUOTE) throw badDump('an INSERT holds something that is no plain value');
+  let at = start + 1;
+  while (at < text.length && HEX[text[at]!] === 1) at++;
+  if (at === text.length) return INCOMPLETE;
+  if (text[at] !== QUOTE || (at - start) % 2 === 0)
+    throw badDump('an INSERT holds a blob that is not in hex');
+  return cast ? scanWord(text, at, CAST_END) : at + 1;
+}
+
+function scanWord(text: Uint8Array, start: number, word: Uint8Array): number {
+  for (let index = 0; index < word.length; index++) {
+    if (start + index >= text.length) return INCOMPLETE;
+    if (text[start + index] !== word[index])
+      throw badDump('an INSERT holds something that is no plain value');
+  }
+  return start + word.length;
+}
+
+/** A scanned value as text: strings as they are, blobs as hex, numbers as written; undefined for NULL. */
+export function valueText(text: Buffer, start: number, end: number): string | undefined {
+  const literal = text.toString('utf8', start, end);
+  if (literal === 'NULL') return undefined;
+  if (literal.startsWith("'")) return literal.slice(1, -1).replaceAll("''", "'");
+  if (literal.startsWith('CAST('))
+    return Buffer.from(literal.slice(CAST_START.length, -CAST_END.length), 'hex').toString('utf8');
+  return literal;
+}

@@ -1,0 +1,80 @@
+import { createGunzip, constants as zlib } from 'node:zlib';
+import { damaged } from '../faults.ts';
+
+const INPUT_AHEAD = 512 * 1024;
+const OUTPUT_CHUNK = 256 * 1024;
+const OUTPUT_AHEAD = 2 * 1024 * 1024;
+
+/**
+ * The text of a gzip file to its end, checksum and length included. Several members are read as one stream; zeros
+ * after the last one are let through, as gzip does; anything else there is damage (contract §3, verify). The
+ * source is read to its end where the text is.
+ *
+ * @param file named in errors
+ * @throws IDKIT_DAMAGED
+ */
+export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Buffer> {
+  const inflater = createGunzip({
+    chunkSize: OUTPUT_CHUNK,
+    writableHighWaterMark: INPUT_AHEAD,
+    readableHighWaterMark: OUTPUT_AHEAD,
+    finishFlush: zlib.Z_FINISH,
+  } as Parameters<typeof createGunzip>[0]);
+  const feeding = feed(source, inflater);
+  // Told below, once what came out was handed on.
+  feeding.catch(() => undefined);
+  try {
+    for await (const chunk of inflater) yield chunk as Buffer;
+    const fed = await feeding;
+    if (fed.bytes === 0) throw damaged(file, 'it is empty');
+    if (fed.lastNonZero >= inflater.bytesWritten)
+      throw damaged(file, 'something follows the end of its gzip stream');
+  } catch (error) {
+    if (isZlibError(error)) throw damaged(file, `its gzip stream does not hold: ${error.message}`, error);
+    throw error;
+  } finally {
+    inflater.destroy();
+    await feeding.catch(() => undefined);
+  }
+}
+
+interface Fed {
+  bytes: number;
+  /** Offset of the last byte that is not zero; -1 where there is none. */
+  lastNonZero: number;
+}
+
+async function feed(
+  source: AsyncIterable<Uint8Array>,
+  inflater: ReturnType<typeof createGunzip>,
+): Promise<Fed> {
+  const fed: Fed = { bytes: 0, lastNonZero: -1 };
+  let wake = () => {};
+  for (const event of ['drain', 'close']) inflater.on(event, () => wake());
+  try {
+    for await (const chunk of source) {
+      const last = chunk.findLastIndex((byte) => byte !== 0);
+      if (last >= 0) fed.lastNonZero = fed.bytes + last;
+      fed.bytes += chunk.length;
+      // After the last member only the rest is looked at.
+      if (inflater.destroyed) break;
+      if (inflater.readableEnded) continue;
+      const room = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      if (!inflater.write(chunk) && !inflater.destroyed) await room;
+    }
+    inflater.end();
+    return fed;
+  } catch (error) {
+    inflater.destroy(error as Error);
+    throw error;
+  }
+}
+
+function isZlibError(error: unknown): error is Error {
+  const code = (error as { code?: unknown } | null)?.code;
+  return (
+    error instanceof Error && typeof code === 'string' && /^(Z_|ERR_(BUFFER_TOO_LARGE|TRAILING))/.test(code)
+  );
+}

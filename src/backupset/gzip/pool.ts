@@ -1,0 +1,63 @@
+import { Worker } from 'node:worker_threads';
+import { threadModule } from '../../core/index.ts';
+import type { GzipJob, GzipJobDone } from './block.ts';
+
+/** A compressed block. */
+export interface Deflated {
+  /** Lies in the memory where it fits. */
+  output: Uint8Array;
+  /** The job's, to be used again. */
+  memory: ArrayBuffer;
+}
+
+interface Waiting {
+  resolve(deflated: Deflated): void;
+  reject(error: unknown): void;
+}
+
+/** Threads that compress blocks. Jobs are spread in turn and may end in any order. */
+export class GzipPool {
+  readonly #workers: readonly Worker[];
+  readonly #waiting = new Map<number, Waiting>();
+  #next = 0;
+  #failure: unknown;
+
+  constructor(threads: number) {
+    this.#workers = Array.from({ length: threads }, () => this.#start());
+  }
+
+  #start(): Worker {
+    const worker = new Worker(threadModule(import.meta.url, './gzip-thread'));
+    worker.unref();
+    worker.on('message', ({ id, memory, output }: GzipJobDone) => {
+      const bytes = 'apart' in output ? output.apart : new Uint8Array(memory, 0, output.bytes);
+      this.#waiting.get(id)?.resolve({ output: bytes, memory });
+      this.#waiting.delete(id);
+    });
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('a compression thread ended')));
+    return worker;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#failure);
+    this.#waiting.clear();
+  }
+
+  /** The memory is moved to the thread, and comes back with the output. */
+  deflate(job: Omit<GzipJob, 'id'>): Promise<Deflated> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    const id = this.#next++;
+    const worker = this.#workers[id % this.#workers.length]!;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      worker.ref();
+      worker.postMessage({ ...job, id } satisfies GzipJob, [job.memory]);
+    });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+  }
+}

@@ -1,0 +1,139 @@
+import { crc32 } from 'node:zlib';
+import { deflateBlock, WINDOW_BYTES } from './block.ts';
+import { type Deflated, GzipPool } from './pool.ts';
+
+const BLOCK_BYTES = 512 * 1024;
+/** Measured on dumps: two fifths less work than level 6 for 3 to 4 % more bytes; level 4 saves a fifth for 1 to 2 %. */
+const LEVEL = 3;
+/** Deflate, no name, no time, made on Unix (RFC 1952 §2.3): equal input gives equal bytes. */
+const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3);
+/** An empty last block. */
+const LAST_BLOCK = Uint8Array.of(0x03, 0x00);
+
+/** A gzip stream being written. After a rejection only `abort` may be called. */
+export interface GzipWriter {
+  /** Resolves once there is room for more; the chunk may be used again at once. */
+  write(chunk: Uint8Array): Promise<void>;
+  /** Writes what is left and the trailer. */
+  end(): Promise<void>;
+  /** Stops the threads; what the sink got is no gzip file. Idempotent, harmless after `end`. */
+  abort(): Promise<void>;
+}
+
+/**
+ * Writes one gzip member, compressed in blocks by worker threads; each block knows the 32 KiB before it, so that
+ * the result is as small as one thread's. One member, because a cut between members cannot be seen. Input below
+ * one block is compressed here, without a thread. `sink` is called in order, one call at a time.
+ */
+export function createGzipWriter(
+  sink: (chunk: Uint8Array) => Promise<void>,
+  options: { level?: number; threads?: number; signal?: AbortSignal } = {},
+): GzipWriter {
+  return new BlockGzip(sink, options.level ?? LEVEL, options.threads ?? 2, options.signal);
+}
+
+class BlockGzip implements GzipWriter {
+  readonly #sink: (chunk: Uint8Array) => Promise<void>;
+  readonly #level: number;
+  readonly #threads: number;
+  readonly #signal: AbortSignal | undefined;
+  #pool: GzipPool | undefined;
+  #memory = new ArrayBuffer(WINDOW_BYTES + BLOCK_BYTES);
+  #filled = 0;
+  /** Bytes of the text before the block that lie before it in the memory. */
+  #before = 0;
+  /** Memory of blocks that are with the sink, to be used again. */
+  readonly #free: ArrayBuffer[] = [];
+  #crc = 0;
+  #bytes = 0n;
+  /** The writes still to come, in order; each resolves when its block is with the sink. */
+  readonly #pending: Promise<void>[] = [];
+  #tail: Promise<void>;
+
+  constructor(
+    sink: (chunk: Uint8Array) => Promise<void>,
+    level: number,
+    threads: number,
+    signal?: AbortSignal,
+  ) {
+    this.#sink = sink;
+    this.#level = level;
+    this.#threads = threads;
+    this.#signal = signal;
+    this.#tail = this.#append(Promise.resolve(HEADER), Promise.resolve());
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#signal?.throwIfAborted();
+    this.#crc = crc32(chunk, this.#crc);
+    this.#bytes += BigInt(chunk.length);
+    let taken = 0;
+    while (taken < chunk.length) {
+      const part = chunk.subarray(taken, taken + BLOCK_BYTES - this.#filled);
+      new Uint8Array(this.#memory, WINDOW_BYTES + this.#filled).set(part);
+      this.#filled += part.length;
+      taken += part.length;
+      if (this.#filled === BLOCK_BYTES) await this.#dispatch();
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (this.#filled > 0) {
+      const job = this.#job();
+      const pool = this.#pool;
+      const output =
+        pool === undefined
+          ? Promise.resolve(deflateBlock(job))
+          : pool.deflate(job).then((deflated) => deflated.output);
+      this.#tail = this.#append(output, this.#tail);
+    }
+    const trailer = Buffer.alloc(LAST_BLOCK.length + 8);
+    trailer.set(LAST_BLOCK);
+    trailer.writeUInt32LE(this.#crc, LAST_BLOCK.length);
+    trailer.writeUInt32LE(Number(this.#bytes & 0xffffffffn), LAST_BLOCK.length + 4);
+    await this.#append(Promise.resolve(trailer), this.#tail);
+    await this.#pool?.close();
+  }
+
+  async abort(): Promise<void> {
+    await this.#pool?.close();
+    await this.#tail.catch(() => undefined);
+  }
+
+  #job() {
+    return { level: this.#level, memory: this.#memory, before: this.#before, bytes: this.#filled };
+  }
+
+  async #dispatch(): Promise<void> {
+    this.#pool ??= new GzipPool(this.#threads);
+    const memory = this.#free.pop() ?? new ArrayBuffer(WINDOW_BYTES + BLOCK_BYTES);
+    new Uint8Array(memory).set(new Uint8Array(this.#memory, BLOCK_BYTES, WINDOW_BYTES));
+    const deflated = this.#pool.deflate(this.#job());
+    this.#memory = memory;
+    this.#before = WINDOW_BYTES;
+    this.#filled = 0;
+    this.#tail = this.#append(
+      deflated.then(({ output }) => output),
+      this.#tail,
+    );
+    const free = this.#recycled(deflated, this.#tail);
+    free.catch(() => undefined);
+    this.#pending.push(free);
+    // Two blocks per thread: one at work, one waiting.
+    while (this.#pending.length > this.#threads * 2) await this.#pending.shift();
+  }
+
+  async #recycled(deflated: Promise<Deflated>, written: Promise<void>): Promise<void> {
+    await written;
+    this.#free.push((await deflated).memory);
+  }
+
+  #append(output: Promise<Uint8Array>, before: Promise<void>): Promise<void> {
+    output.catch(() => undefined);
+    const written = before.then(async () => this.#sink(await output));
+    // Told by the await of whoever waits for room or for the end.
+    written.catch(() => undefined);
+    return written;
+  }
+}

@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import type { SealedList, SetHandle, SetProblem } from '../contract.ts';
+import { SET_FILES } from '../contract.ts';
+import { damaged, problemOf, shown } from '../faults.ts';
+import { CHECKSUMS_MAX_BYTES, parseChecksums, renderChecksums } from '../set/checksums.ts';
+import { parseSetName } from '../set/names.ts';
+import { decryptEnvironment, LONGEST_MESSAGE, messageFault } from './environment.ts';
+import { encryptMessage, inspectMessage, openMessage } from './message.ts';
+
+const FILE = SET_FILES.seal;
+
+/** A seal is two lines, encrypted. */
+const SEAL_MAX_BYTES = 64 * 1024;
+
+/**
+ * The seal of a set (contract §4): what `gpg --decrypt seal.gpg | sha256sum -c` reads, and the set's name in a comment,
+ * so that a whole set does not pass under the name of another.
+ */
+export async function makeSeal(name: string, sha256: string, passphrase: Secret): Promise<Uint8Array> {
+  const text = `# set ${name}\n${renderChecksums([{ name: SET_FILES.checksums, sha256 }])}`;
+  return encryptMessage(Buffer.from(text), passphrase);
+}
+
+/**
+ * Reads the checksums of a set, once, and checks its seal, before anything else of the set is believed. Whether a set
+ * without a seal should have one is decided from its other files.
+ *
+ * @param passphrase absent: the seal is not opened
+ */
+export async function checkSeal(set: SetHandle, passphrase: Secret | undefined): Promise<SealedList> {
+  const problems: SetProblem[] = [];
+  const notes: string[] = [];
+  const list = await attempt(SET_FILES.checksums, problems, async () => {
+    const text = await set.read(SET_FILES.checksums, CHECKSUMS_MAX_BYTES);
+    const sha256 = createHash('sha256').update(text).digest('hex');
+    return { entries: parseChecksums(text), bytes: text.length, sha256 };
+  });
+  const read = { problems, notes, ...(list === undefined ? {} : { list }) };
+  if (!set.names.includes(FILE)) {
+    notes.push('the set is unsealed: whether somebody changed it cannot be checked');
+    return { ...read, seal: 'unsealed' };
+  }
+  const message = await attempt(FILE, problems, () => set.read(FILE, SEAL_MAX_BYTES));
+  if (message === undefined) return { ...read, seal: 'broken' };
+  if (list !== undefined) list.bytes += message.length;
+  if (passphrase === undefined) {
+    const shape = await inspectMessage(message, FILE);
+    if (shape.outcome === 'message') notes.push(`${FILE} was not opened: no passphrase was given`);
+    else problems.push(problemOf(FILE, messageFault(FILE, shape)));
+    return { ...read, seal: shape.outcome === 'damaged' ? 'broken' : 'not checked' };
+  }
+  const opened = await attempt(FILE, problems, () => openSeal(set, message, passphrase));
+  if (opened === undefined) return { ...read, seal: problems.some(isDamage) ? 'broken' : 'not checked' };
+  if (list === undefined) return { ...read, seal: 'broken' };
+  const held = await attempt(FILE, problems, async () => holdAgainst(opened, list.sha256, set.name));
+  if (held === undefined) return { ...read, seal: 'broken' };
+  if (held.name !== set.name) notes.push(`the set was made as ${held.name}`);
+  return { ...read, seal: 'holds' };
+}
+
+/** @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION */
+async function openSeal(set: SetHandle, message: Uint8Array, passphrase: Secret): Promise<Uint8Array> {
+  const opened = await openMessage(message, passphrase, FILE, SEAL_MAX_BYTES);
+  if (opened.outcome === 'opened') return opened.bytes;
+  if (opened.outcome !== 'damaged' && (await opensEnvironment(set, passphrase)))
+    throw damaged(FILE, `it does not open with the passphrase that opens ${SET_FILES.environment}`);
+  throw messageFault(FILE, opened);
+}
+
+/** The seal is not among the checksums, so env.gpg distinguishes a wrong passphrase from a changed seal. */
+async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boolean> {
+  if (!set.names.includes(SET_FILES.environment)) return false;
+  const problems: SetProblem[] = [];
+  const message = await attempt(SET_FILES.environment, problems, () =>
+    set.read(SET_FILES.environment, LONGEST_MESSAGE),
+  );
+  return message !== undefined && (await decryptEnvironment(message, passphrase)).outcome === 'opened';
+}
+
+/** @throws IDKIT_DAMAGED if it is not a seal, or not the seal of this set */
+function holdAgainst(text: Uint8Array, sha256: string, name: string): { name: string } {
+  const sealed = parseSeal(text);
+  // A directory that no backup named may have any name (contract §3, verify).
+  if (parseSetName(name) !== undefined && sealed.name !== name)
+    throw new IdkitError('IDKIT_DAMAGED', `${FILE}: it is the seal of the set ${shown(sealed.name)}`, {
+      hints: ['a set whose directory you renamed yourself gets its name back'],
+    });
+  if (sealed.sha256 !== sha256)
+    throw damaged(
+      FILE,
+      `it does not fit ${SET_FILES.checksums}: the set was changed after it was sealed, or the seal is of another set`,
+    );
+  return { name: sealed.name };
+}
+
+const HASH_LINE = /^([0-9A-Fa-f]{64}) [ *]?(?:\.\/)?checksums\.sha256$/;
+const NAME_LINE = /^# set ([^/\0]+)$/;
+
+/** In whichever order, and with the line ends of either kind: a set can be sealed by hand. */
+function parseSeal(text: Uint8Array): { name: string; sha256: string } {
+  const lines = Buffer.from(text)
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line !== '');
+  const sha256 = lines.map((line) => HASH_LINE.exec(line)?.[1]).find(Boolean);
+  const name = lines.map((line) => NAME_LINE.exec(line)?.[1]).find(Boolean);
+  if (lines.length !== 2 || name === undefined || sha256 === undefined)
+    throw damaged(FILE, `it holds no seal: the line "# set NAME" and one line for ${SET_FILES.checksums}`);
+  return { name, sha256: sha256.toLowerCase() };
+}
+
+const isDamage = ({ code }: SetProblem) => code === 'IDKIT_DAMAGED';
+
+/** What the work gives; undefined if it finds a fault of the set, which is added to the problems. */
+async function attempt<T>(
+  file: string,
+  problems: SetProblem[],
+  work: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    problems.push(problemOf(file, error));
+    return undefined;
+  }
+}

@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import { ARCHIVE_MAX_BYTES } from '../archive/rules.ts';
+import type { VersionResult } from '../contract.ts';
+import { damaged, writing } from '../faults.ts';
+import { gunzip } from '../gzip/gunzip.ts';
+import { decryptEnvironment, LONGEST_MESSAGE } from '../openpgp/environment.ts';
+import { renderChecksums } from '../set/checksums.ts';
+import { parseSetName } from '../set/names.ts';
+import { readRegular, streamRegular } from '../set/regular-file.ts';
+import { replaceFile, syncDirectory } from '../sync.ts';
+
+/** One checksum line. */
+const LONGEST_LINE = 1024;
+
+const WEEK_MILLISECONDS = 7 * 86_400_000;
+
+/** One of the component directories beside the sets. */
+interface Component {
+  dir: string;
+  extension: 'tar.gz' | 'gpg';
+  /** True where both files hold the same content, however they are packed. */
+  same(newest: string, file: string): Promise<boolean>;
+}
+
+/**
+ * Keeps a version of the configuration as `ROOT/config/STAMP.tar.gz` with a `.sha256` file, where its content
+ * changed or the newest is a week old; the newest `keep` stay (contract §3, backup).
+ *
+ * @param stamp the name of the set that it comes from
+ * @param file the set's `config.tar.gz`
+ * @param options.sha256 of what the set was sealed with: what lies there by now may be another file
+ * @throws IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
+ */
+export async function addConfigVersion(
+  root: string,
+  stamp: string,
+  file: string,
+  options: { keep: number; sha256: string },
+): Promise<VersionResult> {
+  const same = async (newest: string, now: string) => {
+    const old = await archiveHash(newest);
+    return old !== undefined && old === (await archiveHash(now));
+  };
+  return addVersion({ dir: join(resolve(root), 'config'), extension: 'tar.gz', same }, stamp, file, options);
+}
+
+/** As `addConfigVersion`, for `ROOT/env/STAMP.gpg`. A version that another passphrase opens counts as changed. */
+export async function addEnvironmentVersion(
+  root: string,
+  stamp: string,
+  file: string,
+  options: { keep: number; sha256: string; passphrase: Secret },
+): Promise<VersionResult> {
+  const same = async (newest: string, now: string) => {
+    const [old, fresh] = await Promise.all(
+      [newest, now].map((path) => openVersion(path, options.passphrase)),
+    );
+    return old !== undefined && fresh !== undefined && Buffer.compare(old, fresh) === 0;
+  };
+  return addVersion({ dir: join(resolve(root), 'env'), extension: 'gpg', same }, stamp, file, options);
+}
+
+async function addVersion(
+  component: Component,
+  stamp: string,
+  file: string,
+  { keep, sha256 }: { keep: number; sha256: string },
+): Promise<VersionResult> {
+  const at = parseSetName(stamp);
+  if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is no name of a set`);
+  return writing(component.dir, async () => {
+    await mkdir(component.dir, { recursive: true, mode: 0o700 });
+    // What is written and deleted here must lie in the root, and not where a link leads.
+    if (!(await lstat(component.dir)).isDirectory())
+      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${component.dir} is not a directory`);
+    const newest = (await listVersions(component)).at(-1);
+    const added = newest === undefined || (await isDue(component, newest, at, file));
+    const path = join(component.dir, `${stamp}.${component.extension}`);
+    if (added) await copyVersion(file, path, sha256);
+    const removed = await removeOld(component, keep);
+    return { ...(added ? { added: path } : {}), removed };
+  });
+}
+
+async function isDue(component: Component, newest: string, at: number, file: string): Promise<boolean> {
+  if (at - timeOf(component, newest)! >= WEEK_MILLISECONDS) return true;
+  const path = join(component.dir, newest);
+  return !(await hasChecksum(path)) || !(await component.same(path, file));
+}
+
+/** Names of the versions that are there, oldest first. Anything else in the directory is foreign. */
+async function listVersions(component: Component): Promise<string[]> {
+  const entries = await readdir(component.dir, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile() && timeOf(component, entry.name) !== undefined)
+    .map((entry) => entry.name)
+    .sort();
+}
+
+function timeOf(component: Component, name: string): number | undefined {
+  const suffix = `.${component.extension}`;
+  return name.endsWith(suffix) ? parseSetName(name.slice(0, -suffix.length)) : undefined;
+}
+
+/** The checksum goes first: a version without a right one is not taken for whole, and is made again. */
+async function copyVersion(from: string, to: string, sha256: string): Promise<void> {
+  const draft = `${to}.partial`;
+  await rm(draft, { force: true });
+  await copyFile(from, draft, constants.COPYFILE_EXCL);
+  const handle = await open(draft, 'r+');
+  try {
+    await handle.chmod(0o600);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  if ((await hashOf(draft)) !== sha256) {
+    await rm(draft, { force: true });
+    throw damaged(from, 'it is no longer what was written: something changed it meanwhile');
+  }
+  await replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
+  await rename(draft, to);
+  await syncDirectory(join(to, '..'));
+}
+
+async function removeOld(component: Component, keep: number): Promise<string[]> {
+  const removed: string[] = [];
+  const versions = await listVersions(component);
+  for (const name of versions.slice(0, Math.max(versions.length - Math.max(keep, 1), 0))) {
+    await rm(join(component.dir, name), { force: true });
+    await rm(join(component.dir, `${name}.sha256`), { force: true });
+    removed.push(join(component.dir, name));
+  }
+  if (removed.length > 0) await syncDirectory(component.dir);
+  return removed;
+}
+
+async function hasChecksum(path: string): Promise<boolean> {
+  try {
+    const line = await readRegular(dirname(path), `${basename(path)}.sha256`, LONGEST_LINE);
+    return line.toString('utf8') === renderChecksums([{ name: basename(path), sha256: await hashOf(path) }]);
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  return hashAll(streamRegular(dirname(path), basename(path)), Number.POSITIVE_INFINITY);
+}
+
+/** Of the archive inside; undefined where it does not unpack, so that it equals nothing. */
+async function archiveHash(path: string): Promise<string | undefined> {
+  try {
+    const source = streamRegular(dirname(path), basename(path));
+    return await hashAll(gunzip(source, basename(path)), 2 * ARCHIVE_MAX_BYTES);
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+/** What the message holds; undefined if it does not open, so that it equals nothing. */
+async function openVersion(path: string, passphrase: Secret): Promise<Uint8Array | undefined> {
+  try {
+    const message = await readRegular(dirname(path), basename(path), LONGEST_MESSAGE);
+    const opened = await decryptEnvironment(message, passphrase);
+    return opened.outcome === 'opened' ? opened.bytes : undefined;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof IdkitError && error.code === 'IDKIT_DAMAGED';
+}
+
+/** @throws IDKIT_DAMAGED for more than `maxBytes` */
+async function hashAll(source: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of source) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw damaged('the archive', `it unpacks to more than ${maxBytes} bytes`);
+    hash.update(chunk);
+  }
+  return hash.digest('hex');
+}

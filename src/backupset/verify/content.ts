@@ -1,0 +1,93 @@
+import { readArchive } from '../archive/reader.ts';
+import type { DumpReport, Manifest, VerifySetOptions } from '../contract.ts';
+import { SET_FILES } from '../contract.ts';
+import { readSql } from '../dump/read-sql.ts';
+import { damaged, shown } from '../faults.ts';
+import { gunzip } from '../gzip/gunzip.ts';
+import {
+  decryptEnvironment,
+  inspectEnvironment,
+  LONGEST_MESSAGE,
+  messageFault,
+  sealedSetOf,
+} from '../openpgp/environment.ts';
+import { MANIFEST_MAX_BYTES, parseJson, parseManifest } from '../set/manifest.ts';
+import { parseRealmFileName } from '../set/names.ts';
+
+const REALM_FILE_MAX_BYTES = 256 * 1024 * 1024;
+
+/** What the files of a set told while they were read. */
+export interface Findings {
+  notes: string[];
+  manifest?: Manifest;
+  dump?: DumpReport;
+  /** The realm that each realm file says it is of. */
+  realmFiles: Map<string, string>;
+  /** The sealed set that env.gpg says it was encrypted for, once it is opened. */
+  sealedSet?: string;
+  /** Bytes of every file, as they were read. */
+  sizes: Map<string, number>;
+}
+
+type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
+
+/** Reads one file of a set to its end, as what its name says. @throws IDKIT_DAMAGED, _CREDENTIALS, _VERSION */
+export async function readContent(
+  name: string,
+  content: AsyncIterable<Buffer>,
+  findings: Findings,
+  options: EnvironmentOptions,
+): Promise<void> {
+  if (name === SET_FILES.manifest)
+    findings.manifest = parseManifest(await whole(name, content, MANIFEST_MAX_BYTES));
+  else if (name === SET_FILES.dump) findings.dump = await readSql(name, content);
+  else if (name === SET_FILES.config) await readArchive(gunzip(content, name));
+  else if (name === SET_FILES.environment) await readEnvironment(name, content, findings, options);
+  else if (parseRealmFileName(name) !== undefined) await readRealmFile(name, content, findings);
+  else findings.notes.push(`${shown(name)} is no file of a backup set; its checksum is in the list`);
+}
+
+async function readEnvironment(
+  name: string,
+  content: AsyncIterable<Buffer>,
+  findings: Findings,
+  { passphrase, judgeEnvironment }: EnvironmentOptions,
+): Promise<void> {
+  const message = await whole(name, content, LONGEST_MESSAGE);
+  const opened =
+    passphrase === undefined
+      ? await inspectEnvironment(message)
+      : await decryptEnvironment(message, passphrase);
+  if (opened.outcome === 'message') findings.notes.push(`${name} was not opened: no passphrase was given`);
+  else if (opened.outcome !== 'opened') throw messageFault(name, opened);
+  else {
+    const sealedSet = sealedSetOf(opened);
+    if (sealedSet !== undefined) findings.sealedSet = sealedSet;
+    const { fault, note } = judgeEnvironment?.(opened.bytes) ?? {};
+    if (note !== undefined) findings.notes.push(`${name}: ${note}`);
+    if (fault !== undefined) throw damaged(name, fault);
+  }
+}
+
+async function readRealmFile(
+  name: string,
+  content: AsyncIterable<Buffer>,
+  findings: Findings,
+): Promise<void> {
+  const value = parseJson(name, await whole(name, content, REALM_FILE_MAX_BYTES));
+  const realm = (value as { realm?: unknown } | null)?.realm;
+  if (typeof realm !== 'string' || Array.isArray(value))
+    throw damaged(name, 'it is no realm representation: it has no member "realm"');
+  findings.realmFiles.set(name, realm);
+}
+
+async function whole(name: string, content: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw damaged(name, `it is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,144 @@
+import { IdkitError } from '../../core/index.ts';
+import type { ChecksumEntry, SetHandle, SetProblem, Verdict, VerifySetOptions } from '../contract.ts';
+import { SET_FILES } from '../contract.ts';
+import { damaged, problemOf, shown } from '../faults.ts';
+import { checkSeal } from '../openpgp/seal.ts';
+import { judgeAgreement, judgeUnsealed } from './agreement.ts';
+import { type Findings, readContent } from './content.ts';
+import { readThrough } from './read-through.ts';
+
+/**
+ * Judges a set from its bytes alone (contract §3, verify): the seal holds, the set of files equals the checksums, every hash holds,
+ * gzip and SQL reach their ends, manifest and dump agree, realm files parse, the archive is walked, env.gpg opens
+ * where a passphrase is at hand. Every file is read once.
+ *
+ * @throws what the signal throws; IDKIT_FAILED where the system refuses to read. Damage is no throw but a verdict
+ */
+export async function verifySet(set: SetHandle, options: VerifySetOptions = {}): Promise<Verdict> {
+  const sealed = options.sealed ?? (await checkSeal(set, options.passphrase));
+  const { seal, list } = sealed;
+  const problems = [...sealed.problems];
+  const notes = [...sealed.notes];
+  const findings: Findings = { notes, realmFiles: new Map(), sizes: new Map() };
+  let bytes = list?.bytes ?? 0;
+  if (list !== undefined) {
+    checkSameFiles(set, list.entries, problems);
+    const total = bytes + (await sumOfSizes(set, list.entries));
+    for (const entry of list.entries) {
+      if (!set.names.includes(entry.name)) continue;
+      const before = bytes;
+      // Under a broken seal a file is hashed, to name what was changed, and its content is not read.
+      const reader =
+        seal === 'broken'
+          ? () => Promise.resolve()
+          : (content: AsyncIterable<Buffer>) => readContent(entry.name, content, findings, options);
+      bytes += await judgeFile(set, entry, findings, problems, reader, {
+        ...options,
+        onProgress: (done) => options.onProgress?.(before + done, total),
+      });
+    }
+    const listed = list.entries.map((entry) => entry.name);
+    if (seal !== 'broken') problems.push(...judgeAgreement(findings, listed, problems));
+    if (seal === 'unsealed') problems.push(...judgeUnsealed(findings, listed));
+  }
+  return {
+    ...conclude(problems),
+    problems,
+    notes,
+    seal,
+    parts: findings.manifest?.parts ?? partsOf(list?.entries ?? []),
+    ...(findings.dump === undefined ? {} : { dump: findings.dump }),
+    ...(findings.manifest === undefined ? {} : { manifest: findings.manifest }),
+    realms: realmsOf(findings),
+    files: list === undefined ? 0 : list.entries.length + (seal === 'unsealed' ? 1 : 2),
+    bytes,
+    ...(list === undefined ? {} : { checksumsSha256: list.sha256 }),
+    entries: list?.entries ?? [],
+  };
+}
+
+/** Both ways: whatever lies in the directory is listed, and whatever is listed lies there. */
+function checkSameFiles(set: SetHandle, entries: readonly ChecksumEntry[], problems: SetProblem[]): void {
+  const listed = new Set(entries.map((entry) => entry.name));
+  for (const name of set.names)
+    if (!listed.has(name) && name !== SET_FILES.checksums && name !== SET_FILES.seal)
+      problems.push(problemOf(name, damaged(shown(name), `${SET_FILES.checksums} does not list it`)));
+  if (listed.has(SET_FILES.seal))
+    problems.push(
+      problemOf(SET_FILES.seal, damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, which it seals`)),
+    );
+  for (const name of listed)
+    if (!set.names.includes(name)) problems.push(problemOf(name, damaged(shown(name), 'it is missing')));
+}
+
+async function sumOfSizes(set: SetHandle, entries: readonly ChecksumEntry[]): Promise<number> {
+  let sum = 0;
+  for (const entry of entries) {
+    try {
+      sum += await set.size(entry.name);
+    } catch (error) {
+      // Told when the file is read.
+      if (!(error instanceof IdkitError)) throw error;
+    }
+  }
+  return sum;
+}
+
+/** Bytes read. */
+async function judgeFile(
+  set: SetHandle,
+  entry: ChecksumEntry,
+  findings: Findings,
+  problems: SetProblem[],
+  reader: (content: AsyncIterable<Buffer>) => Promise<void>,
+  options: VerifySetOptions,
+): Promise<number> {
+  try {
+    const { digest, read } = await readThrough(set, entry.name, reader, options);
+    // What a file says is worth nothing where its bytes are not those that were written.
+    if (digest.sha256 !== entry.sha256)
+      problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum does not hold')));
+    else if (read.outcome === 'failed') problems.push(problemOf(entry.name, read.error));
+    findings.sizes.set(entry.name, digest.bytes);
+    return digest.bytes;
+  } catch (error) {
+    problems.push(problemOf(entry.name, error));
+    return 0;
+  }
+}
+
+function conclude(problems: readonly SetProblem[]): Pick<Verdict, 'verdict' | 'code'> {
+  const has = (code: SetProblem['code']) => problems.some((problem) => problem.code === code);
+  if (has('IDKIT_DAMAGED')) return { verdict: 'damaged', code: 'IDKIT_DAMAGED' };
+  if (has('IDKIT_CREDENTIALS')) return { verdict: 'passphrase', code: 'IDKIT_CREDENTIALS' };
+  if (has('IDKIT_VERSION')) return { verdict: 'unreadable', code: 'IDKIT_VERSION' };
+  return { verdict: 'good' };
+}
+
+function partsOf(entries: readonly ChecksumEntry[]): Verdict['parts'] {
+  const names = entries.map((entry) => entry.name);
+  return [
+    ...(names.includes(SET_FILES.dump) ? (['database'] as const) : []),
+    ...(names.some((name) => name.startsWith('realm-') && name.endsWith('.json'))
+      ? (['realms'] as const)
+      : []),
+    ...(names.includes(SET_FILES.config) ? (['config'] as const) : []),
+    ...(names.includes(SET_FILES.environment) ? (['env'] as const) : []),
+  ];
+}
+
+/** Realms as the dump counts them, else as the manifest does, each with its realm file. */
+function realmsOf(findings: Findings): Verdict['realms'] {
+  const counted = findings.dump?.realms ?? findings.manifest?.realms ?? [];
+  const users = new Map(counted.map((one) => [one.realm, one.users]));
+  const files = new Map([...findings.realmFiles].map(([file, realm]) => [realm, file]));
+  return [...new Set([...users.keys(), ...files.keys()])].sort().map((realm) => {
+    const count = users.get(realm);
+    const file = files.get(realm);
+    return {
+      realm,
+      ...(count === undefined ? {} : { users: count }),
+      ...(file === undefined ? {} : { file }),
+    };
+  });
+}

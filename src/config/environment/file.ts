@@ -1,0 +1,166 @@
+import { readFileSync, statSync } from 'node:fs';
+import { IdkitError } from '../../core/index.ts';
+import { nearestName } from '../nearest.ts';
+import { OTHER_VARIABLES, PASSPHRASE_VARIABLES, settingDocs } from '../settings/table.ts';
+
+/** Values of an environment file by key, in the order of the file. */
+export type EnvValues = ReadonlyMap<string, string>;
+
+// `s`: U+2028 and U+2029 end no line of a file, though `.` stops at them.
+const ASSIGNMENT = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(.*)$/s;
+
+/**
+ * Reads `KEY=VALUE` lines as dotenv files have them: `#` comments, `export`, single, double and back quotes over
+ * several lines, `\n` and `\r` inside double quotes. A key of idkit's that stands twice is refused; of any other
+ * key the last one counts, as in dotenv. A message never shows a value.
+ *
+ * @param file the name for messages
+ * @throws IDKIT_SETTING naming the line
+ */
+export function parseEnvFile(text: string, file = '.env'): EnvValues {
+  const values = new Map<string, string>();
+  if (text.includes('\0')) throw new IdkitError('IDKIT_SETTING', `${file} holds a NUL byte`);
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index]!.trimStart();
+    if (line === '' || line.startsWith('#')) continue;
+    const match = ASSIGNMENT.exec(line);
+    if (match === null) {
+      throw new IdkitError('IDKIT_SETTING', `${file} line ${index + 1} is not KEY=VALUE`);
+    }
+    const key = match[1]!;
+    const read = readValue(match[2]!, lines, index, `${file} line ${index + 1}`);
+    if (values.has(key) && key.startsWith('IDKIT_')) {
+      throw new IdkitError('IDKIT_SETTING', `${file} line ${index + 1}: ${key} is set twice`);
+    }
+    values.set(key, read.value);
+    index = read.lastLine;
+  }
+  return values;
+}
+
+function readValue(
+  rest: string,
+  lines: readonly string[],
+  from: number,
+  where: string,
+): { value: string; lastLine: number } {
+  const quote = rest[0];
+  if (quote !== '"' && quote !== "'" && quote !== '`') {
+    return { value: rest.replace(/(^|\s)#.*$/s, '').trim(), lastLine: from };
+  }
+  let body = rest.slice(1);
+  let lastLine = from;
+  let end = findQuote(body, quote);
+  while (end === -1 && lastLine + 1 < lines.length) {
+    lastLine += 1;
+    body += `\n${lines[lastLine]!}`;
+    end = findQuote(body, quote);
+  }
+  if (end === -1) throw new IdkitError('IDKIT_SETTING', `${where}: the quote ${quote} is not closed`);
+  const after = body.slice(end + 1).trim();
+  if (after !== '' && !after.startsWith('#')) {
+    throw new IdkitError('IDKIT_SETTING', `${where}: there is text after the closing quote`);
+  }
+  const value = body.slice(0, end);
+  return { value: quote === '"' ? expandEscapes(value) : value, lastLine };
+}
+
+function findQuote(body: string, quote: string): number {
+  for (let index = 0; index < body.length; index++) {
+    if (quote === '"' && body[index] === '\\') index += 1;
+    else if (body[index] === quote) return index;
+  }
+  return -1;
+}
+
+function expandEscapes(value: string): string {
+  return value.replace(/\\(["\\nr])/g, (_, mark: string) =>
+    mark === 'n' ? '\n' : mark === 'r' ? '\r' : mark,
+  );
+}
+
+/** `value` as it must stand after `KEY=`, so that `parseEnvFile` and other dotenv readers give it back. */
+export function renderEnvValue(value: string): string {
+  if (/^[A-Za-z0-9_+/=.:@%,-]*$/.test(value)) return value;
+  if (!/['\n\r]/.test(value)) return `'${value}'`;
+  if (!/[`\n\r]/.test(value)) return `\`${value}\``;
+  return `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\r', '\\r')}"`;
+}
+
+/**
+ * The environment file's values; none where the file does not exist.
+ *
+ * @throws IDKIT_ENV_READABLE when group or others can read or write it; IDKIT_SETTING for an unknown `IDKIT_…` key,
+ * a passphrase, or a line that is not `KEY=VALUE`
+ */
+export function readEnvFile(file: string): EnvValues {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return new Map();
+  if (!found.isFile()) throw new IdkitError('IDKIT_SETTING', `${file} is not a file`);
+  const mode = found.mode & 0o777;
+  if ((mode & 0o066) !== 0) {
+    throw new IdkitError(
+      'IDKIT_ENV_READABLE',
+      `${file} can be read or written by others (mode ${mode.toString(8).padStart(4, '0')})`,
+      { hints: [`chmod 600 ${file}`] },
+    );
+  }
+  const values = parseEnvContent(readBytes(file), file);
+  checkEnvKeys(values, file);
+  return values;
+}
+
+/**
+ * As `parseEnvFile`, from bytes.
+ *
+ * @throws IDKIT_SETTING also where they are not UTF-8
+ */
+export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${file} is not UTF-8`, { cause: error });
+  }
+  return parseEnvFile(text, file);
+}
+
+/** @throws IDKIT_SETTING for a key that must not stand in an environment file: an unknown `IDKIT_…`, a passphrase */
+export function checkEnvKeys(values: EnvValues, file: string): void {
+  for (const key of values.keys()) checkKey(key, file);
+}
+
+function readBytes(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+function checkKey(key: string, file: string): void {
+  if (!key.startsWith('IDKIT_')) return;
+  if ((PASSPHRASE_VARIABLES as readonly string[]).includes(key)) {
+    throw new IdkitError('IDKIT_SETTING', `${file} holds ${key}, and a passphrase does not belong there`, {
+      hints: [
+        'a backup holds .env, so the passphrase inside would be locked up in the box that it opens',
+        'keep it in a secrets manager and give it by the process environment, a file or a command',
+      ],
+    });
+  }
+  const known = knownVariables();
+  if (known.includes(key)) return;
+  const near = nearestName(key, known);
+  throw new IdkitError('IDKIT_SETTING', `${file} holds the unknown key ${key}`, {
+    hints: [near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`],
+  });
+}
+
+/** Every `IDKIT_…` key that may stand in `.env`. */
+function knownVariables(): readonly string[] {
+  const settings = settingDocs().flatMap((row) => (row.env === undefined ? [] : [row.env]));
+  return [...settings, ...OTHER_VARIABLES];
+}

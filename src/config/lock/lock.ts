@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as pause } from 'node:timers/promises';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import {
+  findHolders,
+  holderOf,
+  type LockHolder,
+  readRecord,
+  recordFile,
+  removeStaleRecords,
+  sharedRecordFile,
+  writeRecord,
+} from './record.ts';
+
+/** A held kernel lock. */
+export interface Lock {
+  /** Adds to the record, for example the address once the service listens. */
+  note(more: Pick<LockHolder, 'baseUrl' | 'managementUrl' | 'certificate'>): Promise<void>;
+  /** Removes the record and frees the lock. Idempotent. */
+  release(): Promise<void>;
+}
+
+/** What to lock for. */
+export interface LockOptions {
+  /** `shared` locks exist beside each other; `exclusive` excludes all others. */
+  mode: 'exclusive' | 'shared';
+  record: Pick<LockHolder, 'command'> & Partial<Pick<LockHolder, 'startedAt' | 'baseUrl'>>;
+}
+
+/** A glance at a lock by `readLockHolder` holds it for a moment; a taker tries again within this time. */
+const TRIES = 8;
+const BETWEEN_TRIES_MS = 25;
+
+/**
+ * Takes a kernel lock: a lock database that is held by a transaction, so that any death of the process frees it
+ * (contract §3, "Locks"). A record beside it names the holder: `PATH.json`, of a shared one `PATH.ID.json`.
+ *
+ * @throws IDKIT_LOCKED that names the holder, IDKIT_DIRECTORY_NOT_WRITABLE
+ */
+export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
+  const database = await take(path, options.mode);
+  const holder: LockHolder = {
+    pid: process.pid,
+    host: hostname(),
+    command: options.record.command,
+    startedAt: options.record.startedAt ?? new Date().toISOString(),
+    ...(options.record.baseUrl === undefined ? {} : { baseUrl: options.record.baseUrl }),
+  };
+  const owner = randomUUID();
+  const file = options.mode === 'exclusive' ? recordFile(path) : sharedRecordFile(path, owner);
+  try {
+    await removeStaleRecords(path, options.mode);
+    await writeRecord(file, { ...holder, owner });
+  } catch (cause) {
+    database.close();
+    throw notWritable(path, cause);
+  }
+  let released = false;
+  return {
+    note: (more) => writeRecord(file, { ...holder, ...more, owner }),
+    release: async () => {
+      if (released) return;
+      released = true;
+      try {
+        if ((await readRecord(file))?.owner === owner) await rm(file, { force: true });
+      } finally {
+        database.close();
+      }
+    },
+  };
+}
+
+/**
+ * Who holds the lock exclusively now, or undefined where nobody does. A record that a killed process left behind
+ * is not believed.
+ */
+export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
+  if (!existsSync(path)) return undefined;
+  const free = tryTake(path, 'shared', true);
+  if (free !== undefined) {
+    free.close();
+    return undefined;
+  }
+  return (
+    holderOf(await readRecord(recordFile(path))) ?? {
+      pid: 0,
+      host: hostname(),
+      command: 'unknown',
+      startedAt: '',
+    }
+  );
+}
+
+async function take(path: string, mode: LockOptions['mode']): Promise<DatabaseSync> {
+  for (let left = TRIES; left > 0; left--) {
+    const database = tryTake(path, mode, false);
+    if (database !== undefined) return database;
+    if (left > 1) await pause(BETWEEN_TRIES_MS);
+  }
+  const told = (await findHolders(path)).map(
+    ({ command, pid, host, startedAt }) => `${command}, process ${pid} on ${host} since ${startedAt}`,
+  );
+  const who = told.length === 0 ? 'another process' : told.join(' and by ');
+  throw new IdkitError('IDKIT_LOCKED', `${path} is held by ${who}`, {
+    hints: ['wait until it has ended, or end it, then try again'],
+  });
+}
+
+/** Undefined: somebody else holds it. */
+function tryTake(path: string, mode: LockOptions['mode'], readOnly: boolean): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { timeout: 0, readOnly });
+    if (mode === 'exclusive') database.exec('BEGIN EXCLUSIVE');
+    else {
+      database.exec('BEGIN');
+      database.prepare('SELECT count(*) FROM sqlite_schema').get();
+    }
+    return database;
+  } catch (error) {
+    database?.close();
+    if (isBusy(error)) return undefined;
+    throw notWritable(path, error);
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  const code = (error as { errcode?: number }).errcode;
+  return code !== undefined && (code & 0xff) === 5;
+}
+
+function notWritable(path: string, cause: unknown): IdkitError {
+  if (cause instanceof IdkitError) return cause;
+  if (systemErrorCode(cause) === 'ENOSPC')
+    return new IdkitError('IDKIT_NO_SPACE', `no room for the lock ${path}`, { cause });
+  return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `the lock ${path} cannot be written`, { cause });
+}

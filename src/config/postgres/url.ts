@@ -1,0 +1,199 @@
+import { userInfo } from 'node:os';
+import { IdkitError, Secret } from '../../core/index.ts';
+
+/** How far the server's certificate is checked; as libpq has it (PostgreSQL documentation, 34.19.1). */
+export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+export type SslMode = (typeof SSL_MODES)[number];
+
+/** How a server may check who connects; the names are libpq's (PostgreSQL documentation, 34.1.2, `require_auth`). */
+export const AUTH_METHODS = ['scram-sha-256', 'md5', 'none'] as const;
+export type AuthMethod = (typeof AUTH_METHODS)[number];
+
+/** One server of an address; `host` is a directory with a socket where it begins with `/`. */
+export interface PostgresHost {
+  host: string;
+  port: number;
+}
+
+/** A `postgres://` address, taken apart. */
+export interface PostgresAddress {
+  /** In the order in which they are tried. */
+  hosts: readonly PostgresHost[];
+  user: string;
+  /** Of the address itself; settings never hold one there. */
+  password: Secret | undefined;
+  database: string;
+  sslMode: SslMode;
+  /** Paths; `system` for the operating system's certificates. */
+  sslRootCert: string | undefined;
+  sslCert: string | undefined;
+  sslKey: string | undefined;
+  /** Seconds that an attempt to connect may take. */
+  connectTimeout: number | undefined;
+  passFile: string | undefined;
+  /** What the server may ask for; `none` is a server that asks nothing. */
+  requireAuth: readonly AuthMethod[];
+}
+
+const PARAMETERS = [
+  'host',
+  'port',
+  'user',
+  'password',
+  'dbname',
+  'sslmode',
+  'sslrootcert',
+  'sslcert',
+  'sslkey',
+  'connect_timeout',
+  'passfile',
+  'require_auth',
+  'target_session_attrs',
+  'application_name',
+] as const;
+type Parameter = (typeof PARAMETERS)[number];
+
+/**
+ * Takes a connection address apart as libpq does: `postgres://user@h1:5432,h2/name?sslmode=verify-full`, with
+ * percent-encoding, several hosts, a socket's directory as `?host=/run/postgresql` or encoded (PostgreSQL
+ * documentation, 34.1.1.2).
+ *
+ * @throws IDKIT_SETTING that names what is wrong, never the password
+ */
+export function parsePostgresUrl(url: string): PostgresAddress {
+  const parts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url);
+  if (parts === null) throw wrong('it is not of the form postgres://USER@HOST/NAME');
+  const [, userPart, hostPart = '', namePart = '', query = ''] = parts;
+  const given = readParameters(query);
+  const [user, password] = splitOnce(userPart ?? '', ':');
+  const name = given.get('dbname') ?? decode(namePart);
+  const account = given.get('user') ?? (decode(user) || userInfo().username);
+  checkAttributes(given.get('target_session_attrs'));
+  const secret = given.get('password') ?? (password === undefined ? '' : decode(password));
+  return {
+    hosts: readHosts(hostPart, given.get('host'), given.get('port')),
+    user: account,
+    password: secret === '' ? undefined : new Secret(secret),
+    database: name === '' ? account : name,
+    sslMode: readSslMode(given.get('sslmode')),
+    sslRootCert: given.get('sslrootcert'),
+    sslCert: given.get('sslcert'),
+    sslKey: given.get('sslkey'),
+    connectTimeout: readSeconds(given.get('connect_timeout')),
+    passFile: given.get('passfile'),
+    requireAuth: readMethods(given.get('require_auth')),
+  };
+}
+
+/** `h1:5432,h2/name` for messages: the address without what is secret. */
+export function showPostgresAddress(address: Pick<PostgresAddress, 'hosts' | 'database'>): string {
+  return `${address.hosts.map(showPostgresHost).join(',')}/${address.database}`;
+}
+
+/** `host:port`, or the socket's path. */
+export function showPostgresHost({ host, port }: PostgresHost): string {
+  if (host.startsWith('/')) return `${host}/.s.PGSQL.${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function readParameters(query: string): ReadonlyMap<Parameter, string> {
+  const given = new Map<Parameter, string>();
+  for (const pair of query.split('&')) {
+    if (pair === '') continue;
+    const [name, value] = splitOnce(pair, '=');
+    const known = PARAMETERS.find((parameter) => parameter === decode(name));
+    if (known === undefined)
+      throw wrong(`its parameter ${JSON.stringify(decode(name))} is none of ${PARAMETERS.join(', ')}`);
+    if (value === undefined) throw wrong(`its parameter ${known} has no value`);
+    given.set(known, decode(value));
+  }
+  return given;
+}
+
+function readHosts(
+  authority: string,
+  hosts: string | undefined,
+  ports: string | undefined,
+): readonly PostgresHost[] {
+  const found = (authority === '' ? [''] : authority.split(',')).map((entry) => {
+    const match = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:[\]]*))(?::(\d*))?$/.exec(entry);
+    if (match === null) throw wrong(`its host ${JSON.stringify(decode(entry))} cannot be read`);
+    return { host: decode(match[1] ?? match[2] ?? ''), port: match[3] ?? '' };
+  });
+  const names = hosts?.split(',') ?? found.map(({ host }) => host);
+  const numbers = ports?.split(',') ?? (hosts === undefined ? found.map(({ port }) => port) : ['']);
+  if (numbers.length !== 1 && numbers.length !== names.length)
+    throw wrong(`it has ${names.length} hosts and ${numbers.length} ports`);
+  return names.map((host, index) => ({
+    host: host === '' ? 'localhost' : host,
+    port: readPort(numbers.length === 1 ? numbers[0]! : numbers[index]!),
+  }));
+}
+
+function readPort(text: string): number {
+  if (text === '') return 5432;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port < 1 || port > 65_535)
+    throw wrong(`its port ${JSON.stringify(text)} is not a number from 1 to 65535`);
+  return port;
+}
+
+function readSslMode(text: string | undefined): SslMode {
+  if (text === undefined || text === 'allow') return 'prefer';
+  const mode = SSL_MODES.find((known) => known === text);
+  if (mode === undefined)
+    throw wrong(`its sslmode ${JSON.stringify(text)} is none of ${SSL_MODES.join(', ')}`);
+  return mode;
+}
+
+function readSeconds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text)) throw wrong(`its connect_timeout ${JSON.stringify(text)} is not in seconds`);
+  return Number(text) === 0 ? undefined : Number(text);
+}
+
+/**
+ * SCRAM alone sees the password, by default. `md5` brings SCRAM along: the server asks for either, by what it stores of
+ * the password, and a restore stores it for SCRAM. Nothing admits a password in the clear.
+ */
+function readMethods(text: string | undefined): readonly AuthMethod[] {
+  if (text === undefined) return ['scram-sha-256', 'none'];
+  const methods = text.split(',').map((name) => {
+    const method = AUTH_METHODS.find((known) => known === name.trim());
+    if (method !== undefined) return method;
+    const why = name.trim() === 'password' ? 'would send the password in the clear' : 'is not known';
+    throw wrong(
+      `its require_auth ${JSON.stringify(text)} has ${JSON.stringify(name)}, which ${why}; ${AUTH_METHODS.join(', ')} are allowed`,
+    );
+  });
+  return [...new Set([...methods, ...(methods.includes('md5') ? (['scram-sha-256'] as const) : [])])];
+}
+
+/** The service writes, so it takes only a server that does, whatever else would be allowed. */
+function checkAttributes(text: string | undefined): void {
+  if (text !== undefined && !['any', 'read-write', 'primary'].includes(text))
+    throw wrong(`its target_session_attrs ${JSON.stringify(text)} leads to servers that take no writes`);
+}
+
+function splitOnce(text: string, by: string): [string, string | undefined] {
+  const at = text.indexOf(by);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function decode(text: string): string {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(text);
+  } catch (cause) {
+    throw wrong('its percent-encoding is broken', cause);
+  }
+  if (decoded.includes('\0')) throw wrong('it holds a NUL byte');
+  return decoded;
+}
+
+function wrong(why: string, cause?: unknown): IdkitError {
+  return new IdkitError('IDKIT_SETTING', `the database's postgres:// address cannot be used: ${why}`, {
+    hints: ['write postgres://USER@HOST[:PORT][,HOST…]/NAME[?sslmode=verify-full&sslrootcert=FILE]'],
+    ...(cause === undefined ? {} : { cause }),
+  });
+}

@@ -1,0 +1,35 @@
+import { settingDocs } from '../settings/table.ts';
+
+/**
+ * The text of a new idkit.yaml: every setting as a comment with its default; only what differs is set. `more` gives
+ * values as YAML by the setting's dotted name.
+ */
+export function renderDefaultYaml(
+  runtime: string,
+  service: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const lines = [
+    '# The definition of this platform. No secrets: those are in .env.',
+    '# Every key is optional; what stands here as a comment is the default.',
+    '',
+  ];
+  const chosen: Record<string, string> = { runtime, service, ...more };
+  const groupsSet = new Set(Object.keys(more).map((name) => name.split('.')[0]));
+  const groups = new Set<string>();
+  for (const row of settingDocs()) {
+    if ('environmentOnly' in row) continue;
+    const [group, key] = row.name.split('.') as [string, string | undefined];
+    const value = chosen[row.name];
+    const isDefault = value === undefined || value === row.default;
+    const shown = isDefault ? JSON.stringify(row.default).replaceAll('"', '') : value;
+    if (key === undefined) {
+      lines.push(`${isDefault ? '# ' : ''}${row.name}: ${shown}  # ${row.doc}`);
+      continue;
+    }
+    if (!groups.has(group)) lines.push(`${groupsSet.has(group) ? '' : '# '}${group}:`);
+    groups.add(group);
+    lines.push(`${isDefault ? '# ' : ''}  ${key}: ${shown}  # ${row.doc}`);
+  }
+  return `${lines.join('\n')}\n`;
+}

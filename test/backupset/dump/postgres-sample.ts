@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { createDumpInspector, type DumpReport } from '../../../src/backupset/index.ts';
+import { IdkitError } from '../../../src/core/index.ts';
+
+/** A dump of few lines. */
+export const SMALL = [
+  '--',
+  '-- PostgreSQL database dump',
+  '--',
+  '',
+  '\\restrict abcDEF123',
+  '',
+  "SET client_encoding = 'UTF8';",
+  'SET standard_conforming_strings = on;',
+  "SELECT pg_catalog.set_config('search_path', '', false);",
+  'CREATE TABLE public.realm (',
+  '    id character varying(36) NOT NULL,',
+  '    name text',
+  ');',
+  "COMMENT ON TABLE public.realm IS 'it''s; \\! no command -- and no comment /* $$';",
+  'COPY public.realm (id, name) FROM stdin;',
+  'r1\tmaster',
+  'r2\ttab\\tand \\\\ back',
+  '\\.',
+  '',
+  'COPY public.empty (a) FROM stdin;',
+  '\\.',
+  '',
+  'COPY public.user_entity (id, realm_id, service_account_client_link) FROM stdin;',
+  'u1\tr1\t\\N',
+  'u2\tr1\tc1',
+  'u3\tr2\t\\N',
+  '\\.',
+  '',
+  '--',
+  '-- PostgreSQL database dump complete',
+  '--',
+  '',
+  '\\unrestrict abcDEF123',
+  '',
+].join('\n');
+/** The line that `withStatement` puts a statement in. */
+export const LINE = SMALL.slice(0, SMALL.indexOf('COPY public.empty')).split('\n').length;
+
+/** Reads a dump in chunks of so many bytes. */
+export function inspect(text: string | Buffer, chunk = 1 << 16): DumpReport {
+  const bytes = Buffer.from(text as Buffer);
+  const inspector = createDumpInspector();
+  for (let at = 0; at < bytes.length; at += chunk) inspector.write(bytes.subarray(at, at + chunk));
+  return inspector.end();
+}
+
+export function damaged(text: string | Buffer, what: string, message = /./): void {
+  assert.throws(
+    () => inspect(text),
+    (error) => error instanceof IdkitError && error.code === 'IDKIT_DAMAGED' && message.test(error.message),
+    what,
+  );
+}
+
+/** The dump with one statement more. */
+export function withStatement(statement: string): string {
+  return SMALL.replace('COPY public.empty', () => `${statement}\nCOPY public.empty`);
+}
+
+/** Each is refused, with the line that it begins in. */
+export function refused(statements: readonly string[]): void {
+  for (const statement of statements)
+    damaged(withStatement(statement), statement, new RegExp(`^keycloak-db.sql.gz: line ${LINE}: `));
+}

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  addConfigVersion,
+  addEnvironmentVersion,
+  decryptEnvironment,
+  encryptEnvironment,
+  formatSetName,
+} from '../../../src/backupset/index.ts';
+import { Secret } from '../../../src/core/index.ts';
+import { tarGz } from '../archive/sample.ts';
+import { PASSPHRASE, temporaryDirectory } from '../sample-set.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 10, 1);
+const stamp = (day: number) => formatSetName(START + day * DAY);
+const hashOf = async (file: string) =>
+  createHash('sha256')
+    .update(await readFile(file))
+    .digest('hex');
+const config = (content: string) => tarGz([{ path: 'config/x', content }]);
+
+test('a version is added when the content changed or a week passed, and the newest stay (contract §3, backup)', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  const add = async (day: number, content: string) => {
+    await writeFile(file, await config(content));
+    return addConfigVersion(root, stamp(day), file, { keep: 2, sha256: await hashOf(file) });
+  };
+  assert.match((await add(0, 'one')).added ?? '', /config\/20261101_000000\.tar\.gz$/);
+  assert.deepEqual(await add(1, 'one'), { removed: [] });
+  assert.ok((await add(2, 'two')).added);
+  assert.deepEqual(await add(8, 'two'), { removed: [] });
+  const later = await add(9, 'two');
+  assert.ok(later.added);
+  assert.deepEqual(later.removed, [join(root, 'config', `${stamp(0)}.tar.gz`)]);
+  assert.deepEqual(
+    await readdir(join(root, 'config')),
+    [2, 9].flatMap((day) => [`${stamp(day)}.tar.gz`, `${stamp(day)}.tar.gz.sha256`]),
+  );
+});
+
+test('environments are compared by what is inside: each encryption looks different', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  const add = async (day: number, content: string, passphrase = PASSPHRASE) => {
+    await writeFile(file, await encryptEnvironment(Buffer.from(content), passphrase));
+    return addEnvironmentVersion(root, stamp(day), file, { keep: 4, passphrase, sha256: await hashOf(file) });
+  };
+  assert.ok((await add(0, 'A=1')).added);
+  assert.equal((await add(1, 'A=1')).added, undefined);
+  const changed = await add(2, 'A=2');
+  assert.equal((await decryptEnvironment(await readFile(changed.added!), PASSPHRASE)).outcome, 'opened');
+  assert.ok(
+    (await add(3, 'A=2', new Secret('a new passphrase'))).added,
+    'another passphrase counts as a change',
+  );
+});
+
+test('a version whose checksum does not hold is made again', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  const first = await addConfigVersion(root, stamp(0), file, { keep: 4, sha256: await hashOf(file) });
+  await writeFile(`${first.added}.sha256`, 'rot');
+  assert.ok((await addConfigVersion(root, stamp(1), file, { keep: 4, sha256: await hashOf(file) })).added);
+});
+
+test('foreign files beside the versions stay', async (t) => {
+  const root = await temporaryDirectory(t);
+  await mkdir(join(root, 'config'));
+  for (const name of ['notes.txt', 'old.tar.gz']) await writeFile(join(root, 'config', name), '');
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  await addConfigVersion(root, stamp(0), file, { keep: 1, sha256: await hashOf(file) });
+  await addConfigVersion(root, stamp(20), file, { keep: 1, sha256: await hashOf(file) });
+  assert.deepEqual(
+    (await readdir(join(root, 'config'))).filter((name) => !name.startsWith('2026')),
+    ['notes.txt', 'old.tar.gz'],
+  );
+});
+
+test('a version is what the set holds, or nothing: whatever lies in its place by now', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  const sha256 = await hashOf(file);
+  await writeFile(file, await config('planted'));
+  await assert.rejects(
+    addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
+    /no longer what was written/,
+  );
+  await rm(file);
+  await symlink('/etc/hostname', file);
+  await assert.rejects(
+    addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
+    /no longer what was written/,
+  );
+  assert.deepEqual(await readdir(join(root, 'config')), []);
+});
+
+test('versions are neither written nor deleted where a link leads', async (t) => {
+  const root = await temporaryDirectory(t);
+  const elsewhere = await temporaryDirectory(t);
+  for (const day of [0, 1, 2]) await writeFile(join(elsewhere, `${stamp(day)}.tar.gz`), 'of somebody else');
+  await symlink(elsewhere, join(root, 'config'));
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  await assert.rejects(addConfigVersion(root, stamp(9), file, { keep: 1, sha256: await hashOf(file) }), {
+    code: 'IDKIT_DIRECTORY_NOT_WRITABLE',
+  });
+  assert.equal((await readdir(elsewhere)).length, 3);
+});
+
+test('a FIFO, a link or a bomb among the versions hangs nothing, and counts as a change', async (t) => {
+  const root = await temporaryDirectory(t);
+  const file = join(root, 'source');
+  await writeFile(file, await config('one'));
+  const sha256 = await hashOf(file);
+  const { added } = await addConfigVersion(root, stamp(0), file, { keep: 9, sha256 });
+  await rm(`${added}.sha256`);
+  execFileSync('mkfifo', [`${added}.sha256`]);
+  const second = await addConfigVersion(root, stamp(1), file, { keep: 9, sha256 });
+  assert.ok(second.added);
+  await rm(`${second.added}.sha256`);
+  await symlink('/dev/zero', `${second.added}.sha256`);
+  assert.ok((await addConfigVersion(root, stamp(2), file, { keep: 9, sha256 })).added);
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  formatSetName,
+  listSets,
+  parseRealmFileName,
+  parseSetName,
+  planSetName,
+  realmFileName,
+} from '../../../src/backupset/index.ts';
+import { temporaryDirectory } from '../sample-set.ts';
+
+const NOON = Date.UTC(2026, 10, 1, 12, 0, 0);
+
+test('a set is named by its start in UTC, whatever the zone of the machine (contract §4)', () => {
+  assert.equal(formatSetName(Date.UTC(2026, 10, 1, 2, 3, 4, 999)), '20261101_020304');
+  assert.equal(parseSetName('20261101_020304'), Date.UTC(2026, 10, 1, 2, 3, 4));
+});
+
+test('a name reads back to the second that it was made from', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (ms) => {
+      assert.equal(parseSetName(formatSetName(ms)), Math.floor(ms / 1000) * 1000);
+    }),
+  );
+});
+
+test('a name that tells no time is no name of a set', () => {
+  for (const name of [
+    '20260230_000000',
+    '20261101_246060',
+    '20261101020000',
+    '20261101_020000.old',
+    '',
+    '..',
+  ])
+    assert.equal(parseSetName(name), undefined, name);
+  fc.assert(fc.property(fc.string(), (name) => parseSetName(name) === undefined || name.length === 15));
+});
+
+test('the root lists only real directories with a timestamp for a name (contract §3, verify)', async (t) => {
+  const root = await temporaryDirectory(t);
+  for (const name of [
+    '20261101_020000',
+    '20261031_020000',
+    '20261101_140001',
+    '.partial-20261101_020001-77',
+    '.trash-20261001_020000',
+    'photos',
+    '.partial-mine',
+  ])
+    await mkdir(join(root, name));
+  await symlink(root, join(root, '20260101_000000'));
+  await writeFile(join(root, '20260102_000000'), '');
+  const listing = await listSets(root, NOON);
+  assert.deepEqual(
+    listing.sets.map(({ name, future }) => ({ name, future })),
+    [
+      { name: '20261031_020000', future: false },
+      { name: '20261101_020000', future: false },
+      { name: '20261101_140001', future: true },
+    ],
+  );
+  assert.deepEqual(listing.partials, ['.partial-20261101_020001-77']);
+  assert.deepEqual(listing.trash, ['.trash-20261001_020000']);
+});
+
+test('a root that does not exist holds nothing', async (t) => {
+  const listing = await listSets(join(await temporaryDirectory(t), 'none'), NOON);
+  assert.deepEqual(listing, { sets: [], partials: [], trash: [] });
+});
+
+test('a root that is no directory is told as such', async (t) => {
+  const file = join(await temporaryDirectory(t), 'file');
+  await writeFile(file, '');
+  await assert.rejects(listSets(file, NOON), { code: 'IDKIT_FAILED' });
+});
+
+function listed(...times: number[]) {
+  return times.map((startedAt) => ({
+    name: formatSetName(startedAt),
+    dir: '/',
+    startedAt,
+    future: startedAt > NOON + 3_600_000,
+  }));
+}
+
+test('a new set is named by the clock where that is free', () => {
+  assert.deepEqual(planSetName(listed(NOON - 1000), NOON + 250), {
+    name: '20261101_120000',
+    startedAt: NOON,
+    waitMilliseconds: 0,
+    clockBehind: false,
+  });
+});
+
+test('within the second of the newest set it waits for the next (contract §3, backup)', () => {
+  assert.deepEqual(planSetName(listed(NOON), NOON + 250), {
+    name: '20261101_120001',
+    startedAt: NOON + 1000,
+    waitMilliseconds: 750,
+    clockBehind: false,
+  });
+});
+
+test('behind the newest set the name follows it, and says so (contract §3, backup)', () => {
+  assert.deepEqual(planSetName(listed(NOON + 5000), NOON), {
+    name: '20261101_120006',
+    startedAt: NOON + 6000,
+    waitMilliseconds: 0,
+    clockBehind: true,
+  });
+});
+
+test('a set more than an hour ahead does not count for the next name (contract §3, backup)', () => {
+  assert.equal(planSetName(listed(NOON + 3_600_001), NOON).name, '20261101_120000');
+});
+
+test('a realm file percent-encodes what is no letter, digit, dot, dash or underscore, and a leading dot (contract §4)', () => {
+  assert.equal(realmFileName('acme-1.2_x'), 'realm-acme-1.2_x.json');
+  assert.equal(realmFileName('../../x'), 'realm-%2E.%2F..%2Fx.json');
+  assert.equal(realmFileName('Söhne 100%'), 'realm-S%C3%B6hne%20100%25.json');
+});
+
+test('a realm name comes back from its file name', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (realm) => {
+      const file = realmFileName(realm);
+      assert.match(file, /^realm-[A-Za-z0-9._%~-]+\.json$/);
+      if (file.length < 255 && !file.includes('~')) assert.equal(parseRealmFileName(file), realm);
+    }),
+  );
+});
+
+test('a realm name that no file system takes is cut, and stays apart from its neighbours', () => {
+  const [one, other] = [realmFileName(`${'ä'.repeat(200)}1`), realmFileName(`${'ä'.repeat(200)}2`)];
+  assert.notEqual(one, other);
+  for (const file of [one, other]) assert.ok(Buffer.byteLength(file) <= 255, file);
+});

@@ -1,0 +1,318 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { openSet, renderChecksums, type Verdict, verifySet } from '../../../src/backupset/index.ts';
+import { IdkitError, Secret } from '../../../src/core/index.ts';
+import { hasProgram } from '../../interop/system-program.ts';
+import {
+  DUMP,
+  DUMP_REALMS,
+  ENVIRONMENT,
+  makeSet,
+  PASSPHRASE,
+  type SampleOptions,
+  SET_NAME,
+  temporaryDirectory,
+} from '../sample-set.ts';
+
+const REAL = fileURLToPath(new URL('../../fixtures/keycloak/exports/20261101_020000', import.meta.url));
+const REAL_PASSPHRASE = new Secret('backup-Passphrase-1');
+
+async function published(t: TestContext, options?: SampleOptions): Promise<string> {
+  return (await makeSet(await temporaryDirectory(t), options)).publish();
+}
+
+/** `null`: without a passphrase. */
+async function judge(dir: string, passphrase: Secret | null = PASSPHRASE): Promise<Verdict> {
+  return verifySet(await openSet(dir), passphrase === null ? {} : { passphrase });
+}
+
+/** Writes the checksums anew over whatever lies there, as an attacker or a careless hand would. */
+async function relist(dir: string): Promise<void> {
+  const names = (await readdir(dir)).filter((name) => !['checksums.sha256', 'seal.gpg'].includes(name));
+  const entries = await Promise.all(
+    names.map(async (name) => ({
+      name,
+      sha256: createHash('sha256')
+        .update(await readFile(join(dir, name)))
+        .digest('hex'),
+    })),
+  );
+  await writeFile(join(dir, 'checksums.sha256'), renderChecksums(entries));
+}
+
+function damagedIn(verdict: Verdict, file: string | RegExp): void {
+  assert.equal(verdict.verdict, 'damaged', JSON.stringify(verdict.problems));
+  assert.equal(verdict.code, 'IDKIT_DAMAGED');
+  assert.ok(
+    verdict.problems.some((problem) =>
+      typeof file === 'string' ? problem.file === file : file.test(problem.file),
+    ),
+    `${file} among ${JSON.stringify(verdict.problems)}`,
+  );
+}
+
+test('a set as backup makes it is good, with realms, users and sizes', async (t) => {
+  const dir = await published(t);
+  const verdict = await judge(dir);
+  assert.deepEqual([verdict.verdict, verdict.problems, verdict.notes], ['good', [], []]);
+  assert.deepEqual(verdict.parts, ['database', 'realms', 'config', 'env']);
+  assert.deepEqual(
+    verdict.realms.map(({ realm, users }) => ({ realm, users })),
+    DUMP_REALMS,
+  );
+  assert.equal(verdict.dump?.kind, 'sqlite');
+  assert.equal(verdict.files, (await readdir(dir)).length);
+});
+
+test('a set that ordinary tools made on a real Keycloak is good, with a note (issue: done when 8)', async () => {
+  const verdict = await judge(REAL, REAL_PASSPHRASE);
+  assert.equal(verdict.verdict, 'good');
+  assert.deepEqual(verdict.notes, [
+    'the set is unsealed: whether somebody changed it cannot be checked',
+    'the set has no manifest.json; it was not made by idkit',
+  ]);
+  assert.equal(verdict.dump?.kind, 'postgres');
+  assert.deepEqual(
+    verdict.realms.find((one) => one.realm === 'globex'),
+    { realm: 'globex', users: 1000, file: 'realm-globex.json' },
+  );
+});
+
+test('without a passphrase env.gpg is not opened, and a note says so (contract §3, verify)', async (t) => {
+  const verdict = await verifySet(await openSet(await published(t)));
+  assert.equal(verdict.verdict, 'good');
+  assert.deepEqual(verdict.notes, [
+    'seal.gpg was not opened: no passphrase was given',
+    'env.gpg was not opened: no passphrase was given',
+  ]);
+});
+
+test('what env.gpg holds is judged by the caller, once it is opened: a fault is damage, a note is not', async (t) => {
+  const set = await openSet(await published(t));
+  const seen: string[] = [];
+  const judgeEnvironment = (plain: Uint8Array) => {
+    seen.push(Buffer.from(plain).toString());
+    return { note: 'odd' };
+  };
+  const noted = await verifySet(set, { passphrase: PASSPHRASE, judgeEnvironment });
+  assert.deepEqual([noted.verdict, seen], ['good', [ENVIRONMENT]]);
+  assert.ok(noted.notes.includes('env.gpg: odd'));
+  const faulty = await verifySet(set, {
+    passphrase: PASSPHRASE,
+    judgeEnvironment: () => ({ fault: 'it holds nothing' }),
+  });
+  damagedIn(faulty, 'env.gpg');
+  assert.equal(faulty.problems[0]?.message, 'it holds nothing');
+  await verifySet(set, { judgeEnvironment });
+  assert.equal(seen.length, 1, 'nothing to judge without a passphrase');
+});
+
+test('a wrong passphrase is 12, and damage elsewhere wins over it (contract §3, verify)', async (t) => {
+  const dir = await published(t);
+  assert.deepEqual(
+    [(await judge(dir, new Secret('other'))).verdict, (await judge(dir, new Secret('other'))).code],
+    ['passphrase', 'IDKIT_CREDENTIALS'],
+  );
+  await writeFile(join(dir, 'realm-master.json'), '{}');
+  damagedIn(await judge(dir, new Secret('other')), 'realm-master.json');
+});
+
+for (const [what, source] of [
+  ['idkit', undefined],
+  ['ordinary tools', REAL],
+] as const)
+  test(`one flipped bit in any file of a set made by ${what} is damage that names the file (fault matrix 6)`, async (t) => {
+    const dir = source === undefined ? await published(t) : join(await temporaryDirectory(t), SET_NAME);
+    if (source !== undefined) await cp(source, dir, { recursive: true });
+    for (const file of await readdir(dir)) {
+      const whole = await readFile(join(dir, file));
+      for (let round = 0; round < 6; round++) {
+        const at = Math.floor((whole.length - 1) * (round / 5));
+        const bent = Buffer.from(whole);
+        bent[at]! ^= 1 << (round % 8);
+        await writeFile(join(dir, file), bent);
+        // Only who opens the seal sees that it changed: the checksums cannot list it.
+        const verdict = await judge(dir, file === 'seal.gpg' ? PASSPHRASE : null);
+        // A bit of the list itself bends one line of it: the file of that line no longer fits.
+        damagedIn(verdict, file === 'checksums.sha256' ? /./ : file);
+      }
+      await writeFile(join(dir, file), whole);
+    }
+  });
+
+test('the same damage under recomputed checksums is still damage (fault matrix 5)', async (t) => {
+  const cases: Record<string, (content: Buffer) => Buffer> = {
+    'keycloak-db.sql.gz': () => gzipSync(DUMP.slice(0, DUMP.indexOf('CREATE UNIQUE INDEX'))),
+    'config.tar.gz': (content) => content.subarray(0, content.length - 1),
+    'realm-master.json': () => Buffer.from('{"realm":"other"}'),
+    'env.gpg': (content) => content.subarray(0, content.length - 1),
+    'manifest.json': () => Buffer.from('{"formatVersion":1}'),
+  };
+  for (const [file, bend] of Object.entries(cases)) {
+    const dir = await published(t);
+    await writeFile(join(dir, file), bend(await readFile(join(dir, file))));
+    await relist(dir);
+    damagedIn(await judge(dir, null), file);
+  }
+});
+
+test('a file that is missing, unlisted or irregular is damage (contract §3, verify)', async (t) => {
+  if (!hasProgram(t, 'mkfifo')) return;
+  const changes: [string, (dir: string) => Promise<unknown>][] = [
+    ['env.gpg', (dir) => rm(join(dir, 'env.gpg'))],
+    ['more.txt', (dir) => writeFile(join(dir, 'more.txt'), '')],
+    ['sub', (dir) => mkdir(join(dir, 'sub'))],
+    ['checksums.sha256', (dir) => rm(join(dir, 'checksums.sha256'))],
+    ['checksums.sha256', (dir) => writeFile(join(dir, 'checksums.sha256'), '')],
+    [
+      'realm-master.json',
+      async (dir) => {
+        await rename(join(dir, 'realm-master.json'), join(dir, '../aside'));
+        await symlink('../aside', join(dir, 'realm-master.json'));
+      },
+    ],
+    [
+      'env.gpg',
+      async (dir) => {
+        await rm(join(dir, 'env.gpg'));
+        execFileSync('mkfifo', [join(dir, 'env.gpg')]);
+      },
+    ],
+  ];
+  for (const [file, change] of changes) {
+    const dir = await published(t);
+    await change(dir);
+    damagedIn(await judge(dir, null), file);
+  }
+});
+
+test('a file removed together with its line is damage (disaster-recovery §4.1)', async (t) => {
+  for (const file of ['keycloak-db.sql.gz', 'env.gpg', 'config.tar.gz', 'realm-master.json']) {
+    const dir = await published(t);
+    await rm(join(dir, file));
+    await relist(dir);
+    damagedIn(await judge(dir, null), file);
+  }
+  const dir = join(await temporaryDirectory(t), SET_NAME);
+  await cp(REAL, dir, { recursive: true });
+  await rm(join(dir, 'env.gpg'));
+  await relist(dir);
+  damagedIn(await judge(dir, REAL_PASSPHRASE), 'env.gpg');
+});
+
+test('a foreign file that is listed is a note (contract §3, verify)', async (t) => {
+  const dir = await published(t, { older: true });
+  await writeFile(join(dir, 'RESTORE.txt'), 'how to');
+  await relist(dir);
+  const verdict = await judge(dir);
+  assert.equal(verdict.verdict, 'good');
+  assert.match(verdict.notes.join(), /RESTORE\.txt/);
+});
+
+test('manifest and dump must agree on realms, users, schema and kind', async (t) => {
+  const [first, second] = DUMP_REALMS as [(typeof DUMP_REALMS)[0], (typeof DUMP_REALMS)[0]];
+  const edits: SampleOptions['manifest'][] = [
+    (manifest) => ({
+      ...manifest,
+      realms: manifest.realms.map((one) => (one.realm === 'master' ? { ...one, users: 9 } : one)),
+    }),
+    (manifest) => ({ ...manifest, realms: [...manifest.realms, { realm: 'gone', users: 0 }] }),
+    (manifest) => ({
+      ...manifest,
+      realms: manifest.realms.map(({ realm, file }) => ({ realm, file: file! })),
+    }),
+    (manifest) => ({ ...manifest, database: { ...manifest.database!, schemaVersion: 2 } }),
+    (manifest) => ({ ...manifest, database: { ...manifest.database!, kind: 'postgres' } }),
+  ];
+  for (const manifest of edits)
+    damagedIn(await judge(await published(t, { manifest: manifest! }), null), 'keycloak-db.sql.gz');
+  const swapped = await published(t, {
+    manifest: (manifest) => ({
+      ...manifest,
+      realms: [
+        { ...manifest.realms[0]!, realm: second.realm, users: second.users },
+        { ...manifest.realms[1]!, realm: first.realm, users: first.users },
+      ],
+    }),
+  });
+  damagedIn(await judge(swapped), 'realm-master.json');
+});
+
+test('a realm made between snapshot and realm files is a note, no damage (contract §3, backup)', async (t) => {
+  const dir = await published(t, {
+    extra: { 'realm-fresh.json': '{"realm":"fresh"}' },
+    manifest: (manifest) => ({
+      ...manifest,
+      realms: [...manifest.realms, { realm: 'fresh', file: 'realm-fresh.json' }],
+    }),
+  });
+  const verdict = await judge(dir);
+  assert.equal(verdict.verdict, 'good');
+  assert.match(verdict.notes.join(), /realm-fresh\.json/);
+});
+
+test('a partial set is good with the parts that its manifest lists (contract §3, backup)', async (t) => {
+  for (const parts of [['config'], ['env'], ['realms'], ['database'], ['config', 'env']] as const) {
+    const verdict = await judge(await published(t, { parts }));
+    assert.deepEqual([verdict.verdict, verdict.parts], ['good', parts], JSON.stringify(verdict.problems));
+  }
+});
+
+test('a set may have any name and be reached through a link; a .partial- is never one (contract §3, verify)', async (t) => {
+  const root = await temporaryDirectory(t);
+  const writer = await makeSet(root);
+  await assert.rejects(
+    openSet(writer.dir),
+    (error) => error instanceof IdkitError && error.code === 'IDKIT_DAMAGED',
+  );
+  const dir = await writer.publish();
+  await rename(dir, join(root, 'my own'));
+  await symlink('my own', join(root, 'link'));
+  assert.equal((await judge(join(root, 'link'))).verdict, 'good');
+});
+
+test('an explicit directory that is not there is IDKIT_NOT_FOUND (contract §3, verify)', async (t) => {
+  const root = await temporaryDirectory(t);
+  await writeFile(join(root, 'file'), '');
+  for (const name of ['none', 'file', 'file/x'])
+    await assert.rejects(
+      openSet(join(root, name)),
+      (error) => error instanceof IdkitError && error.code === 'IDKIT_NOT_FOUND',
+    );
+});
+
+test('a realm name is never a path (fault matrix 11)', async (t) => {
+  const dir = await published(t);
+  const set = await openSet(dir);
+  for (const name of ['../20261101_020000/env.gpg', '/etc/passwd', '..', ''])
+    await assert.rejects(
+      set.read(name),
+      (error) => error instanceof IdkitError && error.code === 'IDKIT_DAMAGED',
+    );
+});
+
+test('it stops when told to, and tells how far it is', async (t) => {
+  const dir = await published(t);
+  const seen: { done: number; total: number | undefined }[] = [];
+  const verdict = await verifySet(await openSet(dir), {
+    onProgress: (done, total) => seen.push({ done, total }),
+  });
+  assert.deepEqual(seen.at(-1), { done: verdict.bytes, total: verdict.bytes });
+  await assert.rejects(
+    verifySet(await openSet(dir), { signal: AbortSignal.abort(new Error('stop')) }),
+    /stop/,
+  );
+});
+
+test('nothing of the set changes by being read', async (t) => {
+  const dir = await published(t);
+  const before = await readdir(dir);
+  await judge(dir);
+  assert.deepEqual(await readdir(dir), before);
+});
