@@ -1,35 +1,30 @@
 // Admin: realm administration as functions of plain values.
-// Owns: representations, import and export, what an administrator may do.
+// Owns: who may change what (access/), how a change is stored and refused (call/), the records of a realm by noun
+// (realm/, client/, role/, user/), their JSON (representation/), a new realm's built-in records (defaults/), realm
+// master (master/), realms in and out (import/, export/).
 // Must not know: HTTP, SQL.
-// Start at import/import-realm.ts (what a realm is made of), then realm-call.ts, rights.ts and users.ts.
+// Start at import/import-realm.ts (what a realm consists of), then call/changes.ts, access/rights.ts and user/users.ts.
 
-export { clearLoginFailures, showLoginFailures } from './attack-detection.ts';
-export { type BootstrapOptions, bootstrapMaster } from './bootstrap.ts';
-export * from './client-scopes.ts';
-export * from './clients.ts';
-export * from './components.ts';
-export { listConsents, revokeConsent } from './consents.ts';
-export type { AdminContext, Caller } from './context.ts';
-export * from './events.ts';
+export { findRights, holdsMasterRole, RIGHTS, type Right, type Rights } from './access/rights.ts';
+export { whoAmI } from './access/who-am-i.ts';
+export type { AdminContext, Caller, Progress, RealmCall } from './call/context.ts';
+export { Pages } from './call/pages.ts';
+export * from './call/refusal.ts';
+export { ClientUriFault } from './client/build-client.ts';
+export * from './client/client-scopes.ts';
+export * from './client/clients.ts';
+export * from './client/protocol-mappers.ts';
 export { exportRealm } from './export/export-realm.ts';
-export { identityProviders, realmRepresentation, roleRepresentation } from './export/realm-representation.ts';
-export { getUser } from './get-user.ts';
-export * from './groups.ts';
-export { ClientUriFault } from './import/client-uris.ts';
 export { type ImportedFile, type ImportOptions, importRealm } from './import/import-realm.ts';
-export { findAdminRole, inMasterAdminTurn } from './import/master-access.ts';
 export { parseRealmFile } from './import/parse-realm-file.ts';
+export { type IfExists, importPartially } from './import/partial-import.ts';
 export { type Environment, resolvePlaceholders } from './import/placeholders.ts';
-export type { Progress } from './import/progress.ts';
-export { Pages } from './pages.ts';
-export { type IfExists, importPartially } from './partial-import.ts';
-export {
-  deleteCredential,
-  labelCredential,
-  listCredentials,
-  resetPassword,
-} from './passwords.ts';
-export type { RealmCall } from './realm-call.ts';
+export { type BootstrapOptions, bootstrapMaster } from './master/bootstrap.ts';
+export { findAdminRole, inMasterAdminTurn } from './master/master-access.ts';
+export { recoverAdministrator } from './master/recover-administrator.ts';
+export * from './realm/components.ts';
+export * from './realm/events.ts';
+export { identityProviders, realmRepresentation } from './realm/realm-representation.ts';
 export {
   ADDRESSED,
   addRealm,
@@ -39,20 +34,26 @@ export {
   logoutAll,
   showRealm,
   updateRealm,
-} from './realms.ts';
-export { recoverAdministrator } from './recover-administrator.ts';
-export * from './refusal.ts';
+} from './realm/realms.ts';
 export {
   checkRepresentation,
   checkRepresentations,
   checkText,
-} from './representations/check.ts';
-export { RepresentationFault } from './representations/fault.ts';
-export type { RepresentationName } from './representations/fields.ts';
-export type { Json } from './representations/json.ts';
-export { findRights, holdsMasterRole, RIGHTS, type Right, type Rights } from './rights.ts';
-export * from './role-mappings.ts';
-export * from './roles.ts';
-export * from './sessions.ts';
-export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './users.ts';
-export { whoAmI } from './who-am-i.ts';
+} from './representation/check.ts';
+export { RepresentationFault } from './representation/fault.ts';
+export type { RepresentationName } from './representation/fields.ts';
+export type { Json } from './representation/json.ts';
+export * from './role/role-mappings.ts';
+export * from './role/roles.ts';
+export { listConsents, revokeConsent } from './user/consents.ts';
+export { getUser } from './user/get-user.ts';
+export * from './user/groups.ts';
+export { clearLoginFailures, showLoginFailures } from './user/login-failures.ts';
+export {
+  deleteCredential,
+  labelCredential,
+  listCredentials,
+  resetPassword,
+} from './user/passwords.ts';
+export * from './user/sessions.ts';
+export { countUsers, createUser, deleteUser, listUsers, showUser, updateUser } from './user/users.ts';

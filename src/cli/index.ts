@@ -1,6 +1,6 @@
 // CLI: the commander program; flags to call to result.
 // Owns: commands and flags, text and JSON rendering, exit codes, prompts, signals.
-// Must not know: store, HTTP, protocol; it calls procedures, runtime's door, backupset, client and config.
+// Must not know: store, HTTP, protocol; it calls procedures, the platform's door, backupset, client and config.
 // Start at main.ts, run-cli.ts and commands/.
 export { main } from './main.ts';
 export { buildProgram } from './program.ts';

@@ -2,14 +2,14 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { ownVersion } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import type { Runner } from './command.ts';
-import { examples } from './commands/examples.ts';
+import { examples } from './flags.ts';
 
 /** Every command by its first word, in the order of the help, with the module that holds its flags. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Runner) => void>>> = {
   init: async () => (await import('./commands/init.ts')).addInit,
   serve: async () => (await import('./commands/serve.ts')).addServe,
-  up: async () => (await import('./commands/parts.ts')).addUp,
-  down: async () => (await import('./commands/parts.ts')).addDown,
+  up: async () => (await import('./commands/up-down.ts')).addUp,
+  down: async () => (await import('./commands/up-down.ts')).addDown,
   backup: async () => (await import('./commands/backup.ts')).addBackup,
   verify: async () => (await import('./commands/verify.ts')).addVerify,
   restore: async () => (await import('./commands/restore.ts')).addRestore,

@@ -3,8 +3,11 @@ import { type ExitCode, IdkitError } from '../core/index.ts';
 import type { GlobalFlags, Outcome, Runner } from './command.ts';
 import { openContext } from './context.ts';
 import { exitCodeOf, toIdkitError } from './exit.ts';
-import { openOutput } from './output/open-output.ts';
+import { openJsonOutput } from './output/json-output.ts';
 import type { Output } from './output/output.ts';
+import { openPaint } from './output/paint.ts';
+import { openSpinner } from './output/spinner.ts';
+import { openTextOutput } from './output/text-output.ts';
 import { buildProgram, commandPath } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -120,5 +123,25 @@ function fromCommander(error: CommanderError): IdkitError | undefined {
   return new IdkitError('IDKIT_USAGE', first.charAt(0).toLowerCase() + first.slice(1), {
     hints: hints.length > 0 ? hints : ['idkit help shows commands and flags'],
     cause: error,
+  });
+}
+
+/** The output that the global flags, the terminal and `NO_COLOR` ask for. */
+export async function openOutput(
+  terminal: Terminal,
+  flags: GlobalFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<Output> {
+  if (flags.json) return openJsonOutput(terminal, flags);
+  const isTerminal = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
+  // A terminal that does not tell its width (a bare pty) counts lines by dividing by nought.
+  const movable = isTerminal && (terminal.stderr.columns ?? 0) > 0;
+  const color = isTerminal && flags.color && !env['NO_COLOR'];
+  const moving = movable && flags.progress && !flags.quiet;
+  return openTextOutput(terminal, {
+    quiet: flags.quiet,
+    verbose: flags.verbose,
+    paint: await openPaint(color),
+    spinner: moving ? await openSpinner(terminal, { color }) : undefined,
   });
 }

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
-import { printable } from './output/printable.ts';
+import { printable } from './output/output.ts';
 
 /** The three streams of the process, and what is known of them. */
 export interface Terminal {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { PassThrough, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { exitCodeOf, toIdkitError } from '../../src/cli/exit.ts';
-import { openOutput } from '../../src/cli/output/open-output.ts';
 import type { Output } from '../../src/cli/output/output.ts';
 import { renderTable } from '../../src/cli/output/render-table.ts';
 import { renderAge, renderBytes, renderMilliseconds } from '../../src/cli/output/render-units.ts';
 import { renderProgress } from '../../src/cli/output/spinner.ts';
+import { openOutput } from '../../src/cli/run-cli.ts';
 import { openTerminal, readFirstLine, type Terminal } from '../../src/cli/terminal.ts';
 import { ERROR_CATALOGUE, type ErrorCode, IdkitError } from '../../src/core/index.ts';
 

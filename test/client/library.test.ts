@@ -39,7 +39,7 @@ test('both entries stand on their own files, oauth4webapi and jose alone', async
     const foreign = inputs.filter(
       (path) =>
         path !== '<stdin>' &&
-        path !== 'src/client/issuer-url.ts' &&
+        path !== 'src/client/service-url.ts' &&
         !path.startsWith(folder) &&
         !/^node_modules\/(oauth4webapi|jose)\//.test(path),
     );

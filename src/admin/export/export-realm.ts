@@ -1,22 +1,15 @@
 import { IdkitError } from '../../core/index.ts';
 import { type Client, type Group, groupPath, type Role, type User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import type { AdminContext } from '../context.ts';
-import { defined, type Json } from '../representations/json.ts';
-import {
-  clientRepresentation,
-  clientScopeRepresentation,
-  componentRepresentation,
-} from './client-representation.ts';
-import { consentRepresentation } from './consent-representation.ts';
-import { roleRepresentation, settingsRepresentation } from './realm-representation.ts';
-import { exportedCredential, userRepresentation } from './user-representation.ts';
-
-/** Names for the ids of one realm. */
-interface Labels {
-  configuration: RealmConfiguration;
-  clientIds: ReadonlyMap<string, string>;
-}
+import type { AdminContext } from '../call/context.ts';
+import { clientRepresentation, clientScopeRepresentation } from '../client/client-representation.ts';
+import { componentRepresentation } from '../realm/components.ts';
+import { settingsRepresentation } from '../realm/realm-representation.ts';
+import { defined, type Json } from '../representation/json.ts';
+import { byName, type Labels } from '../representation/names.ts';
+import { roleRepresentation } from '../role/roles.ts';
+import { consentRepresentation } from '../user/consents.ts';
+import { exportedCredential, userRepresentation } from '../user/user-representation.ts';
 
 /**
  * The whole realm as RealmRepresentation with users, hashes, secrets and keys, as `kc.sh export` writes it:
@@ -74,23 +67,6 @@ function exportRoles(labels: Labels, clients: readonly Client[]): Json {
       ]),
     ),
   };
-}
-
-/** Role ids as names: of the realm, and of clients by clientId. */
-export function byName(
-  { configuration, clientIds }: Labels,
-  ids: readonly string[],
-): { realmRoles: string[]; clientRoles: Record<string, string[]> } {
-  const realmRoles: string[] = [];
-  const clientRoles = new Map<string, string[]>();
-  for (const id of ids) {
-    const role = configuration.roles.get(id);
-    const clientId = role?.clientUuid === undefined ? undefined : clientIds.get(role.clientUuid);
-    if (role !== undefined && role.clientUuid === undefined) realmRoles.push(role.name);
-    else if (role !== undefined && clientId !== undefined)
-      clientRoles.set(clientId, [...(clientRoles.get(clientId) ?? []), role.name]);
-  }
-  return { realmRoles, clientRoles: Object.fromEntries(clientRoles) };
 }
 
 function exportGroups(labels: Labels): readonly Json[] {

@@ -7,21 +7,20 @@ import {
   type WaitingUsers,
 } from '../../model/index.ts';
 import type { Change, Conflict } from '../../store/index.ts';
-import type { AdminContext } from '../context.ts';
-import { MASTER } from '../fresh/built-in-clients.ts';
-import { checkRepresentation } from '../representations/check.ts';
-import { RepresentationFault } from '../representations/fault.ts';
-import { type Json, objects } from '../representations/json.ts';
-import { type BuiltRealm, buildRealm } from './build-realm.ts';
-import { grantMasterAccess, inMasterAdminTurn } from './master-access.ts';
-import type { Progress } from './progress.ts';
-import { checkRealmName, checkSettings } from './realm-settings.ts';
+import type { AdminContext, Progress } from '../call/context.ts';
+import { MASTER } from '../defaults/built-in-clients.ts';
+import { grantMasterAccess, inMasterAdminTurn } from '../master/master-access.ts';
+import { type BuiltRealm, buildRealm } from '../realm/build-realm.ts';
+import { checkRealmName, checkSettings } from '../realm/realm-settings.ts';
+import { checkRepresentation } from '../representation/check.ts';
+import { RepresentationFault } from '../representation/fault.ts';
+import { type Json, objects } from '../representation/json.ts';
 import {
   checkSecretsAreReal,
   takeOutUnrealSecrets,
   type UnrealSecret,
   UnrealSecretFault,
-} from './unreal-secrets.ts';
+} from '../representation/missing-secrets.ts';
 
 /** How a realm file is imported. */
 export interface ImportOptions {

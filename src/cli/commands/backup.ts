@@ -3,9 +3,8 @@ import { type Command, Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { BackupPart } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { baseUrlFlag, examples, given, textFlag } from '../flags.ts';
 import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
-import { examples } from './examples.ts';
-import { baseUrlFlag, given, textFlag } from './flag-values.ts';
 
 /** `idkit backup` */
 export function addBackup(program: Command, run: Runner): void {

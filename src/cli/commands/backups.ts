@@ -2,11 +2,10 @@ import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { BackupEntry } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { examples, given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
-import { examples } from './examples.ts';
-import { given, textFlag } from './flag-values.ts';
 
 /** `idkit backups list|prune` */
 export function addBackups(program: Command, run: Runner): void {

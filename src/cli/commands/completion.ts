@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Runner } from '../command.ts';
-import { examples } from './examples.ts';
+import { examples } from '../flags.ts';
 
 /** `idkit completion bash|zsh|fish` */
 export function addCompletion(program: Command, run: Runner): void {
@@ -15,7 +15,7 @@ export function addCompletion(program: Command, run: Runner): void {
       .addHelpText('after', examples([[INSTALL[shell], 'for this user']]))
       .action(
         run(async () => {
-          const { renderCompletion } = await import('../completion-script.ts');
+          const { renderCompletion } = await import('./completion-script.ts');
           const script = renderCompletion(program, shell);
           return { data: { shell, script }, text: script.trimEnd() };
         }),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Runner } from '../command.ts';
+import { examples } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
-import { examples } from './examples.ts';
 
 /** `idkit config show` */
 export function addConfig(program: Command, run: Runner): void {

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { Runner } from '../command.ts';
-import { examples } from './examples.ts';
-import { given } from './flag-values.ts';
+import { examples, given } from '../flags.ts';
 
 /** `idkit drill [DIR]` */
 export function addDrill(program: Command, run: Runner): void {

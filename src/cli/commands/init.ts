@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { CommandContext, Runner } from '../command.ts';
-import { examples } from './examples.ts';
+import { examples } from '../flags.ts';
 
 /** The proxies whose configuration idkit writes. */
 const PROXIES = ['caddy', 'nginx'] as const;

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Runner } from '../command.ts';
-import { examples } from './examples.ts';
-import { given } from './flag-values.ts';
+import { examples, given } from '../flags.ts';
 
 /** `idkit master-key rotate` */
 export function addMasterKey(program: Command, run: Runner): void {

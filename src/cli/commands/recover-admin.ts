@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Runner } from '../command.ts';
-import { examples } from './examples.ts';
-import { checkName, given, textFlag } from './flag-values.ts';
+import { checkName, examples, given, textFlag } from '../flags.ts';
 
 /** `idkit recover-admin` */
 export function addRecoverAdmin(program: Command, run: Runner): void {

@@ -2,12 +2,11 @@ import type { Command } from 'commander';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { printable } from '../output/printable.ts';
+import { examples, given, textFlag } from '../flags.ts';
+import { printable } from '../output/output.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
-import { examples } from './examples.ts';
-import { given, textFlag } from './flag-values.ts';
 
 /** `idkit restore` */
 export function addRestore(program: Command, run: Runner): void {

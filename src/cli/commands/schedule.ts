@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Runner } from '../command.ts';
-import { examples } from './examples.ts';
+import { examples } from '../flags.ts';
 
 /** `idkit schedule` */
 export function addSchedule(program: Command, run: Runner): void {

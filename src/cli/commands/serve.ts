@@ -4,9 +4,8 @@ import { IdkitError } from '../../core/index.ts';
 import type { OpenedLog, RunningService, WorkerLink } from '../../runtime/open.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
+import { baseUrlFlag, examples, given, textFlag, wholeNumber } from '../flags.ts';
 import { oneLine } from '../output/output.ts';
-import { examples } from './examples.ts';
-import { baseUrlFlag, given, textFlag, wholeNumber } from './flag-values.ts';
 
 /** `idkit serve` */
 export function addServe(program: Command, run: Runner): void {

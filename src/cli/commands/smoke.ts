@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { SmokeCheck } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { baseUrlFlag, checkName, examples, given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
-import { examples } from './examples.ts';
-import { baseUrlFlag, checkName, given, textFlag } from './flag-values.ts';
 
 /** `idkit smoke`, also `smoke-test` */
 export function addSmoke(program: Command, run: Runner): void {

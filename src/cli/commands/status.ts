@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { StatusReport } from '../../procedures/index.ts';
 import type { Runner } from '../command.ts';
+import { examples, given } from '../flags.ts';
 import { renderPairs } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
-import { examples } from './examples.ts';
-import { given } from './flag-values.ts';
 
 /** `idkit status` */
 export function addStatus(program: Command, run: Runner): void {

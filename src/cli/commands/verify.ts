@@ -3,9 +3,8 @@ import type { Secret } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { SetVerdict } from '../../procedures/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
+import { examples, given, textFlag } from '../flags.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
-import { examples } from './examples.ts';
-import { given, textFlag } from './flag-values.ts';
 
 /** `idkit verify [DIR]` */
 export function addVerify(program: Command, run: Runner): void {

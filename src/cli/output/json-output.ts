@@ -1,7 +1,6 @@
 import type { Finding } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Output, renderError } from './output.ts';
-import { printable } from './printable.ts';
+import { type Output, printable, renderError } from './output.ts';
 
 const PROGRESS_MILLISECONDS = 1000;
 

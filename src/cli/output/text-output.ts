@@ -1,8 +1,7 @@
 import type { Finding, Reporter } from '../../procedures/index.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Output, oneLine, renderError } from './output.ts';
+import { type Output, oneLine, printable, renderError } from './output.ts';
 import type { Paint } from './paint.ts';
-import { printable } from './printable.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
 

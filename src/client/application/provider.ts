@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { parseServiceUrl } from '../issuer-url.ts';
+import { parseServiceUrl } from '../service-url.ts';
 import { ClientError } from './client-error.ts';
 
 /** Which service, as which client. */

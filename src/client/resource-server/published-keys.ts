@@ -1,5 +1,5 @@
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey } from 'jose';
-import { parseServiceUrl } from '../issuer-url.ts';
+import { parseServiceUrl } from '../service-url.ts';
 import { BearerRefusal } from './bearer-refusal.ts';
 
 /** Where keys come from. */

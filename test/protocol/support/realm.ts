@@ -1,5 +1,5 @@
-import { DEFAULT_SETTINGS } from '../../../src/admin/fresh/default-settings.ts';
-import { buildSettings } from '../../../src/admin/import/build-realm.ts';
+import { DEFAULT_SETTINGS } from '../../../src/admin/defaults/default-settings.ts';
+import { buildSettings } from '../../../src/admin/realm/build-realm.ts';
 import type { RealmSettings } from '../../../src/model/index.ts';
 
 /** A fresh realm's settings, enabled (facts §8.1, contract §5), with changes. */

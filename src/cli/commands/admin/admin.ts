@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Runner } from '../../command.ts';
-import { examples } from '../examples.ts';
+import { examples } from '../../flags.ts';
 import { addClientCommands } from './client.ts';
 import { addRealmCommands } from './realm.ts';
 import { addSessionCommands } from './session.ts';

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { IdkitError, type Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { examples, textFlag } from '../../flags.ts';
 import { renderPairs, renderTable } from '../../output/render-table.ts';
-import { examples } from '../examples.ts';
-import { textFlag } from '../flag-values.ts';
 import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
 import { type ApiRecord, apiPath, asRecords, getClient } from './lookup.ts';
 

@@ -5,8 +5,8 @@ import type { AdminClient } from '../../../client/index.ts';
 import type { Settings } from '../../../config/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags } from '../../command.ts';
+import { baseUrlFlag, checkName, given, textFlag } from '../../flags.ts';
 import { ask } from '../../terminal.ts';
-import { baseUrlFlag, checkName, given, textFlag } from '../flag-values.ts';
 
 /** The flags that every command below `admin` has. */
 export function withAdminFlags(command: Command, options: { realm: boolean }): Command {

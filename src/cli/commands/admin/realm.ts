@@ -3,9 +3,8 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { IdkitError } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { examples, textFlag } from '../../flags.ts';
 import { renderPairs, renderTable } from '../../output/render-table.ts';
-import { examples } from '../examples.ts';
-import { textFlag } from '../flag-values.ts';
 import { connect, nameArgument, withAdminFlags } from './connect.ts';
 
 const REALM = { name: 'the realm', flag: '--realm' };

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import type { AdminClient } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { checkName, examples, textFlag } from '../../flags.ts';
 import { renderTable } from '../../output/render-table.ts';
-import { examples } from '../examples.ts';
-import { checkName, textFlag } from '../flag-values.ts';
 import { connect, realmFlag, withAdminFlags } from './connect.ts';
 import { type ApiRecord, apiPath, asRecords, getUser, listUsers } from './lookup.ts';
 

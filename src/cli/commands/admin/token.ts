@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
 import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { checkName, examples, given, textFlag } from '../../flags.ts';
 import { ask, readFirstLine } from '../../terminal.ts';
-import { examples } from '../examples.ts';
-import { checkName, given, textFlag } from '../flag-values.ts';
 import { connect, withAdminFlags } from './connect.ts';
 import { apiPath, getClient } from './lookup.ts';
 

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { IdkitError, Secret } from '../../../core/index.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
+import { examples, given, textFlag, wholeNumber } from '../../flags.ts';
 import { renderTable } from '../../output/render-table.ts';
-import { examples } from '../examples.ts';
-import { given, textFlag, wholeNumber } from '../flag-values.ts';
+import { ask, readFirstLine } from '../../terminal.ts';
 import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
 import { apiPath, getUser, listUsers } from './lookup.ts';
-import { NEW_PASSWORD_VARIABLE, readNewPassword } from './new-password.ts';
 
 const USER = { name: 'the user', flag: '--username' };
 
@@ -126,4 +126,27 @@ async function setPassword(
   // idkit has ended them with the password (contract §5); Keycloak leaves them (facts §0, row 3).
   await admin.call('POST', apiPath(realm, 'users', String(user['id']), 'logout'));
   return { data: { realm, username, id: user['id'] }, text: `new password of ${username} in realm ${realm}` };
+}
+
+/** The variable that may hold a new user's password; never an argument, which every user of the machine can see. */
+const NEW_PASSWORD_VARIABLE = 'IDKIT_USER_PASSWORD';
+
+/**
+ * A new password: from `IDKIT_USER_PASSWORD`, typed twice on a terminal, else the first line of stdin.
+ *
+ * @throws IDKIT_USAGE for an empty one, or two that differ
+ */
+async function readNewPassword(context: CommandContext, username: string): Promise<Secret> {
+  const variable = context.env[NEW_PASSWORD_VARIABLE];
+  if (variable !== undefined) {
+    if (variable === '') throw new IdkitError('IDKIT_USAGE', `${NEW_PASSWORD_VARIABLE} is empty`);
+    return new Secret(variable);
+  }
+  if (!context.terminal.canAsk) return new Secret(await readFirstLine(context.terminal, 'the new password'));
+  const options = { hidden: true, signal: context.signal };
+  const first = await ask(context.terminal, `New password of ${username}: `, options);
+  if (first === '') throw new IdkitError('IDKIT_USAGE', 'the new password is empty');
+  const second = await ask(context.terminal, 'Again: ', options);
+  if (first !== second) throw new IdkitError('IDKIT_USAGE', 'the two passwords differ');
+  return new Secret(first);
 }

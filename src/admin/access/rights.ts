@@ -1,0 +1,118 @@
+import { effectiveRoleIds, expandRoleIds } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { AdminContext, Caller } from '../call/context.ts';
+import { forbidden } from '../call/refusal.ts';
+import { type AdminRole, MASTER, managementClientId } from '../defaults/built-in-clients.ts';
+
+/** Rights that come in pairs or threes (facts §7.1, "Needs one of"). */
+export const RIGHTS = {
+  viewRealm: ['view-realm', 'manage-realm'],
+  manageRealm: ['manage-realm'],
+  viewUsers: ['view-users', 'manage-users'],
+  manageUsers: ['manage-users'],
+  queryUsers: ['view-users', 'manage-users', 'query-users'],
+  viewClients: ['view-clients', 'manage-clients'],
+  manageClients: ['manage-clients'],
+  createClients: ['manage-clients', 'create-client'],
+  queryClients: ['view-clients', 'manage-clients', 'query-clients'],
+  viewEvents: ['view-events', 'manage-events'],
+  manageEvents: ['manage-events'],
+  queryGroups: ['view-users', 'manage-users', 'query-groups'],
+  listRoles: ['view-realm', 'manage-realm', 'query-users', 'query-clients', 'query-groups', 'query-realms'],
+  viewIdentityProviders: ['view-identity-providers', 'manage-identity-providers'],
+} as const satisfies Record<string, readonly AdminRole[]>;
+
+/** The name of a right. */
+export type Right = keyof typeof RIGHTS;
+
+/** What a caller may do in one realm, as the roles are now (facts §7.1). */
+export interface Rights {
+  has(right: Right): boolean;
+  /** @throws AdminRefusal forbidden */
+  check(right: Right): void;
+  /** Any administrative role at all. */
+  any: boolean;
+  /** May give administrative roles to others (facts §7.1, [26.5]). */
+  grantsAdminRoles: boolean;
+  /** The names themselves. */
+  roles: ReadonlySet<string>;
+}
+
+/** The caller's rights in a realm: none for a token of a realm that is neither it nor master. */
+export async function findRights(
+  context: AdminContext,
+  caller: Caller,
+  target: RealmConfiguration,
+): Promise<Rights> {
+  const isMaster = caller.realmName === MASTER;
+  if (!isMaster && caller.realmId !== target.realm.id) return rightsOf(new Set(), false);
+  const held = await findHeldRoles(context, caller);
+  const clientId = managementClientId(target.realm.name, isMaster ? MASTER : caller.realmName);
+  const client = await context.store.findClient(caller.realmId, clientId);
+  if (held === undefined || client === undefined) return rightsOf(new Set(), false);
+  const names = new Set<string>();
+  for (const id of held.ids) {
+    const role = held.realm.roles.get(id);
+    if (role?.clientUuid === client.id) names.add(role.name);
+  }
+  const all = isMaster ? hasRealmRole(held, 'admin') : names.has('realm-admin');
+  return rightsOf(names, all);
+}
+
+/** Whether the caller holds one of master's own roles, for example `create-realm`. */
+export async function holdsMasterRole(context: AdminContext, caller: Caller, name: string): Promise<boolean> {
+  if (caller.realmName !== MASTER) return false;
+  const held = await findHeldRoles(context, caller);
+  return held !== undefined && hasRealmRole(held, name);
+}
+
+interface Held {
+  realm: RealmConfiguration;
+  ids: ReadonlySet<string>;
+}
+
+function hasRealmRole(held: Held, name: string): boolean {
+  return held.ids.values().some((id) => {
+    const role = held.realm.roles.get(id);
+    return role !== undefined && role.clientUuid === undefined && role.name === name;
+  });
+}
+
+/**
+ * The caller's roles now, as far as the token may carry them: by the role scope of its client, of the client's default
+ * scopes, and of the optional scopes that the token was granted.
+ */
+async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
+  const [realm, user, client] = await Promise.all([
+    context.store.findRealmById(caller.realmId),
+    context.store.findUser(caller.realmId, caller.userId),
+    context.store.findClientByUuid(caller.realmId, caller.clientUuid),
+  ]);
+  if (realm === undefined || user === undefined || client === undefined || !user.enabled) return undefined;
+  const ids = effectiveRoleIds(realm, user);
+  if (client.fullScopeAllowed) return { realm, ids };
+  const granted = client.optionalClientScopeIds.filter((id) =>
+    caller.scopes.has(realm.clientScopes.get(id)?.name ?? ''),
+  );
+  const scopes = [...client.defaultClientScopeIds, ...granted].flatMap(
+    (id) => realm.clientScopes.get(id)?.scopeRoleIds ?? [],
+  );
+  const allowed = expandRoleIds(realm, [...client.scopeRoleIds, ...scopes]);
+  const carried = ids
+    .values()
+    .filter((id) => allowed.has(id) || realm.roles.get(id)?.clientUuid === client.id);
+  return { realm, ids: new Set(carried) };
+}
+
+function rightsOf(roles: ReadonlySet<string>, grantsAdminRoles: boolean): Rights {
+  const has = (right: Right) => RIGHTS[right].some((role) => roles.has(role));
+  return {
+    has,
+    check(right) {
+      if (!has(right)) throw forbidden();
+    },
+    any: roles.size > 0,
+    grantsAdminRoles,
+    roles,
+  };
+}

@@ -1,0 +1,126 @@
+import { uuid } from '../../core/index.ts';
+import { type AdminEvent, recordKey } from '../../model/index.ts';
+import type { Change, Conflict } from '../../store/index.ts';
+import { checkAdministrators } from '../access/administrators.ts';
+import type { Json } from '../representation/json.ts';
+import { COMPONENT_SECRETS } from '../representation/secrets.ts';
+import type { RealmCall } from './context.ts';
+import { type AdminRefusal, duplicateResource, notFound, StaleRecord } from './refusal.ts';
+
+/** What an admin event says about a change (facts §8.4). */
+export interface Recorded {
+  operation: AdminEvent['operationType'];
+  resource: string;
+  path: string;
+  representation?: Json | readonly unknown[];
+}
+
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  ...['credentials', 'secret', 'value', 'secretData', 'registrationAccessToken', 'client.secret.rotated'],
+  ...['password', 'authTokenClientSecret', 'clientSecret', 'secret.key', 'privateKey', 'codeSecret'],
+  ...COMPONENT_SECRETS,
+]);
+
+/** The admin event of a change; none where the realm keeps none. */
+export function adminEvent(call: RealmCall, recorded: Recorded): Change[] {
+  const { realm } = call.configuration;
+  if (!realm.settings.adminEventsEnabled) return [];
+  const { caller, context } = call;
+  const details = realm.settings.adminEventsDetailsEnabled && recorded.representation !== undefined;
+  return [
+    {
+      do: 'record',
+      adminEvent: {
+        id: uuid(context.random),
+        time: context.clock.now(),
+        realmId: realm.id,
+        authRealmId: caller.realmId,
+        authClientId: caller.clientUuid,
+        authUserId: caller.userId,
+        authIpAddress: caller.ipAddress,
+        operationType: recorded.operation,
+        resourceType: recorded.resource,
+        resourcePath: recorded.path,
+        ...(details ? { representation: JSON.stringify(recorded.representation, withoutSecrets) } : {}),
+      },
+    },
+  ];
+}
+
+function withoutSecrets(key: string, value: unknown): unknown {
+  return SECRET_FIELDS.has(key) ? undefined : value;
+}
+
+/**
+ * Stores the changes with their admin event, all or nothing.
+ *
+ * @param refuse the answer to a name or id that is taken; absent: Keycloak's "Duplicate resource error"
+ * @throws AdminRefusal, StaleRecord
+ */
+export async function applyChanges(
+  call: RealmCall,
+  changes: readonly Change[],
+  recorded?: Recorded,
+  refuse: (taken: Conflict) => AdminRefusal = duplicateResource,
+): Promise<void> {
+  const events = recorded === undefined ? [] : adminEvent(call, recorded);
+  await checkAdministrators(call, changes);
+  checkTurns(call.turns, changes);
+  const tell = await prepareEndings(call, changes);
+  const applied = await call.context.store.apply([...changes, ...events]);
+  if (applied.outcome === 'conflict') throw refuse(applied);
+  if (applied.outcome === 'stale') throw new StaleRecord(applied);
+  // Someone else removed it since it was read.
+  if (applied.outcome === 'missing') throw notFound();
+  for (const told of tell) await told();
+}
+
+/** Clients are told of the sessions that a change ends (Back-Channel Logout 1.0 §2.5). */
+async function prepareEndings(
+  { context, configuration }: RealmCall,
+  changes: readonly Change[],
+): Promise<readonly (() => Promise<void>)[]> {
+  const { sessionEndings } = context;
+  if (sessionEndings === undefined) return [];
+  const endings = changes.flatMap((change) => {
+    if (change.do === 'endSessions') return [{ userId: change.userId, offlineToo: change.offlineToo }];
+    return change.do === 'remove' && change.what === 'user' ? [{ userId: change.id, offlineToo: true }] : [];
+  });
+  return Promise.all(endings.map((ending) => sessionEndings.prepare(configuration.realm.id, ending)));
+}
+
+/**
+ * Whoever replaces a record, or gives and takes parts of it, has its turn since it was read: the store would refuse
+ * the loser of a race without it. That a row forgot to name a record is a bug, and is one the first time the row runs.
+ *
+ * @param turns the turns that are held; absent: nobody says
+ * @throws Error
+ */
+function checkTurns(turns: ReadonlySet<string> | undefined, changes: readonly Change[]): void {
+  if (turns === undefined) return;
+  for (const change of changes) {
+    const key = keyOf(change);
+    if (key !== undefined && !turns.has(key)) throw new Error(`${key} is changed outside of its turn`);
+  }
+}
+
+function keyOf(change: Change): string | undefined {
+  switch (change.do) {
+    case 'put':
+      if ('realm' in change) return recordKey('realm', change.realm.id);
+      if ('client' in change) return recordKey('client', change.client.id);
+      if ('clientScope' in change) return recordKey('scope', change.clientScope.id);
+      if ('role' in change) return recordKey('role', change.role.id);
+      if ('group' in change) return recordKey('group', change.group.id);
+      if ('component' in change) return recordKey('component', change.component.id);
+      if ('credential' in change) return recordKey('user', change.credential.userId);
+      return recordKey('user', change.user.id);
+    case 'assign':
+    case 'unassign':
+    case 'join':
+    case 'leave':
+      return recordKey('user', change.userId);
+    default:
+      return undefined;
+  }
+}

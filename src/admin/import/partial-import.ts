@@ -1,0 +1,253 @@
+import { type Client, type Group, groupPath, REVISION, type Role, type User } from '../../model/index.ts';
+import type { Change, Conflict } from '../../store/index.ts';
+import { checkGrants, checkGroupGrants, checkNoAdminRole } from '../access/admin-roles.ts';
+import { applyChanges } from '../call/changes.ts';
+import type { RealmCall } from '../call/context.ts';
+import { AdminRefusal, conflict } from '../call/refusal.ts';
+import { buildClient } from '../client/build-client.ts';
+import { clientRepresentation } from '../client/client-representation.ts';
+import { checkClientName } from '../client/clients.ts';
+import { type Json, objects, text } from '../representation/json.ts';
+import { checkClientSecretsAreReal, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
+import { Names } from '../representation/names.ts';
+import { buildGroups, buildRoles } from '../role/build-roles.ts';
+import { buildUsers } from '../user/build-users.ts';
+
+/** What to do with a record whose name is taken. */
+export type IfExists = 'FAIL' | 'SKIP' | 'OVERWRITE';
+
+interface Outcome {
+  action: 'ADDED' | 'SKIPPED' | 'OVERWRITTEN';
+  resourceType: 'USER' | 'CLIENT' | 'GROUP' | 'REALM_ROLE' | 'CLIENT_ROLE';
+  resourceName: string;
+  id: string;
+}
+
+/** A partial import at work. */
+interface Work {
+  call: RealmCall;
+  ifExists: IfExists;
+  names: Names;
+  changes: Change[];
+  results: Outcome[];
+}
+
+/**
+ * Adds users, clients, roles and groups to a realm in one transaction (facts §7.2). Users get only the roles that
+ * they name; clients get no service account.
+ *
+ * @throws AdminRefusal 409 for a name that is taken with `FAIL`; nothing of the import is kept
+ */
+export async function importPartially(call: RealmCall, given: Json, ifExists: IfExists): Promise<Json> {
+  const { context, configuration } = call;
+  if (objects(given['identityProviders']).length > 0)
+    throw new AdminRefusal('not-built', { errorMessage: 'identity providers are not built yet' });
+  checkSingleRights(call, given);
+  const clients = await context.store.listClients({ realmId: configuration.realm.id });
+  const ids = clients.map((client) => [client.clientId, client.id] as const);
+  const names = Names.of(configuration, ids, (group) => groupPath(configuration, group));
+  const work: Work = { call, ifExists, names, changes: [], results: [] };
+  addClients(work, objects(given['clients']), clients);
+  const roles = addRoles(work, (given['roles'] ?? {}) as Json);
+  const groups = addGroups(work, objects(given['groups']));
+  const users = await addUsers(work, objects(given['users']));
+  await checkPartialGrants(call, roles, groups, users);
+  const { turns: _few, ...unchecked } = call;
+  // A large one holds no turns of single records; the store sees that none was changed meanwhile.
+  await applyChanges(
+    unchecked,
+    work.changes,
+    { operation: 'CREATE', resource: 'REALM', path: 'partialImport' },
+    taken,
+  );
+  const count = (action: Outcome['action']) => work.results.filter((one) => one.action === action).length;
+  return {
+    overwritten: count('OVERWRITTEN'),
+    added: count('ADDED'),
+    skipped: count('SKIPPED'),
+    results: work.results,
+  };
+}
+
+/** An import needs the rights of each single change that it stands for. @throws AdminRefusal 403 */
+function checkSingleRights({ rights }: RealmCall, given: Json): void {
+  const { realm, client } = (given['roles'] ?? {}) as Json;
+  if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)
+    rights.check('manageClients');
+  if (objects(given['users']).length > 0 || objects(given['groups']).length > 0) rights.check('manageUsers');
+  if (objects(realm).length > 0) rights.check('manageRealm');
+}
+
+/** Notes what becomes of a record; `skip` where it is left alone. */
+function decide(
+  work: Work,
+  resourceType: Outcome['resourceType'],
+  resourceName: string,
+  record: { newId: string; thereId: string | undefined; refusal: string },
+): 'create' | 'put' | 'skip' {
+  const { newId, thereId, refusal } = record;
+  if (thereId === undefined) {
+    work.results.push({ action: 'ADDED', resourceType, resourceName, id: newId });
+    return 'create';
+  }
+  if (work.ifExists === 'FAIL') throw conflict(refusal);
+  const action = work.ifExists === 'SKIP' ? 'SKIPPED' : 'OVERWRITTEN';
+  work.results.push({ action, resourceType, resourceName, id: thereId });
+  return action === 'SKIPPED' ? 'skip' : 'put';
+}
+
+function addClients(work: Work, given: readonly Json[], there: readonly Client[]): void {
+  const { call, names } = work;
+  for (const [index, one] of given.entries()) {
+    const before = there.find((client) => client.clientId === one['clientId']);
+    const own = before === undefined ? one : withoutMaskedSecrets(one);
+    checkClientSecretsAreReal(own, `$.clients[${index}]`);
+    const merged =
+      before === undefined
+        ? own
+        : { ...clientRepresentation(call.configuration, before), ...own, id: before.id };
+    const place = {
+      context: call.context,
+      realmId: call.configuration.realm.id,
+      names,
+      path: `$.clients[${index}]`,
+    };
+    const client = buildClient(merged, place);
+    const refusal = `Client id '${client.clientId}' already exists`;
+    const how = decide(work, 'CLIENT', client.clientId, { newId: client.id, thereId: before?.id, refusal });
+    names.clients.set(client.clientId, client.id);
+    if (how === 'skip') continue;
+    checkClientName(call, before?.clientId ?? '', client.clientId);
+    const kept =
+      before === undefined ? {} : { scopeRoleIds: before.scopeRoleIds, [REVISION]: before[REVISION]! };
+    const secrets = { ...before?.secrets, ...client.secrets };
+    work.changes.push({ do: how, client: { ...client, ...kept, secrets } });
+  }
+}
+
+function addRoles(work: Work, given: Json): Role[] {
+  const { call, names } = work;
+  const { configuration } = call;
+  const idOf = (clientId: string | undefined, name: unknown): string | undefined =>
+    clientId === undefined
+      ? names.realmRoles.get(name as string)
+      : names.clientRoles.get(clientId)?.get(name as string);
+  const placed = (list: unknown, clientId?: string): Json[] =>
+    objects(list).flatMap((one) => {
+      const there = idOf(clientId, one['name']);
+      if (there === undefined) return [one];
+      if (work.ifExists !== 'SKIP') return [{ ...one, id: there }];
+      skip(one, there, clientId);
+      return [];
+    });
+  const skip = (one: Json, id: string, clientId: string | undefined): void => {
+    work.results.push({
+      action: 'SKIPPED',
+      resourceType: clientId === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE',
+      resourceName: clientId === undefined ? String(one['name']) : `${clientId}-->${one['name']}`,
+      id,
+    });
+  };
+  const client = Object.entries((given['client'] ?? {}) as Json).map(
+    ([clientId, list]) => [clientId, placed(list, clientId)] as const,
+  );
+  const wanted = { realm: placed(given['realm']), client: Object.fromEntries(client) };
+  const roles = buildRoles(wanted, configuration.realm.id, names, call.context);
+  for (const role of roles) {
+    const clientId = client.find(([id]) => names.clients.get(id) === role.clientUuid)?.[0];
+    const resourceName = clientId === undefined ? role.name : `${clientId}-->${role.name}`;
+    const there = configuration.roles.get(role.id);
+    const how = decide(work, clientId === undefined ? 'REALM_ROLE' : 'CLIENT_ROLE', resourceName, {
+      newId: role.id,
+      thereId: there?.name === role.name ? role.id : undefined,
+      refusal:
+        clientId === undefined
+          ? `Realm role '${role.name}' already exists.`
+          : `Client role '${role.name}' for client '${clientId}' already exists.`,
+    });
+    const revision = how === 'put' ? { [REVISION]: there![REVISION]! } : {};
+    if (how !== 'skip') work.changes.push({ do: how, role: { ...role, ...revision } });
+  }
+  return roles;
+}
+
+function addGroups(work: Work, given: readonly Json[]): Group[] {
+  const { call, names } = work;
+  const wanted = given.flatMap((one) => {
+    const thereId = names.groups.get(`/${one['name']}`);
+    if (thereId === undefined) return [one];
+    const refusal = `Group '/${one['name']}' already exists`;
+    const how = decide(work, 'GROUP', String(one['name']), { newId: thereId, thereId, refusal });
+    if (how === 'skip') return [];
+    work.changes.push({ do: 'remove', what: 'group', id: thereId });
+    return [{ ...one, id: thereId }];
+  });
+  const overwritten = new Set(wanted.map((one) => one['id']));
+  const groups = buildGroups(wanted, call.configuration.realm.id, names, call.context);
+  for (const group of groups) {
+    const replaces = overwritten.has(group.id) && call.configuration.groups.has(group.id);
+    if (group.parentId === undefined && !replaces)
+      work.results.push({ action: 'ADDED', resourceType: 'GROUP', resourceName: group.name, id: group.id });
+    work.changes.push({ do: 'create', group });
+  }
+  return groups;
+}
+
+async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
+  const { call, names } = work;
+  const { realm } = call.configuration;
+  const wanted: Json[] = [];
+  for (const one of given) {
+    const username = text(one['username'])?.toLowerCase() ?? '';
+    const there = await call.context.store.findUserByUsername(realm.id, username);
+    if (there === undefined) {
+      wanted.push(one);
+      continue;
+    }
+    const refusal = `User with user name ${username} already exists.`;
+    const how = decide(work, 'USER', username, { newId: there.id, thereId: there.id, refusal });
+    if (how === 'skip') continue;
+    work.changes.push({ do: 'remove', what: 'user', id: there.id });
+    wanted.push({ ...one, id: there.id });
+  }
+  const { users, credentials, consents } = await buildUsers(
+    { users: wanted },
+    { realm, clients: [], defaultRoleId: realm.defaultRoleId, names, context: call.context },
+  );
+  const known = new Set(work.results.map(({ id }) => id));
+  for (const user of users) {
+    if (!known.has(user.id))
+      work.results.push({ action: 'ADDED', resourceType: 'USER', resourceName: user.username, id: user.id });
+    work.changes.push({ do: 'create', user });
+  }
+  for (const credential of credentials) work.changes.push({ do: 'create', credential });
+  for (const consent of consents) work.changes.push({ do: 'putConsent', consent });
+  return users;
+}
+
+/** Whoever may not give administrative roles cannot give them by an import either. */
+async function checkPartialGrants(
+  call: RealmCall,
+  roles: readonly Role[],
+  groups: readonly Group[],
+  users: readonly User[],
+): Promise<void> {
+  const given = [
+    ...roles.flatMap(({ compositeIds }) => compositeIds),
+    ...groups.flatMap(({ roleIds }) => roleIds),
+    ...users.flatMap(({ roleIds }) => roleIds),
+  ];
+  for (const role of roles) await checkNoAdminRole(call, role);
+  await checkGrants(call, given);
+  await checkGroupGrants(
+    call,
+    users.flatMap(({ groupIds }) => groupIds),
+  );
+}
+
+function taken({ on, value }: Conflict): AdminRefusal {
+  if (on === 'user.email') return conflict(`User with email ${value} already exists.`);
+  if (on === 'user.username') return conflict(`User with user name ${value} already exists.`);
+  if (on === 'client.clientId') return conflict(`Client id '${value}' already exists`);
+  return conflict(`Duplicate resource error: ${on} ${value}`);
+}

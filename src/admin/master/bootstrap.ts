@@ -1,0 +1,55 @@
+import type { Secret } from '../../core/index.ts';
+import type { AdminContext } from '../call/context.ts';
+import { MASTER } from '../defaults/built-in-clients.ts';
+import { createRealm, RealmConflict } from '../import/import-realm.ts';
+
+/** The first administrator and the client of `idkit smoke` (contract §1). */
+export interface BootstrapOptions {
+  username: string;
+  password: Secret;
+  /** `client_id` of the machine-to-machine client. */
+  smokeClientId?: string;
+  smokeClientSecret: Secret;
+}
+
+/**
+ * Makes realm master with its administrator and the smoke client, where there is no master yet. An existing one is
+ * left as it is, whatever the options say.
+ */
+export async function bootstrapMaster(
+  context: AdminContext,
+  { username, password, smokeClientId = 'idkit-smoke', smokeClientSecret }: BootstrapOptions,
+): Promise<{ outcome: 'made' | 'exists' }> {
+  if ((await context.store.findRealm(MASTER)) !== undefined) return { outcome: 'exists' };
+  try {
+    await createRealm(context, {
+      realm: MASTER,
+      enabled: true,
+      displayName: 'idkit',
+      displayNameHtml: '<div class="kc-logo-text"><span>idkit</span></div>',
+      clients: [
+        {
+          clientId: smokeClientId,
+          name: 'idkit smoke',
+          standardFlowEnabled: false,
+          directAccessGrantsEnabled: false,
+          serviceAccountsEnabled: true,
+          secret: smokeClientSecret.reveal(),
+        },
+      ],
+      users: [
+        {
+          username,
+          enabled: true,
+          realmRoles: [`default-roles-${MASTER}`, 'admin'],
+          credentials: [{ type: 'password', value: password.reveal() }],
+        },
+      ],
+    });
+    return { outcome: 'made' };
+  } catch (error) {
+    if (error instanceof RealmConflict && error.conflict.on.startsWith('realm.'))
+      return { outcome: 'exists' };
+    throw error;
+  }
+}

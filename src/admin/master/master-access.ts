@@ -1,0 +1,67 @@
+import { inTurn } from '../../core/index.ts';
+import { groupPath, type Realm, type Role, recordKey } from '../../model/index.ts';
+import type { Change, RealmConfiguration } from '../../store/index.ts';
+import type { AdminContext } from '../call/context.ts';
+import { buildClient } from '../client/build-client.ts';
+import {
+  MASTER,
+  managementClient,
+  managementClientId,
+  managementRoles,
+} from '../defaults/built-in-clients.ts';
+import { Names } from '../representation/names.ts';
+import { buildRoles } from '../role/build-roles.ts';
+
+/**
+ * What realm master gains with another realm: the client that holds the administrative roles of that realm, all of
+ * them part of master's role `admin` (facts §7.1).
+ *
+ * @param creatorId a user of master who made the realm without that role, and gets its administrative roles
+ */
+export function grantMasterAccess(
+  master: RealmConfiguration,
+  realm: Pick<Realm, 'name'>,
+  context: AdminContext,
+  creatorId?: string,
+): Change[] {
+  const clientId = managementClientId(realm.name, MASTER);
+  const names = Names.of(master, [], (group) => groupPath(master, group));
+  const place = { context, realmId: master.realm.id, names, path: '$' };
+  const client = buildClient(managementClient(clientId, `${realm.name} Realm`), place);
+  names.clients.set(clientId, client.id);
+  const roles = buildRoles(
+    { client: { [clientId]: managementRoles(clientId) } },
+    master.realm.id,
+    names,
+    context,
+  );
+  const admin = findAdminRole(master);
+  return [
+    { do: 'create', client },
+    ...roles.map((role): Change => ({ do: 'create', role })),
+    ...(creatorId === undefined
+      ? []
+      : [{ do: 'assign' as const, userId: creatorId, roleIds: roles.map(({ id }) => id) }]),
+    ...(admin === undefined
+      ? []
+      : [
+          {
+            do: 'put' as const,
+            role: { ...admin, compositeIds: [...admin.compositeIds, ...roles.map(({ id }) => id)] },
+          },
+        ]),
+  ];
+}
+
+/** Master's role that includes every administrative role. */
+export function findAdminRole(master: RealmConfiguration): Role | undefined {
+  return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
+}
+
+/** Runs `work` alone among all that change master's role `admin`: who adds to it reads and writes the whole of it. */
+export async function inMasterAdminTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
+  const master = await context.store.findRealm(MASTER);
+  const admin = master === undefined ? undefined : findAdminRole(master);
+  if (admin === undefined) return await work();
+  return await inTurn(context.store, recordKey('role', admin.id), work);
+}

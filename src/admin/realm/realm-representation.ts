@@ -1,0 +1,70 @@
+import type { RealmSettings } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import { type Json, objects } from '../representation/json.ts';
+import { putSecretsBack } from '../representation/secrets.ts';
+import { roleRepresentation } from '../role/roles.ts';
+import { SETTINGS } from './realm-settings.ts';
+
+/** Fields of a full export that `GET /admin/realms/{realm}` leaves out (facts §0 row 7, §8.1). */
+const NOT_IN_GET: ReadonlySet<string> = new Set([
+  'authenticationFlows',
+  'authenticatorConfig',
+  'requiredActions',
+  'identityProviders',
+  'identityProviderMappers',
+  'localizationTexts',
+  'federatedUsers',
+  'organizations',
+  'protocolMappers',
+  'userFederationProviders',
+  'userFederationMappers',
+]);
+
+/** What `GET /admin/realms/{realm}` gives: settings without users, clients and the like, secrets masked. */
+export function realmRepresentation(configuration: RealmConfiguration): Json {
+  const { realm } = configuration;
+  const role = configuration.roles.get(realm.defaultRoleId);
+  const all = settingsRepresentation(configuration, 'masked');
+  const shown = Object.entries(all).filter(([name]) => !NOT_IN_GET.has(name));
+  return Object.fromEntries([
+    ['id', realm.id],
+    ['realm', realm.name],
+    ...shown,
+    ...(role === undefined ? [] : [['defaultRole', roleRepresentation(role)] as const]),
+  ]);
+}
+
+/** The realm's settings with all that is kept, secrets in the clear or masked. */
+export function settingsRepresentation(
+  { realm }: Pick<RealmConfiguration, 'realm'>,
+  secrets: 'clear' | 'masked',
+): Json {
+  const { kept, eventsExpiration, ...settings } = realm.settings;
+  const own = SETTINGS.flatMap((name) => {
+    const value = (settings as Partial<RealmSettings>)[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const representation = Object.fromEntries<unknown>([
+    ...own,
+    ...(eventsExpiration === 0 ? [] : [['eventsExpiration', eventsExpiration] as const]),
+    ...Object.entries(kept),
+  ]);
+  return putSecretsBack(representation, realm.secrets, secrets);
+}
+
+/** What an administrator without `view-realm` sees of a realm (observed admin-access/realm-reduced). */
+export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json {
+  const { settings } = realm;
+  return {
+    realm: realm.name,
+    registrationEmailAsUsername: settings.registrationEmailAsUsername,
+    bruteForceProtected: settings.bruteForceProtected,
+    supportedLocales: settings.kept['supportedLocales'] ?? [],
+    organizationsEnabled: settings.kept['organizationsEnabled'] ?? false,
+  };
+}
+
+/** The identity providers that a realm keeps. */
+export function identityProviders({ realm }: RealmConfiguration): readonly Json[] {
+  return objects(settingsRepresentation({ realm }, 'masked')['identityProviders']);
+}

@@ -1,0 +1,235 @@
+import { ensureAlgorithmKey } from '../../crypto/index.ts';
+import type { Client, Component, Realm } from '../../model/index.ts';
+import type { Change, RealmConfiguration } from '../../store/index.ts';
+import { findRights, holdsMasterRole } from '../access/rights.ts';
+import { applyChanges } from '../call/changes.ts';
+import type { AdminContext, Caller, RealmCall } from '../call/context.ts';
+import { badInput, badRequest, conflict, forbidden } from '../call/refusal.ts';
+import { MASTER, managementClientId } from '../defaults/built-in-clients.ts';
+import { createRealm, RealmConflict } from '../import/import-realm.ts';
+import { checkRepresentation } from '../representation/check.ts';
+import { RepresentationFault } from '../representation/fault.ts';
+import type { Json } from '../representation/json.ts';
+import { MASK } from '../representation/secrets.ts';
+import { buildSettings } from './build-realm.ts';
+import { realmRepresentation, reducedRealmRepresentation } from './realm-representation.ts';
+import { checkRealmName, checkSettings, RealmNameFault } from './realm-settings.ts';
+
+/** Realms that the caller has any administrative role in. @throws AdminRefusal 403 where there is none */
+export async function listRealms(context: AdminContext, caller: Caller, brief: boolean): Promise<Json[]> {
+  const names = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
+  const listed: Json[] = [];
+  for (const name of names) {
+    const configuration = await context.store.findRealm(name);
+    if (configuration === undefined) continue;
+    const rights = await findRights(context, caller, configuration);
+    if (!rights.any) continue;
+    if (!rights.has('viewRealm')) listed.push({ realm: name });
+    else listed.push(brief ? briefRealm(configuration) : realmRepresentation(configuration));
+  }
+  if (listed.length === 0) throw forbidden();
+  return listed;
+}
+
+function briefRealm({ realm }: RealmConfiguration): Json {
+  const { displayName, enabled } = realm.settings;
+  return { id: realm.id, realm: realm.name, ...(displayName === undefined ? {} : { displayName }), enabled };
+}
+
+/** A realm, whole or reduced, by what the caller may see. */
+export function showRealm({ rights, configuration }: RealmCall): Json {
+  if (rights.has('viewRealm')) return realmRepresentation(configuration);
+  if (rights.any) return reducedRealmRepresentation(configuration);
+  throw forbidden();
+}
+
+/** Makes a realm from its representation; answers its name. */
+export async function addRealm(context: AdminContext, caller: Caller, body: () => unknown): Promise<string> {
+  const given = readRealm(body);
+  const name = given['realm'];
+  if (name === undefined || name === '') throw badRequest('Realm name cannot be empty');
+  try {
+    checkRealmName(name);
+    if ((await context.store.findRealm(name as string)) !== undefined)
+      throw conflict(`Realm ${name} already exists`);
+    // Whoever may make realms and administers not all of them administers what they made, as in Keycloak.
+    const isAdmin = await holdsMasterRole(context, caller, 'admin');
+    await createRealm(context, given, isAdmin ? undefined : caller.userId);
+    return name as string;
+  } catch (error) {
+    if (error instanceof RealmConflict)
+      throw error.conflict.on === 'realm.name'
+        ? conflict(`Realm ${name} already exists`)
+        : conflict('Duplicate resource error');
+    if (error instanceof RealmNameFault)
+      throw error.character === undefined ? badRequest(error.what) : badInput(error.what);
+    if (error instanceof RepresentationFault) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** Every body that is none reads alike here (observed admin-realms). */
+function readRealm(body: () => unknown): Json {
+  try {
+    return checkRepresentation('RealmRepresentation', body());
+  } catch {
+    throw badRequest('unable to read contents from stream');
+  }
+}
+
+/** Changes the settings that are given; the rest stays. A realm may be renamed, master not. */
+export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  const name = given['realm'] === undefined ? realm.name : renamed(call, given['realm']);
+  const next = mergeSettings(realm, checkSettings(given));
+  const changes: Change[] = [
+    { do: 'put', realm: { ...next, name } },
+    ...(await algorithmKeys(context, next, configuration.components)),
+    ...(name === realm.name
+      ? []
+      : [
+          ...(await renameManagement(context, realm.name, name)),
+          ...(await renameAddresses(context, realm, name)),
+        ]),
+  ];
+  await applyChanges(
+    call,
+    changes,
+    { operation: 'UPDATE', resource: 'REALM', path: '', representation: given },
+    () => conflict('Realm with same name exists'),
+  );
+}
+
+function renamed({ configuration }: RealmCall, wanted: unknown): string {
+  const { name } = configuration.realm;
+  if (wanted === name) return name;
+  if (name === MASTER) throw badRequest("Can't rename master realm");
+  try {
+    return checkRealmName(wanted);
+  } catch (error) {
+    if (error instanceof RealmNameFault)
+      throw error.character === undefined ? badRequest(error.what) : badInput(error.what);
+    throw error;
+  }
+}
+
+/** The client of master that holds the administrative roles of a realm. */
+export function findManagementClient(
+  { store }: AdminContext,
+  master: RealmConfiguration,
+  realm: string,
+): Promise<Client | undefined> {
+  return store.findClient(master.realm.id, managementClientId(realm, MASTER));
+}
+
+async function renameManagement(context: AdminContext, from: string, to: string): Promise<Change[]> {
+  const master = await context.store.findRealm(MASTER);
+  if (master === undefined) return [];
+  const client = await findManagementClient(context, master, from);
+  if (client === undefined) return [];
+  const put: Client = { ...client, clientId: managementClientId(to, MASTER), name: `${to} Realm` };
+  return [{ do: 'put', client: put }];
+}
+
+/** Keycloak's own clients of a realm whose addresses hold its name, and below what. */
+export const ADDRESSED = [
+  ['account', 'realms'],
+  ['account-console', 'realms'],
+  ['security-admin-console', 'admin'],
+] as const;
+
+/** The account pages and the console move with the realm's name: a login must find them where they are now. */
+async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (const [clientId, below] of ADDRESSED) {
+    const client = await context.store.findClient(id, clientId);
+    if (client === undefined) continue;
+    const rename = (address: string): string =>
+      address.replace(`/${below}/${encodeURIComponent(name)}/`, `/${below}/${encodeURIComponent(to)}/`);
+    const { baseUrl } = client;
+    const put: Client = {
+      ...client,
+      redirectUris: client.redirectUris.map(rename),
+      ...(baseUrl === undefined ? {} : { baseUrl: rename(baseUrl) }),
+    };
+    changes.push({ do: 'put', client: put });
+  }
+  return changes;
+}
+
+/** A realm with the given fields of its representation; masked secrets stay as they are. */
+function mergeSettings(realm: Realm, given: Json): Realm {
+  const { rest, secrets } = buildSettings({ ...withoutNames(given) });
+  const { kept, ...settings } = rest;
+  const own = Object.fromEntries(Object.entries(settings).filter(([name]) => given[name] !== undefined));
+  const replaced = Object.keys(kept);
+  const keptSecrets = Object.fromEntries(
+    Object.entries(realm.secrets).filter(([pointer]) => {
+      const field = pointer.split('/')[1]!;
+      return !replaced.includes(field) || secrets[pointer]?.reveal() === MASK;
+    }),
+  );
+  const newSecrets = Object.fromEntries(
+    Object.entries(secrets).filter(([, secret]) => secret.reveal() !== MASK),
+  );
+  return {
+    ...realm,
+    settings: { ...realm.settings, ...own, kept: { ...realm.settings.kept, ...kept } },
+    secrets: { ...keptSecrets, ...newSecrets },
+  };
+}
+
+/** Records that a realm's representation may carry and a PUT does not change (facts §7.2). */
+const NOT_CHANGED = [
+  'identityProviders',
+  'identityProviderMappers',
+  'authenticationFlows',
+  'authenticatorConfig',
+];
+
+function withoutNames(given: Json): Json {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CHANGED.includes(name)));
+}
+
+/** The key that the realm's algorithm lacks, so that it is published before it signs. */
+export async function algorithmKeys(
+  context: AdminContext,
+  realm: Pick<Realm, 'id' | 'name' | 'settings'>,
+  components: readonly Component[],
+  algorithm = realm.settings.defaultSignatureAlgorithm,
+): Promise<Change[]> {
+  const { clock, random } = context;
+  const component = await ensureAlgorithmKey({
+    realm: { id: realm.id, name: realm.name },
+    components,
+    algorithm,
+    clock,
+    random,
+  });
+  return component === undefined ? [] : [{ do: 'create', component }];
+}
+
+/** Removes a realm with everything of it, and the client of its administration in master. */
+export async function deleteRealm(call: RealmCall): Promise<void> {
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  if (realm.name === MASTER) throw badRequest("Can't remove master realm");
+  const master = await context.store.findRealm(MASTER);
+  const client = master && (await findManagementClient(context, master, realm.name));
+  const applied = await context.store.apply([
+    { do: 'remove', what: 'realm', id: realm.id },
+    // With its roles, wherever they are named: in master's role `admin` above all.
+    ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
+  ]);
+  // Missing: somebody else removed it meanwhile.
+  if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
+}
+
+/** Ends all online sessions of the realm (facts §7.2). */
+export async function logoutAll(call: RealmCall): Promise<Json> {
+  const { context, configuration } = call;
+  await context.store.endRealmSessions(configuration.realm.id);
+  await applyChanges(call, [], { operation: 'ACTION', resource: 'REALM', path: 'logout-all' });
+  return {};
+}

@@ -1,0 +1,156 @@
+import { Secret, uuid } from '../../core/index.ts';
+import { findHashExcess, hashPolicy, PASSWORD_HISTORY } from '../../crypto/index.ts';
+import { type Credential, isPasswordTooLong, MOST_PASSWORD_BYTES, type User } from '../../model/index.ts';
+import type { AdminContext } from '../call/context.ts';
+import { RepresentationFault } from '../representation/fault.ts';
+import { defined, type Json, objects, strings, text } from '../representation/json.ts';
+
+/** Fields that `User` holds itself or that are worked out; every other one is kept. */
+const OWN: ReadonlySet<string> = new Set([
+  'id',
+  'username',
+  'firstName',
+  'lastName',
+  'email',
+  'emailVerified',
+  'enabled',
+  'createdTimestamp',
+  'attributes',
+  'requiredActions',
+  'notBefore',
+  'serviceAccountClientId',
+  'realmRoles',
+  'clientRoles',
+  'groups',
+  'credentials',
+  'clientConsents',
+  'totp',
+  'disableableCredentialTypes',
+  'access',
+  'self',
+  'userProfileMetadata',
+]);
+
+/** What a user is made for. */
+export interface UserPlace {
+  context: AdminContext;
+  realmId: string;
+  path: string;
+}
+
+/**
+ * A user from its representation, without roles and groups. Username and e-mail in lower case (facts §7.2).
+ *
+ * @throws RepresentationFault where there is no username
+ */
+export function buildUser(given: Json, { context, realmId, path }: UserPlace): User {
+  const username = text(given['username'])?.toLowerCase();
+  if (username === undefined || username === '')
+    throw new RepresentationFault(`${path}.username`, 'a user needs a username');
+  const email = text(given['email'])?.toLowerCase();
+  return {
+    id: text(given['id']) ?? uuid(context.random),
+    realmId,
+    username,
+    ...defined({
+      firstName: text(given['firstName']),
+      lastName: text(given['lastName']),
+      email: email === '' ? undefined : email,
+    }),
+    emailVerified: (given['emailVerified'] as boolean | undefined) ?? false,
+    enabled: (given['enabled'] as boolean | undefined) ?? false,
+    createdTimestamp: (given['createdTimestamp'] as number | undefined) ?? context.clock.now(),
+    attributes: (given['attributes'] ?? {}) as Record<string, readonly string[]>,
+    requiredActions: [...new Set(strings(given['requiredActions']))],
+    notBefore: (given['notBefore'] as number | undefined) ?? 0,
+    roleIds: [],
+    groupIds: [],
+    kept: Object.fromEntries(Object.entries(given).filter(([name]) => !OWN.has(name))),
+  };
+}
+
+/** What credentials are made for. */
+export interface CredentialPlace {
+  context: AdminContext;
+  passwordPolicy: string | undefined;
+  path: string;
+  /** Whose they are, for messages. */
+  username?: string;
+}
+
+/**
+ * The credentials of a user: stored hashes stay as they are, a password in the clear is hashed by the realm's policy
+ * (facts §9).
+ *
+ * @throws RepresentationFault for one that is neither
+ */
+export async function buildCredentials(
+  given: unknown,
+  userId: string,
+  options: CredentialPlace,
+): Promise<Credential[]> {
+  const { context, path } = options;
+  const credentials: Credential[] = [];
+  for (const [index, one] of objects(given).entries()) {
+    const at = `${path}[${index}]`;
+    const type = text(one['type']) ?? (one['value'] === undefined ? undefined : 'password');
+    if (type === undefined) throw new RepresentationFault(at, 'a credential needs a type');
+    credentials.push({
+      id: text(one['id']) ?? uuid(context.random),
+      userId,
+      type,
+      ...defined({ userLabel: text(one['userLabel']) }),
+      createdDate: (one['createdDate'] as number | undefined) ?? context.clock.now(),
+      ...(await credentialValue(one, type, at, options)),
+      priority: (one['priority'] as number | undefined) ?? (index + 1) * 10,
+    });
+  }
+  return credentials;
+}
+
+async function credentialValue(
+  one: Json,
+  type: string,
+  path: string,
+  { context, passwordPolicy, username }: CredentialPlace,
+): Promise<Pick<Credential, 'credentialData' | 'secretData' | 'secrets'>> {
+  const credentialData = text(one['credentialData']);
+  const secretData = text(one['secretData']);
+  const value = text(one['value']);
+  if (credentialData !== undefined || secretData !== undefined) {
+    checkJson(credentialData, `${path}.credentialData`);
+    checkJson(secretData, `${path}.secretData`);
+    const stored = { credentialData: credentialData ?? '{}' };
+    if (type === 'password' || type === PASSWORD_HISTORY) {
+      const excess = findHashExcess({ ...stored, secretData: secretData ?? '{}' });
+      if (excess !== undefined)
+        throw new RepresentationFault(
+          `${path}.credentialData`,
+          `the password hash of ${username === undefined ? 'the user' : `user "${username}"`} cannot be taken over: ${excess}`,
+        );
+    }
+    if (type === 'password') return { ...stored, secretData: secretData ?? '{}', secrets: {} };
+    const secrets: Record<string, Secret> = {};
+    if (secretData !== undefined) secrets['/secretData'] = new Secret(secretData);
+    return { ...stored, secrets };
+  }
+  if (type === 'password' && value !== undefined && isPasswordTooLong(value))
+    throw new RepresentationFault(`${path}.value`, `a password has at most ${MOST_PASSWORD_BYTES} bytes`);
+  if (type === 'password' && value !== undefined && value !== '')
+    return { ...(await context.passwords.hash(value, hashPolicy(passwordPolicy))), secrets: {} };
+  throw new RepresentationFault(
+    path,
+    'a credential needs secretData and credentialData, or a password value',
+  );
+}
+
+function checkJson(given: string | undefined, path: string): void {
+  if (given === undefined) return;
+  try {
+    const parsed: unknown = JSON.parse(given);
+    if (typeof parsed === 'object' && parsed !== null) return;
+  } catch {
+    // Falls through to the fault.
+  }
+  throw new RepresentationFault(path, 'must be the JSON text of an object');
+}

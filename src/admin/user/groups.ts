@@ -1,0 +1,244 @@
+import { uuid } from '../../core/index.ts';
+import { type Group, groupPath } from '../../model/index.ts';
+import type { Range } from '../../store/index.ts';
+import { checkGroupGrants } from '../access/admin-roles.ts';
+import { applyChanges } from '../call/changes.ts';
+import type { RealmCall } from '../call/context.ts';
+import { type Pages, shown } from '../call/pages.ts';
+import { badRequest, conflict, notFound } from '../call/refusal.ts';
+import { defined, type Json, text } from '../representation/json.ts';
+import { byName } from '../representation/names.ts';
+import { getUser } from './get-user.ts';
+import { briefUserRepresentation } from './user-representation.ts';
+
+/** The group of a path. @throws AdminRefusal 404 */
+export function getGroup({ configuration }: RealmCall, id: string): Group {
+  const group = configuration.groups.get(id);
+  if (group === undefined) throw notFound('Could not find group by id');
+  return group;
+}
+
+function childrenOf({ configuration }: RealmCall, parentId: string | undefined): Group[] {
+  return [...configuration.groups.values().filter((group) => group.parentId === parentId)].sort(
+    (one, other) => (one.name < other.name ? -1 : 1),
+  );
+}
+
+function briefGroup(call: RealmCall, group: Group): Json {
+  return {
+    ...defined({
+      id: group.id,
+      name: group.name,
+      description: group.description,
+      path: groupPath(call.configuration, group),
+      parentId: group.parentId,
+    }),
+  };
+}
+
+function accessOf({ rights }: RealmCall): Json {
+  const manage = rights.has('manageUsers');
+  const view = rights.has('viewUsers');
+  return { view, viewMembers: view, manageMembers: manage, manage, manageMembership: manage };
+}
+
+async function rolesByName(call: RealmCall, group: Group): Promise<Json> {
+  const clients = await call.context.store.listClients({ realmId: call.configuration.realm.id });
+  const clientIds = new Map(clients.map((client) => [client.id, client.clientId]));
+  return byName({ configuration: call.configuration, clientIds }, group.roleIds);
+}
+
+/** A group with attributes and roles. */
+export async function showGroup(
+  call: RealmCall,
+  group: Group,
+  access: 'with access' | 'plain',
+): Promise<Json> {
+  return {
+    ...briefGroup(call, group),
+    subGroupCount: childrenOf(call, group.id).length,
+    subGroups: [],
+    attributes: group.attributes,
+    ...(await rolesByName(call, group)),
+    ...(access === 'plain' ? {} : { access: accessOf(call) }),
+  };
+}
+
+/** What a list of groups may be asked for. */
+export interface GroupQuery {
+  search?: string;
+  exact?: boolean;
+  first?: number;
+  max?: number;
+  brief: boolean;
+}
+
+/**
+ * Groups below `parentId`, or at the top; a search looks at all and answers with the way down to what it found. Nothing
+ * for who may only ask: with their attributes and roles groups say as much as users do.
+ */
+export async function listGroups(call: RealmCall, query: GroupQuery, parentId?: string): Promise<Json[]> {
+  if (!call.rights.has('viewUsers')) return [];
+  const { search = '', exact, first = 0, max } = query;
+  const matches = ({ name }: Group) =>
+    exact ? name === search : name.toLowerCase().includes(search.toLowerCase());
+  const found = (group: Group): boolean =>
+    search === '' || matches(group) || childrenOf(call, group.id).some(found);
+  const page = childrenOf(call, parentId)
+    .filter(found)
+    .slice(first, max === undefined ? undefined : first + max);
+  const listed: Json[] = [];
+  for (const group of page)
+    listed.push(await listedGroup(call, group, query.brief, search === '' ? undefined : found));
+  return listed;
+}
+
+async function listedGroup(
+  call: RealmCall,
+  group: Group,
+  brief: boolean,
+  found?: (group: Group) => boolean,
+): Promise<Json> {
+  const children = childrenOf(call, group.id);
+  const subGroups: Json[] = [];
+  if (found !== undefined)
+    for (const child of children.filter(found)) subGroups.push(await listedGroup(call, child, brief, found));
+  if (!brief) return { ...(await showGroup(call, group, 'with access')), subGroups };
+  return { ...briefGroup(call, group), subGroupCount: children.length, subGroups, access: accessOf(call) };
+}
+
+/** How many groups there are: all, or those at the top. */
+export function countGroups(call: RealmCall, options: { top: boolean; search?: string }): Json {
+  const search = options.search?.toLowerCase() ?? '';
+  const counted = call.configuration.groups
+    .values()
+    .filter(
+      (group) => (!options.top || group.parentId === undefined) && group.name.toLowerCase().includes(search),
+    );
+  return { count: [...counted].length };
+}
+
+/** The group of a path such as `staff/finance`. @throws AdminRefusal 404 */
+export async function showGroupByPath(call: RealmCall, path: string): Promise<Json> {
+  const wanted = `/${path.replace(/^\//, '')}`;
+  const group = call.configuration.groups
+    .values()
+    .find((one) => groupPath(call.configuration, one) === wanted);
+  if (group === undefined) throw notFound('Group path does not exist');
+  return await showGroup(call, group, 'plain');
+}
+
+/** What making a group led to. */
+export type GroupMade = { outcome: 'made' | 'moved'; group: Group };
+
+/** Makes a group at the top or below `parent`; one that brings the id of a group there is moved. */
+export async function createGroup(call: RealmCall, given: Json, parent?: Group): Promise<GroupMade> {
+  const { context, configuration } = call;
+  const there = configuration.groups.get(text(given['id']) ?? '');
+  const name = text(given['name']) ?? there?.name;
+  if (name === undefined || name.trim() === '') throw badRequest('Group name is missing');
+  const fresh: Group = {
+    id: uuid(context.random),
+    realmId: configuration.realm.id,
+    name,
+    attributes: (given['attributes'] ?? {}) as Group['attributes'],
+    roleIds: [],
+    isDefault: false,
+    ...defined({ description: text(given['description']) }),
+  };
+  const { parentId: _old, ...stay } = there ?? fresh;
+  const group: Group = { ...stay, name, ...defined({ parentId: parent?.id }) };
+  if (there !== undefined && parent !== undefined && isBelow(call, parent, there))
+    throw badRequest('A group cannot be moved below itself.');
+  const outcome = there === undefined ? 'made' : 'moved';
+  // Its members get the roles of what is above it.
+  if (outcome === 'moved' && parent !== undefined) await checkGroupGrants(call, [parent.id]);
+  await applyChanges(
+    call,
+    [{ do: outcome === 'made' ? 'create' : 'put', group }],
+    {
+      operation: outcome === 'made' ? 'CREATE' : 'UPDATE',
+      resource: 'GROUP',
+      path: `groups/${group.id}`,
+      representation: given,
+    },
+    () => groupTaken(group),
+  );
+  return { outcome, group };
+}
+
+function groupTaken({ name, parentId }: Group) {
+  return conflict(
+    parentId === undefined
+      ? `Top level group named '${name}' already exists.`
+      : `Sibling group named '${name}' already exists.`,
+  );
+}
+
+function isBelow({ configuration }: RealmCall, group: Group, above: Group): boolean {
+  for (let one: Group | undefined = group; one !== undefined; )
+    if (one.id === above.id) return true;
+    else one = one.parentId === undefined ? undefined : configuration.groups.get(one.parentId);
+  return false;
+}
+
+/** Changes a group's name, description or attributes. */
+export async function updateGroup(call: RealmCall, group: Group, given: Json): Promise<void> {
+  const name = text(given['name']) ?? group.name;
+  if (name.trim() === '') throw badRequest('Group name is missing');
+  const next: Group = {
+    ...group,
+    name,
+    ...(given['description'] === undefined ? {} : { description: text(given['description'])! }),
+    ...(given['attributes'] === undefined ? {} : { attributes: given['attributes'] as Group['attributes'] }),
+  };
+  await applyChanges(
+    call,
+    [{ do: 'put', group: next }],
+    { operation: 'UPDATE', resource: 'GROUP', path: `groups/${group.id}`, representation: given },
+    () => groupTaken(next),
+  );
+}
+
+/** Removes a group with all below it. */
+export async function deleteGroup(call: RealmCall, group: Group): Promise<void> {
+  await applyChanges(call, [{ do: 'remove', what: 'group', id: group.id }], {
+    operation: 'DELETE',
+    resource: 'GROUP',
+    path: `groups/${group.id}`,
+    representation: briefGroup(call, group),
+  });
+}
+
+/** Members of a group itself. */
+export function listMembers(call: RealmCall, id: string, range: Range): Pages {
+  const group = getGroup(call, id);
+  const members = call.context.store.memberPages(group.id, range);
+  return shown(members, (page) => page.map(briefUserRepresentation));
+}
+
+/** The groups that a user is in. */
+export async function listUserGroups(call: RealmCall, userId: string): Promise<Json[]> {
+  const user = await getUser(call, userId);
+  return user.groupIds.flatMap((id) => {
+    const group = call.configuration.groups.get(id);
+    return group === undefined ? [] : [{ ...briefGroup(call, group), subGroups: [] }];
+  });
+}
+
+/** Lets a user join a group or leave it; again is no fault. */
+export async function changeMembership(
+  call: RealmCall,
+  userId: string,
+  groupId: string,
+  how: 'join' | 'leave',
+): Promise<void> {
+  await getUser(call, userId);
+  if (!call.configuration.groups.has(groupId)) throw notFound('Group not found');
+  if (how === 'join') await checkGroupGrants(call, [groupId]);
+  await applyChanges(call, [{ do: how, userId, groupId }], {
+    operation: how === 'join' ? 'CREATE' : 'DELETE',
+    resource: 'GROUP_MEMBERSHIP',
+    path: `users/${userId}/groups/${groupId}`,
+  });
+}

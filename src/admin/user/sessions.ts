@@ -1,0 +1,127 @@
+import type { Range, SessionWithClients } from '../../store/index.ts';
+import { applyChanges } from '../call/changes.ts';
+import type { RealmCall } from '../call/context.ts';
+import { type Pages, shown } from '../call/pages.ts';
+import { notFound } from '../call/refusal.ts';
+import { getClient } from '../client/clients.ts';
+import type { Json } from '../representation/json.ts';
+import { getUser } from './get-user.ts';
+
+async function represent(call: RealmCall, found: SessionWithClients): Promise<Json> {
+  const { session, username, clientUuids } = found;
+  const clients: [string, string][] = [];
+  for (const uuid of clientUuids) {
+    const client = await call.context.store.findClientByUuid(session.realmId, uuid);
+    if (client !== undefined) clients.push([uuid, client.clientId]);
+  }
+  return {
+    id: session.id,
+    username,
+    userId: session.userId,
+    ipAddress: session.ipAddress,
+    start: session.startedAt * 1000,
+    lastAccess: session.lastAccessAt * 1000,
+    rememberMe: session.rememberMe,
+    clients: Object.fromEntries(clients),
+    transientUser: false,
+  };
+}
+
+/** Whether a session that is stored still lives (facts §4): idle time and maximum of the realm. */
+function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
+  const { settings } = configuration.realm;
+  const now = Math.floor(context.clock.now() / 1000);
+  const remembered = session.rememberMe;
+  const idle = session.offline
+    ? settings.offlineSessionIdleTimeout
+    : (remembered && settings.ssoSessionIdleTimeoutRememberMe) || settings.ssoSessionIdleTimeout;
+  const longest = session.offline
+    ? settings.offlineSessionMaxLifespanEnabled
+      ? settings.offlineSessionMaxLifespan
+      : Number.POSITIVE_INFINITY
+    : (remembered && settings.ssoSessionMaxLifespanRememberMe) || settings.ssoSessionMaxLifespan;
+  return now < session.lastAccessAt + idle && now < session.startedAt + longest;
+}
+
+async function listed(call: RealmCall, found: readonly SessionWithClients[]): Promise<Json[]> {
+  const sessions: Json[] = [];
+  for (const one of found) if (isLive(call, one)) sessions.push(await represent(call, one));
+  return sessions;
+}
+
+/** The sessions of a user; offline ones only those of one client. */
+export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Json[]> {
+  await getUser(call, userId);
+  const found = await call.context.store.listUserSessions(userId, offlineOf !== undefined);
+  const wanted = offlineOf === undefined ? found : found.filter((one) => one.clientUuids.includes(offlineOf));
+  return await listed(call, wanted);
+}
+
+/** The sessions of a client. */
+export async function listClientSessions(
+  call: RealmCall,
+  clientUuid: string,
+  query: { offline: boolean } & Range,
+): Promise<Pages> {
+  await getClient(call, clientUuid);
+  const found = call.context.store.clientSessionPages({ clientUuid, ...query });
+  return shown(found, (page) => listed(call, page));
+}
+
+/** `{"count": n}` of a client's sessions. */
+export async function countClientSessions(
+  call: RealmCall,
+  clientUuid: string,
+  offline: boolean,
+): Promise<Json> {
+  await getClient(call, clientUuid);
+  const counts = await call.context.store.countClientSessions(call.configuration.realm.id);
+  const own = counts.find((one) => one.clientUuid === clientUuid);
+  return { count: (offline ? own?.offline : own?.online) ?? 0 };
+}
+
+/** Sessions by client, numbers as text (facts §7.2). */
+export async function sessionStats(call: RealmCall): Promise<Json[]> {
+  const { store } = call.context;
+  const { realm } = call.configuration;
+  const stats: Json[] = [];
+  for (const { clientUuid, online, offline } of await store.countClientSessions(realm.id)) {
+    const client = await store.findClientByUuid(realm.id, clientUuid);
+    if (client !== undefined && online + offline > 0)
+      stats.push({
+        id: clientUuid,
+        clientId: client.clientId,
+        active: String(online),
+        offline: String(offline),
+      });
+  }
+  return stats;
+}
+
+/** Ends a user's online sessions; tokens issued until now are stale (facts §7.2). */
+export async function logoutUser(call: RealmCall, userId: string): Promise<void> {
+  const user = await getUser(call, userId);
+  const notBefore = Math.floor(call.context.clock.now() / 1000);
+  await applyChanges(
+    call,
+    [
+      { do: 'put', user: { ...user, notBefore } },
+      { do: 'endSessions', userId, offlineToo: false },
+    ],
+    { operation: 'ACTION', resource: 'USER', path: `users/${userId}/logout` },
+  );
+}
+
+/** Ends one session. @throws AdminRefusal 404 in Keycloak's spelling */
+export async function deleteSession(call: RealmCall, id: string, offline: boolean): Promise<void> {
+  const { store } = call.context;
+  const session = await store.findSession(id, offline);
+  if (session === undefined || session.realmId !== call.configuration.realm.id)
+    throw notFound('Sesssion not found');
+  const ofUser = await store.listUserSessions(session.userId, offline);
+  const sessions = ofUser.filter((one) => one.session.id === id);
+  const tell = await call.context.sessionEndings?.prepare(session.realmId, { sessions });
+  await store.endSession(id, offline);
+  await tell?.();
+  await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });
+}

@@ -1,0 +1,53 @@
+import type { Credential, User } from '../../model/index.ts';
+import { defined, type Json } from '../representation/json.ts';
+
+/** A user as `GET …/users/{id}` gives it, without `access` (facts §8.2). */
+export function userRepresentation(user: User, options: { totp: boolean }): Json {
+  return {
+    ...briefUserRepresentation(user),
+    ...(Object.keys(user.attributes).length === 0 ? {} : { attributes: user.attributes }),
+    totp: options.totp,
+    disableableCredentialTypes: [],
+    requiredActions: user.requiredActions,
+    ...(user.kept['federationLink'] === undefined ? {} : { federationLink: user.kept['federationLink'] }),
+    notBefore: user.notBefore,
+  };
+}
+
+/** A user in a list with `briefRepresentation`. */
+export function briefUserRepresentation(user: User): Json {
+  return {
+    ...defined({
+      id: user.id,
+      username: user.username,
+      firstName: user.firstName,
+      lastName: user.lastName,
+      email: user.email,
+    }),
+    emailVerified: user.emailVerified,
+    enabled: user.enabled,
+    createdTimestamp: user.createdTimestamp,
+  };
+}
+
+/** A credential as the administrative API shows it: never its secret (facts §7.2). */
+export function credentialRepresentation(credential: Credential): Json {
+  const { id, type, userLabel, createdDate, credentialData } = credential;
+  return { ...defined({ id, type, userLabel }), createdDate, credentialData };
+}
+
+/** A credential as an export writes it, with its secret. */
+export function exportedCredential(credential: Credential): Json {
+  const secretData = credential.secretData ?? credential.secrets['/secretData']?.reveal();
+  return {
+    ...defined({
+      id: credential.id,
+      type: credential.type,
+      userLabel: credential.userLabel,
+    }),
+    createdDate: credential.createdDate,
+    ...defined({ secretData }),
+    credentialData: credential.credentialData,
+    priority: credential.priority,
+  };
+}

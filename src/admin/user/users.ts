@@ -1,0 +1,240 @@
+import type { User } from '../../model/index.ts';
+import { groupPath } from '../../model/index.ts';
+import type { Conflict, Range, UserQuery } from '../../store/index.ts';
+import { checkGroupGrants } from '../access/admin-roles.ts';
+import { applyChanges } from '../call/changes.ts';
+import type { RealmCall } from '../call/context.ts';
+import { type Pages, shown } from '../call/pages.ts';
+import { type AdminRefusal, badRequest, conflict } from '../call/refusal.ts';
+import { RepresentationFault } from '../representation/fault.ts';
+import { defined, type Json, objects, strings } from '../representation/json.ts';
+import { buildCredentials, buildUser } from './build-user.ts';
+import { checkProfile, getUser } from './get-user.ts';
+import { checkNewPassword } from './passwords.ts';
+import { briefUserRepresentation, userRepresentation } from './user-representation.ts';
+
+/** A user as its administrator sees it. */
+export async function showUser(call: RealmCall, id: string): Promise<Json> {
+  const user = await getUser(call, id);
+  return { ...(await representUser(call, user)), access: accessOf(call) };
+}
+
+/** Without `access`. */
+export async function representUser(call: RealmCall, user: User): Promise<Json> {
+  const credentials = await call.context.store.listCredentials(user.id);
+  return userRepresentation(user, { totp: credentials.some(({ type }) => type === 'otp') });
+}
+
+function accessOf({ rights }: RealmCall): Json {
+  const manage = rights.has('manageUsers');
+  return {
+    manageGroupMembership: manage,
+    resetPassword: manage,
+    view: rights.has('viewUsers'),
+    mapRoles: manage,
+    impersonate: rights.roles.has('impersonation'),
+    manage,
+  };
+}
+
+/** Users by the query, sorted by username; nobody for who may only ask (facts §7.2). */
+export async function listUsers(
+  call: RealmCall,
+  query: Omit<UserQuery, 'realmId'> & Range,
+  brief: boolean,
+): Promise<Pages | readonly Json[]> {
+  if (!call.rights.has('viewUsers')) return [];
+  const { store } = call.context;
+  const realmId = call.configuration.realm.id;
+  const byId = /^id:(\S+)$/.exec(query.search ?? '')?.[1];
+  const access = { manage: call.rights.has('manageUsers') };
+  const show = async (users: readonly User[]) => {
+    const owners = brief ? undefined : await store.findOtpOwners(users.map(({ id }) => id));
+    return users.map((user) => ({
+      ...(owners === undefined
+        ? briefUserRepresentation(user)
+        : userRepresentation(user, { totp: owners.has(user.id) })),
+      access,
+    }));
+  };
+  if (byId === undefined) return shown(store.userPages({ ...query, realmId }), show);
+  const one = await store.findUser(realmId, byId);
+  return one === undefined ? [] : await show([one]);
+}
+
+/**
+ * How many users match; service accounts never count. None for who may only ask: whether one matches tells an attribute
+ * letter by letter.
+ */
+export async function countUsers(call: RealmCall, query: Omit<UserQuery, 'realmId'>): Promise<number> {
+  if (!call.rights.has('viewUsers')) return 0;
+  return await call.context.store.countUsers({ ...query, realmId: call.configuration.realm.id });
+}
+
+/** Makes a user with the realm's default role and groups; answers its id. */
+export async function createUser(call: RealmCall, given: Json): Promise<string> {
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  const named =
+    realm.settings.registrationEmailAsUsername && given['email'] !== undefined
+      ? { ...given, username: given['email'] }
+      : given;
+  if (named['username'] === undefined || named['username'] === '') throw badRequest('User name is missing');
+  const { id: _id, ...rest } = named;
+  const built = buildUser(rest, { context, realmId: realm.id, path: '$' });
+  checkProfile(configuration, built);
+  await checkTaken(call, built);
+  const groupIds = namedGroups(call, given);
+  await checkGroupGrants(call, groupIds);
+  const credentials = objects(given['credentials']);
+  for (const one of credentials)
+    if (typeof one['value'] === 'string' && one['value'] !== '')
+      await checkNewPassword(realm.settings.passwordPolicy, one['value'], built);
+  const temporary = credentials.some((one) => one['temporary'] === true && one['value'] !== undefined);
+  const user: User = {
+    ...built,
+    createdTimestamp: context.clock.now(),
+    roleIds: [realm.defaultRoleId],
+    groupIds: [...new Set([...groupIds, ...defaultGroupIds(call)])],
+    requiredActions: temporary
+      ? [...new Set([...built.requiredActions, 'UPDATE_PASSWORD'])]
+      : built.requiredActions,
+  };
+  const made = await buildCredentials(
+    // A repeated temporary flag is no field of a credential; ids are our own.
+    credentials.map(({ id: _own, ...credential }) => credential),
+    user.id,
+    { context, passwordPolicy: realm.settings.passwordPolicy, path: '$.credentials' },
+  );
+  await applyChanges(
+    call,
+    [{ do: 'create', user }, ...made.map((credential) => ({ do: 'create' as const, credential }))],
+    { operation: 'CREATE', resource: 'USER', path: `users/${user.id}`, representation: given },
+    userTaken,
+  );
+  return user.id;
+}
+
+function namedGroups({ configuration }: RealmCall, given: Json): string[] {
+  const byPath = new Map(
+    configuration.groups.values().map((group) => [groupPath(configuration, group), group.id]),
+  );
+  return strings(given['groups']).map((path, index) => {
+    const id = byPath.get(path.startsWith('/') ? path : `/${path}`);
+    if (id === undefined) throw new RepresentationFault(`$.groups[${index}]`, `no group is called "${path}"`);
+    return id;
+  });
+}
+
+function defaultGroupIds({ configuration }: RealmCall): string[] {
+  return [...configuration.groups.values().filter(({ isDefault }) => isDefault)].map(({ id }) => id);
+}
+
+function userTaken(taken: Conflict): AdminRefusal {
+  if (taken.on === 'user.email') return conflict('User exists with same email');
+  return conflict('User exists with same username');
+}
+
+async function checkTaken(call: RealmCall, user: User): Promise<void> {
+  const { store } = call.context;
+  const { realm } = call.configuration;
+  const same = await store.findUserByUsername(realm.id, user.username);
+  if (same !== undefined && same.id !== user.id) throw conflict('User exists with same username');
+  if (user.email === undefined || realm.settings.duplicateEmailsAllowed) return;
+  const sameEmail = await store.findUserByEmail(realm.id, user.email);
+  if (sameEmail !== undefined && sameEmail.id !== user.id) throw conflict('User exists with same email');
+}
+
+/** Changes the fields that are given; the rest stays (observed admin-users/update). */
+export async function updateUser(call: RealmCall, id: string, given: Json): Promise<void> {
+  const before = await getUser(call, id);
+  const { context, configuration } = call;
+  const { realm } = configuration;
+  const built = buildUser(
+    { ...given, username: given['username'] ?? before.username },
+    {
+      context,
+      realmId: realm.id,
+      path: '$',
+    },
+  );
+  const user: User = {
+    ...before,
+    username: built.username,
+    ...givenFields(given, built, [
+      'firstName',
+      'lastName',
+      'email',
+      'emailVerified',
+      'enabled',
+      'requiredActions',
+    ]),
+    ...givenFields(given, built, ['attributes', 'notBefore']),
+    kept: { ...before.kept, ...built.kept },
+  };
+  const cleared = withoutCleared(user, given);
+  checkProfile(configuration, cleared, before);
+  await checkTaken(call, cleared);
+  const credentials = await buildCredentials(given['credentials'], id, {
+    context,
+    passwordPolicy: realm.settings.passwordPolicy,
+    path: '$.credentials',
+  });
+  const old = credentials.length === 0 ? [] : await context.store.listCredentials(id);
+  const replaced = old.filter(({ type }) => credentials.some((credential) => credential.type === type));
+  for (const one of objects(given['credentials']))
+    if (typeof one['value'] === 'string')
+      await checkNewPassword(realm.settings.passwordPolicy, one['value'], cleared);
+  await applyChanges(
+    call,
+    [
+      { do: 'put', user: cleared },
+      ...replaced.map((credential) => ({
+        do: 'remove' as const,
+        what: 'credential' as const,
+        id: credential.id,
+      })),
+      ...credentials.map((credential) => ({ do: 'create' as const, credential })),
+      ...(credentials.length === 0 ? [] : [{ do: 'endSessions' as const, userId: id, offlineToo: true }]),
+    ],
+    { operation: 'UPDATE', resource: 'USER', path: `users/${id}`, representation: given },
+    userTaken,
+  );
+  if (given['enabled'] === true) await context.store.removeLoginFailures(realm.id, id);
+}
+
+/** The named fields of `built` that the representation carries. */
+function givenFields<K extends keyof User & string>(
+  given: Json,
+  built: User,
+  names: readonly K[],
+): Partial<Pick<User, K>> {
+  return Object.fromEntries(
+    names.filter((name) => given[name] !== undefined).map((name) => [name, built[name]]),
+  ) as Partial<Pick<User, K>>;
+}
+
+/** Text fields sent as "" are cleared. */
+function withoutCleared(user: User, given: Json): User {
+  const { email, firstName, lastName, ...rest } = user;
+  const keep = (name: string, value: string | undefined) => (given[name] === '' ? undefined : value);
+  return {
+    ...rest,
+    ...defined({
+      email: keep('email', email),
+      firstName: keep('firstName', firstName),
+      lastName: keep('lastName', lastName),
+    }),
+  };
+}
+
+/** Removes a user with sessions and credentials. */
+export async function deleteUser(call: RealmCall, id: string): Promise<void> {
+  const user = await getUser(call, id);
+  await applyChanges(call, [{ do: 'remove', what: 'user', id }], {
+    operation: 'DELETE',
+    resource: 'USER',
+    path: `users/${id}`,
+    representation: briefUserRepresentation(user),
+  });
+}

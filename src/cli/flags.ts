@@ -1,0 +1,72 @@
+import { IdkitError } from '../core/index.ts';
+import type { Flags } from './command.ts';
+
+/** The text of a flag, or undefined where it is not given. */
+export function textFlag(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** `{ [name]: value }`, or nothing where the value is undefined; for options that may be absent. */
+export function given<Name extends string, Value>(
+  name: Name,
+  value: Value | undefined,
+): { [key in Name]?: Value } {
+  return value === undefined ? {} : ({ [name]: value } as { [key in Name]?: Value });
+}
+
+/**
+ * A name of a realm, user or client as it may stand in a path.
+ *
+ * @throws IDKIT_USAGE for an empty name, `.`, `..`, a slash, a backslash or a control character
+ */
+export function checkName(value: string, what: string): string {
+  if (
+    value === '' ||
+    value === '.' ||
+    value === '..' ||
+    /[/\\\0-\x1f\x7f]/.test(value) ||
+    value.length > 255
+  ) {
+    throw new IdkitError('IDKIT_USAGE', `${what} must be a plain name, not ${JSON.stringify(value)}`);
+  }
+  return value;
+}
+
+/** A whole number of a flag. @throws IDKIT_USAGE naming the flag */
+export function wholeNumber(text: string, flag: string, range: { from: number; to: number }): number {
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text) || value < range.from || value > range.to) {
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `${flag} must be a whole number from ${range.from} to ${range.to}, not ${JSON.stringify(text)}`,
+    );
+  }
+  return value;
+}
+
+/** The base URL of a flag, without a trailing slash. @throws IDKIT_USAGE naming the flag */
+export function baseUrlFlag(flags: Flags): string | undefined {
+  const text = textFlag(flags, 'baseUrl');
+  if (text === undefined) return undefined;
+  const url = URL.parse(text);
+  const plain =
+    url !== null &&
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    !/[?#\s]/.test(text);
+  if (!plain) {
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      '--base-url must be an http or https URL without credentials, query or fragment',
+    );
+  }
+  return text.replace(/\/+$/, '');
+}
+
+/** The examples at the end of a command's help. Each line is a command and what it does. */
+export function examples(rows: readonly (readonly [command: string, does: string])[]): string {
+  const width = Math.max(...rows.map(([command]) => command.length));
+  return `\nExamples:\n${rows.map(([command, does]) => `  ${command.padEnd(width)}  ${does}`).join('\n')}`;
+}

@@ -1,0 +1,144 @@
+import { IdkitError, type Secret } from '../../core/index.ts';
+import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
+import type { AdminConnection } from './login.ts';
+import { openLogin } from './login.ts';
+
+/** A realm record of `GET /admin/realms` or `GET /admin/realms/{realm}`, as the service gave it. */
+export interface RealmRecord {
+  realm: string;
+  enabled?: boolean;
+  [field: string]: unknown;
+}
+
+/** Calls of the administrative API with one login kept and renewed. @throws IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_NOT_FOUND, IDKIT_FAILED */
+export interface AdminClient {
+  /** The current access token, renewed 30 s before it ends. */
+  accessToken(): Promise<Secret>;
+  listRealms(): Promise<readonly RealmRecord[]>;
+  getRealm(realm: string): Promise<RealmRecord>;
+  countUsers(realm: string): Promise<number>;
+  /** Any call below `/admin/realms`; `path` begins with `/`. Answers parsed JSON, or undefined for an empty body. */
+  call(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; location?: string; body: unknown }>;
+  /** Ends the login. */
+  logout(): Promise<void>;
+}
+
+/**
+ * Logs in by password grant, or takes up the login that `tokenFile` keeps.
+ *
+ * @throws IDKIT_UNREACHABLE naming the address; IDKIT_CREDENTIALS; IDKIT_NOT_FOUND for an unknown administrative
+ * realm; IDKIT_FAILED where something else than a token service answers
+ */
+export async function connectAdmin(connection: AdminConnection): Promise<AdminClient> {
+  const login = openLogin(connection);
+  await login.accessToken();
+
+  const send = async (method: string, path: string, body: unknown): Promise<ServiceAnswer> => {
+    const token = await login.accessToken();
+    return callService({
+      method,
+      url: `${connection.baseUrl}/admin/realms${path}`,
+      headers: {
+        authorization: `Bearer ${token.reveal()}`,
+        accept: 'application/json',
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...limits(connection),
+    });
+  };
+
+  const call: AdminClient['call'] = async (method, path, body) => {
+    let answer = await send(method, path, body);
+    if (answer.status === 401) {
+      // The session may have been ended elsewhere while the token looked good: one new login, then it counts.
+      login.forget();
+      answer = await send(method, path, body);
+    }
+    if (answer.status >= 300) throw refused(answer, method, path, connection);
+    return {
+      status: answer.status,
+      ...(answer.location === undefined ? {} : { location: answer.location }),
+      body: readJson(answer),
+    };
+  };
+
+  return {
+    accessToken: () => login.accessToken(),
+    call,
+    async listRealms() {
+      const { body } = await call('GET', '');
+      if (!Array.isArray(body)) throw unexpected(connection, '/admin/realms', 'a list of realms');
+      return body as RealmRecord[];
+    },
+    async getRealm(realm) {
+      const { body } = await call('GET', `/${pathSegment(realm)}`);
+      if (typeof body !== 'object' || body === null || !('realm' in body)) {
+        throw unexpected(connection, `/admin/realms/${realm}`, 'a realm');
+      }
+      return body as RealmRecord;
+    },
+    async countUsers(realm) {
+      const path = `/${pathSegment(realm)}/users/count`;
+      const { body } = await call('GET', path);
+      if (typeof body !== 'number') throw unexpected(connection, `/admin/realms${path}`, 'a number');
+      return body;
+    },
+    logout: () => login.logout(),
+  };
+}
+
+function limits(connection: AdminConnection): { signal?: AbortSignal; timeoutMilliseconds?: number } {
+  return {
+    ...(connection.signal === undefined ? {} : { signal: connection.signal }),
+    ...(connection.timeoutMilliseconds === undefined
+      ? {}
+      : { timeoutMilliseconds: connection.timeoutMilliseconds }),
+  };
+}
+
+/** The API's three error shapes (facts §1) as one error with the words of the service. */
+function refused(
+  answer: ServiceAnswer,
+  method: string,
+  path: string,
+  connection: AdminConnection,
+): IdkitError {
+  const where = `${method} ${connection.baseUrl}/admin/realms${path}`;
+  const text = describeRefusal(answer);
+  switch (answer.status) {
+    case 401:
+      return new IdkitError(
+        'IDKIT_CREDENTIALS',
+        `${where} does not accept the login of ${connection.username}`,
+      );
+    case 403:
+      return new IdkitError('IDKIT_CREDENTIALS', `${connection.username} may not ${where} (403 ${text})`, {
+        hints: ['the user needs a role of realm-management, or of the realm’s client in master'],
+      });
+    case 404:
+      return new IdkitError('IDKIT_NOT_FOUND', `${where}: ${text}`);
+    default:
+      return new IdkitError('IDKIT_FAILED', `${where} was refused with ${answer.status}: ${text}`);
+  }
+}
+
+function describeRefusal(answer: ServiceAnswer): string {
+  let body: unknown;
+  try {
+    body = JSON.parse(answer.text);
+  } catch {
+    return answer.text.slice(0, 200) || 'no text';
+  }
+  const fields = (body ?? {}) as Record<string, unknown>;
+  const text = fields['errorMessage'] ?? fields['error_description'] ?? fields['error'];
+  return typeof text === 'string' ? text : answer.text.slice(0, 200);
+}
+
+function unexpected(connection: AdminConnection, path: string, expected: string): IdkitError {
+  return new IdkitError('IDKIT_FAILED', `${connection.baseUrl}${path} does not answer with ${expected}`);
+}

@@ -1,0 +1,152 @@
+import { IdkitError, Secret } from '../../core/index.ts';
+import { callService, pathSegment, readJson, type ServiceAnswer } from './call-service.ts';
+import { type KeptLogin, openTokenFile } from './token-file.ts';
+
+/** One administrator's login, renewed as needed. */
+export interface Login {
+  /** An access token that is good for 30 s at least. Parallel callers share one renewal. */
+  accessToken(): Promise<Secret>;
+  /** The current token was refused: the next caller renews it, whatever its clock says. */
+  forget(): void;
+  /** Ends the session at the service and removes what was kept. */
+  logout(): Promise<void>;
+}
+
+const RENEW_BEFORE_MILLISECONDS = 30_000;
+
+/** A login that makes itself on first use: from the file, by refresh, or by the password. */
+export function openLogin(connection: AdminConnection): Login {
+  const realm = connection.realm ?? 'master';
+  const clientId = connection.clientId ?? 'admin-cli';
+  const owner = [connection.baseUrl, realm, clientId, connection.username].join(' ');
+  const file = openTokenFile(connection.tokenFile, owner);
+  let current: KeptLogin | undefined;
+  let refusedToken: string | undefined;
+  let renewal: Promise<KeptLogin> | undefined;
+
+  const usable = (login: KeptLogin | undefined): login is KeptLogin =>
+    login !== undefined &&
+    login.accessToken !== refusedToken &&
+    login.accessExpiresAt - RENEW_BEFORE_MILLISECONDS > Date.now();
+
+  const renew = (): Promise<KeptLogin> =>
+    file.exclusively(connection.signal, async () => {
+      // Another process may have renewed it while this one waited for the lock.
+      const kept = file.read();
+      if (usable(kept)) return kept;
+      const fresh = (await refresh(kept ?? current)) ?? (await logIn());
+      file.write(fresh);
+      return fresh;
+    });
+
+  const logIn = async (): Promise<KeptLogin> => {
+    const asked = Date.now();
+    const answer = await post('token', {
+      grant_type: 'password',
+      username: connection.username,
+      password: connection.password.reveal(),
+    });
+    if (answer.status !== 200) throw refusedLogin(answer, connection, realm);
+    return parseTokens(answer, asked);
+  };
+
+  const refresh = async (kept: KeptLogin | undefined): Promise<KeptLogin | undefined> => {
+    if (kept?.refreshToken === undefined || (kept.refreshExpiresAt ?? Infinity) <= Date.now())
+      return undefined;
+    const asked = Date.now();
+    const answer = await post('token', { grant_type: 'refresh_token', refresh_token: kept.refreshToken });
+    return answer.status === 200 ? parseTokens(answer, asked) : undefined;
+  };
+
+  const post = (endpoint: 'token' | 'logout', form: Record<string, string>): Promise<ServiceAnswer> =>
+    callService({
+      method: 'POST',
+      url: `${connection.baseUrl}/realms/${pathSegment(realm)}/protocol/openid-connect/${endpoint}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: new URLSearchParams({ client_id: clientId, ...form }).toString(),
+      ...(connection.signal === undefined ? {} : { signal: connection.signal }),
+      ...(connection.timeoutMilliseconds === undefined
+        ? {}
+        : { timeoutMilliseconds: connection.timeoutMilliseconds }),
+    });
+
+  return {
+    async accessToken() {
+      if (!usable(current)) current = file.read() ?? current;
+      if (!usable(current)) {
+        renewal ??= renew().finally(() => {
+          renewal = undefined;
+        });
+        current = await renewal;
+      }
+      return new Secret(current.accessToken);
+    },
+    forget() {
+      refusedToken = current?.accessToken;
+    },
+    async logout() {
+      const kept = current ?? file.read();
+      current = undefined;
+      file.remove();
+      if (kept?.refreshToken !== undefined) await post('logout', { refresh_token: kept.refreshToken });
+    },
+  };
+}
+
+function parseTokens(answer: ServiceAnswer, asked: number): KeptLogin {
+  const body = (readJson(answer) ?? {}) as Record<string, unknown>;
+  const { access_token: access, expires_in: lifetime, refresh_token: refreshToken } = body;
+  if (typeof access !== 'string' || typeof lifetime !== 'number') {
+    throw new IdkitError('IDKIT_FAILED', `${answer.url} answers 200 without an access token`);
+  }
+  const refreshLifetime = body['refresh_expires_in'];
+  return {
+    accessToken: access,
+    accessExpiresAt: asked + lifetime * 1000,
+    ...(typeof refreshToken === 'string' ? { refreshToken } : {}),
+    // 0 says that the refresh token has no end of its own (offline session).
+    ...(typeof refreshLifetime === 'number' && refreshLifetime > 0
+      ? { refreshExpiresAt: asked + refreshLifetime * 1000 }
+      : {}),
+  };
+}
+
+function refusedLogin(answer: ServiceAnswer, connection: AdminConnection, realm: string): IdkitError {
+  let fields: Record<string, unknown> = {};
+  try {
+    fields = JSON.parse(answer.text) as Record<string, unknown>;
+  } catch {
+    return new IdkitError('IDKIT_FAILED', `${answer.url} answers ${answer.status} without JSON`, {
+      hints: ['is this the address of a token service?'],
+    });
+  }
+  const text = String(fields['error_description'] ?? fields['error'] ?? answer.status);
+  if (answer.status === 404) {
+    return new IdkitError('IDKIT_NOT_FOUND', `${connection.baseUrl} has no realm ${realm}: ${text}`);
+  }
+  if (answer.status >= 500 || answer.status === 429) {
+    return new IdkitError('IDKIT_UNREACHABLE', `${answer.url} answers ${answer.status}: ${text}`);
+  }
+  return new IdkitError(
+    'IDKIT_CREDENTIALS',
+    `the login of ${connection.username} in realm ${realm} at ${connection.baseUrl} was refused: ${text}`,
+    { hints: ['check IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD'] },
+  );
+}
+
+/** How to reach an administrative API. Works on idkit and on Keycloak 26. */
+export interface AdminConnection {
+  /** Without a trailing slash. */
+  baseUrl: string;
+  /** Administrative realm; `master` unless told. */
+  realm?: string;
+  /** `admin-cli` unless told. */
+  clientId?: string;
+  username: string;
+  password: Secret;
+  /** A file (mode 0600) that keeps the login between runs, renewed under a lock; absent: memory only. */
+  tokenFile?: string;
+  signal?: AbortSignal;
+  /** Milliseconds for one call; 10,000 unless told. */
+  timeoutMilliseconds?: number;
+}

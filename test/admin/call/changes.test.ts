@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  createUser,
+  importRealm,
+  type RealmCall,
+  updateRealm,
+  updateUser,
+} from '../../../src/admin/index.ts';
+import { recordKey } from '../../../src/model/index.ts';
+import { openPlace } from '../place.ts';
+
+test('a change of a record whose turn is not held is a bug, and nothing of it is stored', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  const { realmId } = await importRealm(context, { realm: 'x', enabled: true }, { source: 'x' });
+  const call = async (turns: readonly string[]): Promise<RealmCall> => ({
+    context,
+    caller: {
+      realmId,
+      realmName: 'x',
+      userId: 'u',
+      clientId: 'c',
+      clientUuid: 'c',
+      scopes: new Set<string>(),
+      ipAddress: '127.0.0.1',
+    },
+    configuration: (await context.store.findRealm('x'))!,
+    rights: { has: () => true, check: () => {}, any: true, grantsAdminRoles: true, roles: new Set() },
+    turns: new Set(turns),
+  });
+  const id = await createUser(await call([]), { username: 'bob', enabled: true });
+  const other = recordKey('user', 'another');
+  await assert.rejects(
+    async () => updateUser(await call([other]), id, { firstName: 'Bob' }),
+    new RegExp(`user:${id} is changed outside of its turn`),
+  );
+  assert.equal((await context.store.findUser(realmId, id))!.firstName, undefined);
+  await updateUser(await call([recordKey('user', id)]), id, { firstName: 'Bob' });
+  assert.equal((await context.store.findUser(realmId, id))!.firstName, 'Bob');
+  await assert.rejects(async () => updateRealm(await call([]), { displayName: 'X' }), /realm:/);
+});

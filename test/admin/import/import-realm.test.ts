@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  bootstrapMaster,
+  exportRealm,
+  importRealm,
+  parseRealmFile,
+  realmRepresentation,
+} from '../../../src/admin/index.ts';
+import { IdkitError } from '../../../src/core/index.ts';
+import { effectiveRoleIds } from '../../../src/model/index.ts';
+import { BOOTSTRAP, openPlace, readExport } from '../place.ts';
+
+type Rep = Record<string, unknown>;
+
+/** Lists sorted, so that order does not count. */
+function unordered(value: unknown): unknown {
+  if (Array.isArray(value))
+    return value.map(unordered).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, unordered(entry)]),
+  );
+}
+
+test('real exports are imported with users, roles, hashes and keys as they are (exports/README)', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  await bootstrapMaster(context, BOOTSTRAP);
+  for (const [name, users, notBuilt] of [
+    ['acme', 13, ['forgotten password', 'mail server']],
+    ['globex', 1000, []],
+    ['initech', 0, []],
+  ] as const) {
+    const given = readExport(`${name}-realm.json`);
+    const imported = await importRealm(context, given, { source: name });
+    assert.equal(imported.users, users, name);
+    assert.deepEqual(
+      imported.unenforced.map(({ what }) => what),
+      notBuilt,
+      name,
+    );
+    assert.deepEqual([imported.bare, imported.newSecrets], [false, []], name);
+    assert.equal(await context.store.countUsers({ realmId: imported.realmId }), users, name);
+    const exported = await exportRealm(context, name);
+    for (const field of ['clients', 'clientScopes', 'groups', 'authenticationFlows', 'smtpServer'])
+      assert.deepEqual(unordered(exported[field]), unordered(given[field]), `${name} ${field}`);
+    const ids = keyIds(exported);
+    for (const id of keyIds(given)) assert.ok(ids.includes(id), `${name} lost a key`);
+    const hashes = (rep: Rep) =>
+      (rep['users'] as Rep[]).flatMap((user) =>
+        (user['credentials'] as Rep[]).map(
+          (one) => `${user['username']} ${one['secretData']} ${one['credentialData']}`,
+        ),
+      );
+    assert.deepEqual(hashes(exported).sort(), hashes(given).sort(), name);
+  }
+});
+
+test('export and import again make the same realm', async () => {
+  await using first = await openPlace();
+  await importRealm(first.context, readExport('acme-realm.json'), { source: 'acme' });
+  const exported = await exportRealm(first.context, 'acme');
+  await using second = await openPlace();
+  await importRealm(second.context, JSON.parse(JSON.stringify(exported)), { source: 'acme' });
+  assert.deepEqual(unordered(await exportRealm(second.context, 'acme')), unordered(exported));
+});
+
+test('composite, group and service account roles are resolved by name', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  const { realmId } = await importRealm(context, readExport('acme-realm.json'), { source: 'acme' });
+  const configuration = (await context.store.findRealm('acme'))!;
+  const alice = (await context.store.findUserByUsername(realmId, 'alice'))!;
+  const names = [...effectiveRoleIds(configuration, alice)].map((id) => configuration.roles.get(id)!.name);
+  for (const name of ['manager', 'user', 'orders:read', 'orders:write', 'default-roles-acme'])
+    assert.ok(names.includes(name), name);
+  const job = (await context.store.findClient(realmId, 'orders-job'))!;
+  assert.equal((await context.store.findServiceAccount(job.id))!.username, 'service-account-orders-job');
+});
+
+test('a realm that says nothing but its name gets the content of a fresh realm (facts §10)', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  await bootstrapMaster(context, BOOTSTRAP);
+  const { realmId } = await importRealm(context, { realm: 'x', enabled: true }, { source: 'x' });
+  const configuration = (await context.store.findRealm('x'))!;
+  const clients = (await context.store.listClients({ realmId })).map(({ clientId }) => clientId);
+  assert.deepEqual(clients, [
+    'account',
+    'account-console',
+    'admin-cli',
+    'broker',
+    'realm-management',
+    'security-admin-console',
+  ]);
+  const { settings } = configuration.realm;
+  assert.equal(settings.revokeRefreshToken, true, 'contract §5');
+  assert.equal(settings.accessTokenLifespan, 300, 'contract §5');
+  assert.deepEqual(configuration.components.map(({ providerId }) => providerId).sort(), [
+    'aes-generated',
+    'hmac-generated',
+    'rsa-enc-generated',
+    'rsa-generated',
+  ]);
+  const acme = readExport('acme-realm.json');
+  const ours = unordered(withoutIds((await exportRealm(context, 'x'))['clientScopes']));
+  const theirs = unordered(
+    withoutIds((acme['clientScopes'] as Rep[]).filter((scope) => scope['name'] !== 'orders')),
+  );
+  assert.deepEqual(ours, theirs);
+});
+
+function withoutIds(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, entry) => (key === 'id' ? undefined : entry)));
+}
+
+test('master gains the administration of each realm (facts §7.1)', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  await bootstrapMaster(context, BOOTSTRAP);
+  await Promise.all(
+    ['a', 'b', 'c'].map((realm) => importRealm(context, { realm, enabled: true }, { source: realm })),
+  );
+  const master = (await context.store.findRealm('master'))!;
+  const admin = (await context.store.findUserByUsername(master.realm.id, 'admin'))!;
+  const ids = effectiveRoleIds(master, admin);
+  for (const realm of ['a', 'b', 'c', 'master']) {
+    const client = (await context.store.findClient(master.realm.id, `${realm}-realm`))!;
+    const own = master.roles.values().filter((role) => role.clientUuid === client.id);
+    for (const role of own) assert.ok(ids.has(role.id), `${realm} ${role.name}`);
+  }
+});
+
+test('a representation that names clientScopes gets none of the built-in ones (exports/README)', async () => {
+  await using place = await openPlace();
+  await importRealm(place.context, { realm: 'x', clientScopes: [{ name: 'own' }] }, { source: 'x' });
+  const configuration = (await place.context.store.findRealm('x'))!;
+  assert.deepEqual(
+    [...configuration.clientScopes.values()].map(({ name }) => name),
+    ['own'],
+  );
+});
+
+test('secrets are masked in the realm representation and whole in an export (facts §8.5)', async () => {
+  await using place = await openPlace();
+  await importRealm(place.context, readExport('acme-realm.json'), { source: 'acme' });
+  const shown = realmRepresentation((await place.context.store.findRealm('acme'))!);
+  assert.equal((shown['smtpServer'] as Rep)['password'], '**********');
+  assert.equal(shown['users'], undefined);
+  assert.doesNotMatch(JSON.stringify(shown), /smtp-Secret-1/);
+});
+
+const faults: readonly [string, unknown, RegExp][] = [
+  [
+    'an unknown field',
+    { realm: 'x', clients: [{ clientId: 'c', redirectUri: [] }] },
+    /\$\.clients\[0\]\.redirectUri: unknown field, did you mean redirectUris\?/,
+  ],
+  [
+    'a wrong type',
+    { realm: 'x', accessTokenLifespan: 'soon' },
+    /\$\.accessTokenLifespan: must be a whole number/,
+  ],
+  ['a list in place of the realm', [], /\$: must be an object/],
+  ['a name that is a path', { realm: '../x' }, /\$\.realm: /],
+  ['a control character in the name', { realm: 'a\nb' }, /\$\.realm: /],
+  ['a NUL byte', { realm: 'x', displayName: 'a\0b' }, /\$\.displayName: must not contain a NUL byte/],
+  [
+    'a role that is not there',
+    { realm: 'x', users: [{ username: 'u', realmRoles: ['offline_acces'] }] },
+    /\$\.users\[0\]\.realmRoles\[0\]: no realm role is called "offline_acces", did you mean "offline_access"/,
+  ],
+  [
+    'a username given twice',
+    { realm: 'x', users: [{ username: 'Bob' }, { username: 'bob' }] },
+    /\$\.users\[1\]\.username.*\$\.users\[0\]\.username/,
+  ],
+  [
+    'a clientId given twice',
+    { realm: 'x', clients: [{ clientId: 'c' }, { clientId: 'c' }] },
+    /\$\.clients\[1\]\.clientId.*\$\.clients\[0\]\.clientId/,
+  ],
+  [
+    'a redirect URI that runs scripts',
+    { realm: 'x', clients: [{ clientId: 'c', redirectUris: ['javascript:alert(1)'] }] },
+    /\$\.clients\[0\]\.redirectUris\[0\]/,
+  ],
+];
+for (const [what, representation, named] of faults)
+  test(`refuses ${what} with IDKIT_IMPORT that names file and path, and stores nothing`, async () => {
+    await using place = await openPlace();
+    await assert.rejects(
+      importRealm(place.context, representation, { source: 'x.json' }),
+      (error: IdkitError) => {
+        assert.equal(error.code, 'IDKIT_IMPORT');
+        assert.match(error.message, /^x\.json: /);
+        assert.match(error.message, named);
+        return true;
+      },
+    );
+    assert.deepEqual(await place.context.store.listRealmNames(), []);
+  });
+
+test('JSON nested without end is refused, not followed', async () => {
+  await using place = await openPlace();
+  const deep = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
+  await assert.rejects(
+    importRealm(place.context, { realm: 'x', identityProviders: deep }, { source: 'x' }),
+    /nested deeper/,
+  );
+});
+
+test('any JSON either imports or is refused with IDKIT_IMPORT', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  const fields = [
+    'users',
+    'clients',
+    'roles',
+    'groups',
+    'clientScopes',
+    'attributes',
+    'enabled',
+    'components',
+    'scopeMappings',
+  ];
+  const entry = fc.dictionary(
+    fc.constantFrom(
+      'id',
+      'name',
+      'username',
+      'clientId',
+      'attributes',
+      'config',
+      'subGroups',
+      'realm',
+      '__proto__',
+      'groups',
+    ),
+    fc.jsonValue({ maxDepth: 2 }),
+    { maxKeys: 4 },
+  );
+  const representation = fc.dictionary(
+    fc.constantFrom(...fields),
+    fc.oneof(fc.array(entry, { maxLength: 3 }), entry, fc.jsonValue()),
+    { maxKeys: 4 },
+  );
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(representation, fc.jsonValue()), async (value) => {
+      number += 1;
+      const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+      // Keys brought along, so that no RSA key is made for each.
+      const given = isObject ? { components: readKeys(), ...value, realm: `r${number}` } : value;
+      try {
+        await importRealm(context, given, { source: 'x' });
+      } catch (error) {
+        assert.ok(
+          error instanceof IdkitError && error.code === 'IDKIT_IMPORT',
+          String((error as Error).stack),
+        );
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+function readKeys(): Rep {
+  const components = readExport('initech-realm.json')['components'] as Record<string, Rep[]>;
+  const keys = components['org.keycloak.keys.KeyProvider']!;
+  return { 'org.keycloak.keys.KeyProvider': keys.map(({ id: _id, ...key }) => key) };
+}
+
+/** Each key component as one text, its secrets too. */
+function keyIds(representation: Rep): string[] {
+  const components = representation['components'] as Record<string, Rep[]>;
+  return components['org.keycloak.keys.KeyProvider']!.map((key) => JSON.stringify(unordered(key)));
+}
+
+test('a realm file that is no JSON is told by its name and the place, never by what stands there', () => {
+  const secret = 'hunter2-hunter2';
+  for (const [content, place] of [
+    [`{"realm":"x","secret":"${secret}" "y":1}`, /x\.json: .* at position 40/],
+    [`{"secret":"${secret}`, /x\.json: /],
+    [`${secret}`, /x\.json: /],
+    [`{"secret":${secret}}`, /x\.json: /],
+    ['{', /x\.json: /],
+    ['', /x\.json: .*ends too early/],
+  ] as const)
+    assert.throws(
+      () => parseRealmFile(content, 'x.json'),
+      (error: unknown) => {
+        assert.ok(error instanceof IdkitError);
+        assert.equal(error.code, 'IDKIT_IMPORT');
+        assert.match(error.message, place);
+        assert.equal(error.cause, undefined);
+        assert.ok(!`${error.message}${error.hints.join('')}${error.stack}`.includes('hunter2'));
+        return true;
+      },
+    );
+});
+
+test('private keys that a realm of an old Keycloak carries are masked where the realm is shown', async () => {
+  await using place = await openPlace();
+  const { context } = place;
+  await importRealm(context, { realm: 'old', privateKey: 'pem-key', codeSecret: 'code' }, { source: 'old' });
+  const shown = realmRepresentation((await context.store.findRealm('old'))!);
+  assert.deepEqual([shown['privateKey'], shown['codeSecret']], ['**********', '**********']);
+  assert.equal((await exportRealm(context, 'old'))['privateKey'], 'pem-key');
+});
