@@ -22,11 +22,11 @@ before(async () => {
       ...person(name),
       realmRoles: [`default-roles-${realm}`, 'offline_access'],
     }));
-    const made = await admin('POST', '', { realm, enabled: true, users });
+    // A guess at nobody costs what the hash of some user of the realm costs: all of them are dear.
+    const policy = realm === 'dear' ? { passwordPolicy: DEAR } : {};
+    const made = await admin('POST', '', { realm, enabled: true, users, ...policy });
     assert.equal(made.status, 201, JSON.stringify(made.json));
   }
-  const changed = await admin('PUT', '/dear', { passwordPolicy: DEAR });
-  assert.equal(changed.status, 204);
 });
 
 after(() => service?.stop());
@@ -150,8 +150,12 @@ test('what finds no room is answered 503 with Retry-After at once, in the shape 
   const [alice] = (await admin('GET', '/dear/users?username=alice')).json;
 
   const flood = Array.from({ length: 24 }, (_, index) => guess('dear', `nobody-${index}`));
-  const refused = await Promise.race(
-    flood.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
+  const refused = await Promise.any(
+    flood.map(async (one) => {
+      const answer = await one;
+      assert.equal(answer.status, 503);
+      return answer;
+    }),
   );
   assert.deepEqual(refused.body, {
     error: 'temporarily_unavailable',
