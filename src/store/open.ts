@@ -12,6 +12,7 @@ import {
 import type { Store } from './contract.ts';
 import type { PostgresLocation } from './postgres/open-postgres.ts';
 import type { PostgresLock } from './postgres/service-lock.ts';
+import type { Wire, WireOptions } from './postgres/wire.ts';
 import { openKeyring } from './sealing/keyring.ts';
 import { checkMasterKeys } from './sealing/proofs.ts';
 import { mapFault } from './sqlite/faults.ts';
@@ -23,7 +24,7 @@ import { resealAll } from './sqlite/reseal.ts';
 export { CLOSED_COMMENT, SERVICE_LOCK } from './postgres/advisory.ts';
 export type { PostgresLocation } from './postgres/open-postgres.ts';
 export type { PostgresLock } from './postgres/service-lock.ts';
-export { openWire, type Wire, type WireOptions } from './postgres/wire.ts';
+export type { Wire, WireOptions } from './postgres/wire.ts';
 export { checkSqlite } from './sqlite/check.ts';
 export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
@@ -132,4 +133,14 @@ async function rotateInFile(
   } finally {
     if (database?.isOpen) database.close();
   }
+}
+
+/**
+ * As `openWire` of the Postgres driver, which is loaded at the first call: a service on SQLite never loads it.
+ *
+ * @throws as `openWire` does
+ */
+export async function openWire(options: WireOptions): Promise<Wire> {
+  const wire = await import('./postgres/wire.ts');
+  return wire.openWire(options);
 }

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import type { AppOptions, Health, ServiceLog } from '../../http/index.ts';
 import type { RunningService, ServeOptions } from '../service.ts';
 import type { WorkerLink } from '../workers/worker.ts';
@@ -172,9 +173,18 @@ async function readImport(
   log: ServiceLog,
   settings: ImportSettings,
 ): Promise<PendingImport> {
-  if (directory === false) return { empty: true, run: async () => ({ realms: [], unenforced: [] }) };
+  if (directory === false || !(await holdsFiles(directory)))
+    return { empty: true, run: async () => ({ realms: [], unenforced: [] }) };
   const { openImport } = await import('./import-realms.ts');
   return openImport(directory, admin, log, settings);
+}
+
+/** Most starts import nothing, and none of them loads what an import needs. A directory that cannot be read holds some. */
+async function holdsFiles(directory: string): Promise<boolean> {
+  const names = await readdir(directory).catch((error) =>
+    systemErrorCode(error) === 'ENOENT' ? [] : ['unreadable'],
+  );
+  return names.some((name) => name !== 'done' && !name.startsWith('.'));
 }
 
 /** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */
