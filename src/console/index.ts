@@ -2,4 +2,4 @@
 // Owns: screens of realms, users, clients, events and keys.
 // Must not know: anything in src; it logs in by `idkit/client`, as any application does.
 // Start at main.tsx.
-export { type Place, readPlace } from './place.ts';
+export { type Place, readPlace } from './api/admin-api.ts';

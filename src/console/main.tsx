@@ -5,16 +5,15 @@ import { StrictMode, useEffect } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Route, Router, Switch } from 'wouter';
 import { useHashLocation } from 'wouter/use-hash-location';
-import { AdminFault } from './api/admin-api.ts';
-import { Frame, Screen } from './parts/frame.tsx';
-import { NoticesProvider } from './parts/notices.tsx';
+import { AdminFault, readPlace } from './api/admin-api.ts';
+import { Frame, Screen } from './components/frame.tsx';
+import { NoticesProvider } from './components/notices.tsx';
 import {
   type Administration,
   AdministrationProvider,
   openAdministration,
   useSessionState,
-} from './parts/session.tsx';
-import { readPlace } from './place.ts';
+} from './components/session.tsx';
 import { ClientScreen } from './screens/client.tsx';
 import { ClientsScreen } from './screens/clients.tsx';
 import { EventsScreen } from './screens/events.tsx';

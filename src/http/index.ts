@@ -1,14 +1,19 @@
-// HTTP: the Fastify app, one URL table, parsing, rendering, refusals to wire errors.
-// Must not know: store drivers, runtime.
-// Start at app.ts (how a request goes) and urls.ts (the table).
-export { type AppOptions, buildApp } from './app.ts';
-export { type EventSinkHandle, openEventSink } from './event-sink.ts';
-export { type Health, type HealthReport, openHealth } from './health.ts';
-export { buildManagementApp, type ManagementOptions } from './management-app.ts';
-export { TotalFigures } from './metrics/add-up.ts';
-export { type Exposition, openExposition } from './metrics/exposition.ts';
-export type { MetricFigures, Siblings } from './metrics/metric-figures.ts';
-export { Metrics } from './metrics/metrics.ts';
-export type { Route, Services } from './route.ts';
-export type { ServiceLog } from './service-log.ts';
-export { readTls, type TlsFiles } from './tls.ts';
+// HTTP: the Fastify apps of the service. Decides URLs, parsing, statuses, headers, pages, health and metrics.
+// Not decided here: what a request may do (src/protocol, src/admin) and when the service listens (src/service).
+// Must not know: store drivers, the service process.
+// Start at app/public-app.ts, which lists every route. A request passes url-table/, request/, its route's folder
+// (oidc/, browser/, admin/ or console/) and answers/; monitoring/ counts it.
+export { buildManagementApp, type ManagementOptions } from './app/management-app.ts';
+export { type AppOptions, buildApp } from './app/public-app.ts';
+export { readTls, type TlsFiles } from './app/tls.ts';
+export { type EventSinkHandle, openEventSink } from './monitoring/event-sink.ts';
+export {
+  type Exposition,
+  type MetricFigures,
+  openExposition,
+  type Siblings,
+} from './monitoring/exposition.ts';
+export { type Health, type HealthReport, openHealth } from './monitoring/health.ts';
+export { Metrics } from './monitoring/metrics.ts';
+export { TotalFigures } from './monitoring/total-figures.ts';
+export type { Route, ServiceLog, Services } from './url-table/route.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openers, readList, seedOf } from '../http/many-users.ts';
+import { openers, readList, seedOf } from '../http/admin/many-users.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 
 const USERS = 200_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseForm } from '../../src/http/form.ts';
-import { renderRefusal } from '../../src/http/wire-errors.ts';
+import { renderRefusal } from '../../src/http/answers/wire-errors.ts';
+import { parseForm } from '../../src/http/request/form.ts';
 import {
   introspectToken,
   logoutByRefreshToken,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseForm } from '../../src/http/form.ts';
+import { parseForm } from '../../src/http/request/form.ts';
 import { Refusal } from '../../src/protocol/refusal.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

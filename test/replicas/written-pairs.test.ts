@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { MOVES, openTwo } from '../http/written-pairs/moves.ts';
-import { runEveryPair } from '../http/written-pairs/pairs.ts';
+import { MOVES, openTwo } from '../http/admin/written-pairs/moves.ts';
+import { runEveryPair } from '../http/admin/written-pairs/pairs.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 import { type ReplicatedService, startReplicated } from './in-process.ts';
 

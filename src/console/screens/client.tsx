@@ -8,14 +8,12 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { Client, User } from '../api/representations.ts';
-import { useAct } from '../parts/act.tsx';
-import { AskingButton } from '../parts/asking-button.tsx';
-import { ClientRoles } from '../parts/client-roles.tsx';
-import { TextField } from '../parts/field.tsx';
-import { Loaded } from '../parts/loading.tsx';
-import { RecordScreen } from '../parts/record-screen.tsx';
-import { RoleAssignments } from '../parts/role-assignments.tsx';
-import { useApi } from '../parts/session.tsx';
+import { Loaded, useAct } from '../components/act.tsx';
+import { ClientRoles } from '../components/client-roles.tsx';
+import { AskingButton, TextField } from '../components/dialog.tsx';
+import { RecordScreen } from '../components/record-screen.tsx';
+import { RoleAssignments } from '../components/role-assignments.tsx';
+import { useApi } from '../components/session.tsx';
 
 /** One client: its settings, secret, roles and service account. */
 export function ClientScreen({ realm, id }: { realm: string; id: string }) {

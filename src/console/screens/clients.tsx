@@ -4,9 +4,9 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { Client } from '../api/representations.ts';
-import { Screen } from '../parts/frame.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
-import { useApi } from '../parts/session.tsx';
+import { Screen } from '../components/frame.tsx';
+import { PagedTable } from '../components/paged-table.tsx';
+import { useApi } from '../components/session.tsx';
 import { CreateClient } from './create-client.tsx';
 
 /** The clients of a realm, by the two kinds of the specification. */

@@ -3,10 +3,9 @@ import { Radio } from '@patternfly/react-core/dist/dynamic/components/Radio';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
-import { useAct } from '../parts/act.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/field.tsx';
-import { useApi } from '../parts/session.tsx';
+import { useAct } from '../components/act.tsx';
+import { FormDialog, TextField } from '../components/dialog.tsx';
+import { useApi } from '../components/session.tsx';
 
 /** The specification's two kinds of client ("Client (configuration)"). */
 type Kind = 'interactive' | 'machine';

@@ -4,10 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { path } from '../api/admin-api.ts';
 import type { AdminEvent, Realm, UserEvent } from '../api/representations.ts';
-import { formatTime } from '../parts/format.ts';
-import { Screen } from '../parts/frame.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
-import { useApi } from '../parts/session.tsx';
+import { Screen } from '../components/frame.tsx';
+import { formatTime, PagedTable } from '../components/paged-table.tsx';
+import { useApi } from '../components/session.tsx';
 
 /** What users did and what administrators changed, newest first. */
 export function EventsScreen({ realm }: { realm: string }) {

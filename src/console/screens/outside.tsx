@@ -1,6 +1,6 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import type { SessionState } from 'idkit/client';
-import type { Administration } from '../parts/session.tsx';
+import type { Administration } from '../components/session.tsx';
 
 /** What is shown to who is not logged in: that the login is on its way, or why it is not and how it can be. */
 export function OutsideScreen(props: { administration: Administration; state: SessionState }) {

@@ -3,12 +3,11 @@ import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Realm } from '../api/representations.ts';
-import { useAct } from '../parts/act.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/field.tsx';
-import { Screen } from '../parts/frame.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
-import { useApi } from '../parts/session.tsx';
+import { useAct } from '../components/act.tsx';
+import { FormDialog, TextField } from '../components/dialog.tsx';
+import { Screen } from '../components/frame.tsx';
+import { PagedTable } from '../components/paged-table.tsx';
+import { useApi } from '../components/session.tsx';
 
 /** Every realm that the user may see. The administrative API lists them all at once; they are few. */
 export function RealmsScreen() {

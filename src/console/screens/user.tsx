@@ -7,13 +7,12 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useAct } from '../parts/act.tsx';
-import { AskingButton } from '../parts/asking-button.tsx';
-import { TextField } from '../parts/field.tsx';
-import { RecordScreen } from '../parts/record-screen.tsx';
-import { RoleAssignments } from '../parts/role-assignments.tsx';
-import { useApi } from '../parts/session.tsx';
-import { SessionTable } from '../parts/session-table.tsx';
+import { useAct } from '../components/act.tsx';
+import { AskingButton, TextField } from '../components/dialog.tsx';
+import { RecordScreen } from '../components/record-screen.tsx';
+import { RoleAssignments } from '../components/role-assignments.tsx';
+import { useApi } from '../components/session.tsx';
+import { SessionTable } from '../components/session-table.tsx';
 
 /** One user: who they are, their password, roles and sessions. */
 export function UserScreen({ realm, id }: { realm: string; id: string }) {

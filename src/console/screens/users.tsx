@@ -5,12 +5,11 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useAct } from '../parts/act.tsx';
-import { FormDialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/field.tsx';
-import { Screen } from '../parts/frame.tsx';
-import { PagedTable } from '../parts/paged-table.tsx';
-import { useApi } from '../parts/session.tsx';
+import { useAct } from '../components/act.tsx';
+import { FormDialog, TextField } from '../components/dialog.tsx';
+import { Screen } from '../components/frame.tsx';
+import { PagedTable } from '../components/paged-table.tsx';
+import { useApi } from '../components/session.tsx';
 
 /** Search, and the way to one user. */
 export function UsersScreen({ realm }: { realm: string }) {

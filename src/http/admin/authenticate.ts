@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { type Caller, unauthorized } from '../../admin/index.ts';
 import { findIssuerRealm, isAllowedOrigin, verifyAccessToken } from '../../protocol/index.ts';
-import type { Services } from '../route.ts';
+import type { Services } from '../url-table/route.ts';
 
 const proved = new WeakMap<FastifyRequest, Promise<Caller>>();
 const readable = new WeakSet<FastifyRequest>();

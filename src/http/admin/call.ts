@@ -9,7 +9,7 @@ import {
   type RealmCall,
 } from '../../admin/index.ts';
 import { onBehalfOf } from '../../protocol/index.ts';
-import type { Services } from '../route.ts';
+import type { Services } from '../url-table/route.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type Query, readQuery } from './query.ts';
 import { sendPages } from './send-pages.ts';

@@ -28,10 +28,10 @@ import {
   updateMapper,
   updateScope,
 } from '../../admin/index.ts';
+import type { AdminRow } from './admin-row.ts';
 import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readRepresentations } from './read-json.ts';
-import type { AdminRow } from './row.ts';
-import { theClient, theScope } from './written.ts';
+import { theClient, theScope } from './written-records.ts';
 
 const LISTS: readonly ScopeList[] = ['default', 'optional'];
 

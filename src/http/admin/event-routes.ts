@@ -12,11 +12,11 @@ import {
   updateComponent,
   updateEventsConfig,
 } from '../../admin/index.ts';
+import type { AdminRow } from './admin-row.ts';
 import { Created } from './call.ts';
 import type { Query } from './query.ts';
 import { readRepresentation } from './read-json.ts';
-import type { AdminRow } from './row.ts';
-import { theComponent, theRealm } from './written.ts';
+import { theComponent, theRealm } from './written-records.ts';
 
 /** Events, keys and components (facts §7.2). */
 export const eventRows: readonly AdminRow[] = [

@@ -9,10 +9,10 @@ import {
   showGroupByPath,
   updateGroup,
 } from '../../admin/index.ts';
+import type { AdminRow } from './admin-row.ts';
 import { type AdminCall, Created } from './call.ts';
 import { readRepresentation } from './read-json.ts';
-import type { AdminRow } from './row.ts';
-import { theGroup, theGroups, theMovedGroup } from './written.ts';
+import { theGroup, theGroups, theMovedGroup } from './written-records.ts';
 
 const theGroupOf = (call: AdminCall) => getGroup(call, call.param('id'));
 

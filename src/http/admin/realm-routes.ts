@@ -15,9 +15,9 @@ import {
   showRealm,
   updateRealm,
 } from '../../admin/index.ts';
+import type { AdminRow, RealmsRow } from './admin-row.ts';
 import { readQuery } from './query.ts';
 import { readJson, readRepresentation } from './read-json.ts';
-import type { AdminRow, RealmsRow } from './row.ts';
 import {
   importedRecords,
   managementClient,
@@ -25,7 +25,7 @@ import {
   renamedClients,
   theGroups,
   theRealm,
-} from './written.ts';
+} from './written-records.ts';
 
 /** All realms (facts §7.2). */
 export const realmsRows: readonly RealmsRow[] = [

@@ -23,10 +23,10 @@ import {
   roleRight,
   updateRole,
 } from '../../admin/index.ts';
+import type { AdminRow, Written } from './admin-row.ts';
 import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readRepresentations } from './read-json.ts';
-import type { AdminRow, Written } from './row.ts';
-import { theClient, theGroup, theNamedRole, theRole, theUser } from './written.ts';
+import { theClient, theGroup, theNamedRole, theRole, theUser } from './written-records.ts';
 
 type Role = ReturnType<typeof getRole>;
 

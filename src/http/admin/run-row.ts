@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify';
 import { type Caller, forbidden, holdsMasterRole, StaleRecord } from '../../admin/index.ts';
 import { inTurns, untilApplied } from '../../core/index.ts';
 import { recordKey } from '../../model/index.ts';
-import type { Route, Services } from '../route.ts';
+import type { Route, Services } from '../url-table/route.ts';
+import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type AdminCall, answer, authorizeInRealm, openCall, sendJson } from './call.ts';
-import type { AdminRow, RealmsRow, WritingRow } from './row.ts';
 
 /** The row of the URL table that answers a row of the administrative API. */
 export function adminRoute(row: AdminRow): Route {

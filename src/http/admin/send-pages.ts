@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { Json, Pages } from '../../admin/index.ts';
 import { callerSignal } from '../../core/index.ts';
-import type { ServiceLog } from '../service-log.ts';
+import type { ServiceLog } from '../url-table/route.ts';
 
 /** Bytes that wait for a slow reader before the next page is read. */
 const AHEAD = 65_536;

@@ -19,10 +19,10 @@ import {
   showUser,
   updateUser,
 } from '../../admin/index.ts';
+import type { AdminRow } from './admin-row.ts';
 import { type AdminCall, Created } from './call.ts';
 import { readRepresentation, readText } from './read-json.ts';
-import type { AdminRow } from './row.ts';
-import { theUser } from './written.ts';
+import { theUser } from './written-records.ts';
 
 const findUser = (call: AdminCall) => getUser(call, call.param('id'));
 

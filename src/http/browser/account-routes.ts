@@ -9,12 +9,11 @@ import {
   accountSessions,
   type BrowserEndpoint,
 } from '../../protocol/index.ts';
-import { wantsPage } from '../error-page.ts';
-import { notBuilt } from '../not-built.ts';
-import { answerNotFound } from '../not-found.ts';
-import { preflight } from '../preflight.ts';
-import { protocolRequest, sendAnswer } from '../realm-request.ts';
-import type { Route, Services } from '../route.ts';
+import { preflight } from '../answers/cors.ts';
+import { wantsPage } from '../answers/error-answers.ts';
+import { answerNotFound, notBuilt } from '../answers/not-found.ts';
+import { protocolRequest, sendAnswer } from '../request/realm-request.ts';
+import type { Route, Services } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
 import { browserRoute } from './login-routes.ts';
 

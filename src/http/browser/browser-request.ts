@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { BrowserRequest } from '../../protocol/index.ts';
-import { isForm, parseFields } from '../form.ts';
-import { realmOf, releaseBody } from '../realm-request.ts';
+import { isForm, parseFields } from '../request/form.ts';
+import { realmOf, releaseBody } from '../request/realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
 /** Characters of `User-Agent` that anything looks at. */

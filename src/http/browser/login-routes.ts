@@ -11,8 +11,8 @@ import {
   submitLogin,
   submitRequiredAction,
 } from '../../protocol/index.ts';
-import { sendErrorPage, wantsPage } from '../error-page.ts';
-import type { Route, Services } from '../route.ts';
+import { sendErrorPage, wantsPage } from '../answers/error-answers.ts';
+import type { Route, Services } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
 import { sendBrowserAnswer } from './send-answer.ts';
 

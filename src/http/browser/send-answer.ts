@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserAnswer } from '../../protocol/index.ts';
-import { realmOf } from '../realm-request.ts';
-import type { Services } from '../route.ts';
+import { realmOf } from '../request/realm-request.ts';
+import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
-import { findLogo, logoUrl } from './logo.ts';
+import { findLogo, logoUrl } from './resource-routes.ts';
 
 /** Nothing of a login is kept by a browser or a proxy (facts §12). */
 const NO_STORE = 'no-store, must-revalidate, max-age=0';

@@ -1,14 +1,39 @@
 import type { FastifyReply } from 'fastify';
-import { checkSessionFrame, getRealm } from '../../protocol/index.ts';
+import {
+  checkSessionFrame,
+  confirmLogout,
+  findRefreshToken,
+  getRealm,
+  logoutByRefreshToken,
+  requestLogout,
+} from '../../protocol/index.ts';
 import type { RenderedPage } from '../pages/index.ts';
-import { realmOf } from '../realm-request.ts';
-import type { Route } from '../route.ts';
+import { protocolRequest, realmOf, sendEmpty } from '../request/realm-request.ts';
+import type { Route } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
+import { browserRoute } from './login-routes.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** Pages that clients frame to learn of the login: the session iframe, and whether cookies work in frames. */
+const browserLogout = browserRoute('POST', `${base}/logout`, requestLogout);
+
+/**
+ * The logout endpoint, and the pages that clients frame to watch the login: the session iframe, and the check
+ * whether cookies work in frames.
+ */
 export const sessionRoutes: readonly Route[] = [
+  browserRoute('GET', `${base}/logout`, requestLogout),
+  {
+    ...browserLogout,
+    handle: async (services, request, reply) => {
+      const parsed = protocolRequest(request);
+      // A form with a refresh token comes from a program, any other from a browser (RP-Initiated Logout 1.0).
+      if (findRefreshToken(parsed) === undefined) return browserLogout.handle(services, request, reply);
+      reply.header('cache-control', 'no-cache');
+      return sendEmpty(reply, 204, await logoutByRefreshToken(services.protocol, parsed));
+    },
+  },
+  browserRoute('POST', `${base}/logout/logout-confirm`, confirmLogout),
   framed(`${base}/login-status-iframe.html`, async () => (await import('../pages/index.ts')).loginStatusPage),
   {
     method: 'GET',
@@ -30,7 +55,7 @@ export const sessionRoutes: readonly Route[] = [
   framed(`${base}/3p-cookies/step2.html`, async () => (await import('../pages/index.ts')).cookieSteps[1]),
 ];
 
-/** A page that any origin may frame (contract §5). */
+/** A page that any origin may frame. */
 function framed(url: string, load: () => Promise<RenderedPage>): Route {
   return {
     method: 'GET',

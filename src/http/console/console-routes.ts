@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getRealm } from '../../protocol/index.ts';
-import { sendGlobalError } from '../error-answers.ts';
-import type { Route } from '../route.ts';
+import { sendGlobalError } from '../answers/error-answers.ts';
+import type { Route } from '../url-table/route.ts';
 import { type ConsoleFile, consoleFiles } from './console-files.ts';
 
 /** The policy of the console (contract §5): its own script, its own style, its own origin's API. */
@@ -13,6 +13,11 @@ const NOT_BUILT = 'The console was not built: run "npm run build:console" in the
 
 /** The console below `/admin/{realm}/console/`, for the administrators of that realm. */
 export const consoleRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    url: '/',
+    handle: async (services, _request, reply) => reply.redirect(`${services.protocol.baseUrl}/admin/`, 302),
+  },
   {
     method: 'GET',
     url: '/admin',

@@ -1,4 +1,6 @@
-// OpenID Connect over HTTP: rows of the URL table that hand plain values to the protocol.
-// Must not know: the protocol's rules.
+// OpenID Connect over HTTP for programs: the rows that hand plain values to the protocol and send its answers.
+// Not decided here: the protocol's rules (src/protocol), what a refusal looks like (answers/wire-errors.ts).
 // Start at token-routes.ts.
-export { oidcRoutes } from './routes.ts';
+export { metadataRoutes } from './metadata-routes.ts';
+export { notImplementedRoutes } from './not-implemented.ts';
+export { tokenRoutes } from './token-routes.ts';

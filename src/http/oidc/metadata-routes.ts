@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { discoveryDocument, getRealm, publishedKeys, realmInfo, userInfo } from '../../protocol/index.ts';
-import { answerNotFound } from '../not-found.ts';
-import { preflight } from '../preflight.ts';
-import { nameRealm, protocolRequest, realmOf, sendAnswer } from '../realm-request.ts';
-import type { Route, Services } from '../route.ts';
+import { allowAnyOrigin, preflight } from '../answers/cors.ts';
+import { answerNotFound } from '../answers/not-found.ts';
+import { nameRealm, protocolRequest, realmOf, sendAnswer } from '../request/realm-request.ts';
+import type { Route, Services } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
@@ -49,13 +49,4 @@ async function answerUserInfo(services: Services, request: FastifyRequest, reply
   reply.header('cache-control', 'no-cache, no-store');
   if (answer.signed === undefined) return sendAnswer(reply, answer);
   return sendAnswer(reply.header('content-type', 'application/jwt'), { ...answer, body: answer.signed });
-}
-
-/** Public documents: any origin is echoed, without `Access-Control-Expose-Headers` (observed cors/certs). */
-function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { origin } = request.headers;
-  // A cache between keeps an answer for each origin.
-  reply.header('vary', 'Origin');
-  if (origin === undefined) return reply;
-  return reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
 }

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import { introspectToken, requestTokens, revokeToken } from '../../protocol/index.ts';
-import { plainOptions, preflight } from '../preflight.ts';
-import { protocolRequest, releaseBody, sendAnswer, sendEmpty } from '../realm-request.ts';
-import type { Route } from '../route.ts';
+import { plainOptions, preflight } from '../answers/cors.ts';
+import { protocolRequest, releaseBody, sendAnswer, sendEmpty } from '../request/realm-request.ts';
+import type { Route } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 

@@ -1,10 +1,16 @@
 import type { AccountApplication, AccountFrame, PageFrame } from '../../protocol/index.ts';
-import { type AccountPageOf, accountContent, accountForm, hidden, smallButton } from './account-frame.ts';
-import { fact, moment } from './facts.ts';
-import { type Html, html } from './html.ts';
+import {
+  type AccountPageOf,
+  accountContent,
+  accountForm,
+  fact,
+  hidden,
+  moment,
+  smallButton,
+} from './account-frame.ts';
+import { frameOrigin, type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { frameOrigin } from './safe-link.ts';
+import type { Texts } from './messages/texts.ts';
 
 /** Applications that have something of the user, and what. */
 export function applicationsPage(

@@ -1,8 +1,7 @@
 import type { AccountFrame, AccountPage, AccountPageName, PageFrame } from '../../protocol/index.ts';
-import { attribute, type Html, type HtmlValue, html } from './html.ts';
+import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { MessageKey, Texts } from './messages/index.ts';
-import { safeLink } from './safe-link.ts';
+import type { MessageKey, Texts } from './messages/texts.ts';
 
 /** An account page of a name with its data. */
 export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
@@ -76,4 +75,41 @@ export function smallButton(text: string, options: { label?: string; name?: stri
   const { label, name } = options;
   return html`<button class="button small" type="submit"${attribute('name', name)}${name !== undefined && html` value="on"`}${attribute('aria-label', label)}>${text}</button>
 `;
+}
+
+/** One line of a description list. */
+export function fact(name: string, value: HtmlValue): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>
+`;
+}
+
+/**
+ * A moment in the reader's language. In UTC and saying so: no page knows where its reader is without a script.
+ *
+ * @param milliseconds since the Unix epoch
+ */
+export function moment(milliseconds: number, texts: Texts): Html {
+  const date = new Date(milliseconds);
+  if (Number.isNaN(date.getTime())) return html`–`;
+  return html`<time datetime="${date.toISOString()}">${formatOf(texts.language).format(date)}</time>`;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatOf(language: string): Intl.DateTimeFormat {
+  let format = formats.get(language);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat(language, {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      timeZone: 'UTC',
+      timeZoneName: 'short',
+    });
+    formats.set(language, format);
+  }
+  return format;
 }

@@ -2,10 +2,10 @@ import type { AccountPage, PageFrame } from '../../protocol/index.ts';
 import { applicationsPage } from './account-applications.ts';
 import { type AccountPageOf, accountContent, accountForm } from './account-frame.ts';
 import { sessionsPage } from './account-sessions.ts';
+import { buttons, errorId, field, submit } from './controls.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { buttons, errorId, field, submit } from './parts.ts';
+import type { Texts } from './messages/texts.ts';
 import { profileFields } from './profile-fields.ts';
 
 /** Any of the pages on which users look after their own account. */

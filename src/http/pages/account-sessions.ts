@@ -1,9 +1,16 @@
 import type { AccountFrame, AccountSession, PageFrame } from '../../protocol/index.ts';
-import { type AccountPageOf, accountContent, accountForm, hidden, smallButton } from './account-frame.ts';
-import { fact, moment } from './facts.ts';
+import {
+  type AccountPageOf,
+  accountContent,
+  accountForm,
+  fact,
+  hidden,
+  moment,
+  smallButton,
+} from './account-frame.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
+import type { Texts } from './messages/texts.ts';
 
 /** Where the user is logged in, this browser first. */
 export function sessionsPage(

@@ -1,10 +1,9 @@
 import type { LoginPage, PageFrame } from '../../protocol/index.ts';
-import { html } from './html.ts';
+import { buttons, errorId, field, form, link, submit } from './controls.ts';
+import { html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { buttons, errorId, field, form, link, submit } from './parts.ts';
+import type { Texts } from './messages/texts.ts';
 import { profileFields } from './profile-fields.ts';
-import { safeLink } from './safe-link.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
 

@@ -1,10 +1,9 @@
 import { html } from './html.ts';
 import type { PagePlace } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { pagePolicy } from './policy.ts';
+import type { Texts } from './messages/texts.ts';
+import { pagePolicy, submitScript } from './page-scripts.ts';
 import type { RenderedPage } from './render.ts';
 import { stylesheet } from './resources.ts';
-import { submitScript } from './scripts.ts';
 
 /**
  * The page that posts an answer to the client by itself (Form Post Response Mode §2). Only browsers without

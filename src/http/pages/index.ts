@@ -3,9 +3,9 @@
 // Must not know: requests, replies, the rules that choose a page.
 // Start at render.ts.
 export { renderFormPost } from './form-post.ts';
+export { safeLink } from './html.ts';
 export type { PagePlace } from './layout.ts';
-export { findTexts } from './messages/index.ts';
+export { findTexts } from './messages/texts.ts';
 export { type RenderedPage, renderPage, renderPlainError } from './render.ts';
 export { RESOURCES, type Resource } from './resources.ts';
-export { safeLink } from './safe-link.ts';
 export { cookieSteps, loginStatusPage } from './session-pages.ts';

@@ -1,8 +1,7 @@
 import type { PageFrame } from '../../protocol/index.ts';
-import { attribute, type Html, type HtmlValue, html } from './html.ts';
-import { LANGUAGES, type Texts } from './messages/index.ts';
+import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
+import { LANGUAGES, type Texts } from './messages/texts.ts';
 import { icon, stylesheet } from './resources.ts';
-import { safeLink } from './safe-link.ts';
 
 /** Where a page stands. */
 export interface PagePlace {

@@ -1,8 +1,8 @@
 import type { LoginPage, PageFrame } from '../../protocol/index.ts';
+import { buttons, choice, errorId, field, form, link, submit } from './controls.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { buttons, choice, errorId, field, form, link, submit } from './parts.ts';
+import type { Texts } from './messages/texts.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
 

@@ -1,7 +1,7 @@
 import type { PageField } from '../../protocol/index.ts';
+import { field } from './controls.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
-import type { Texts } from './messages/index.ts';
-import { field } from './parts.ts';
+import type { Texts } from './messages/texts.ts';
 
 const AUTOCOMPLETE: Readonly<Record<string, string>> = {
   username: 'username',

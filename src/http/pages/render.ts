@@ -1,13 +1,11 @@
 import type { Page, PageFrame } from '../../protocol/index.ts';
 import { accountPage } from './account-pages.ts';
 import { consentPage, termsPage, updatePasswordPage, updateProfilePage } from './action-pages.ts';
-import { html } from './html.ts';
+import { frameOrigin, html, safeLink } from './html.ts';
 import { layout, type PageContent, type PagePlace } from './layout.ts';
 import { loginPage, otpPage } from './login-pages.ts';
-import { findTexts, type Texts } from './messages/index.ts';
-import { pagePolicy } from './policy.ts';
-import { frameOrigin, safeLink } from './safe-link.ts';
-import { continueScript } from './scripts.ts';
+import { findTexts, type Texts } from './messages/texts.ts';
+import { continueScript, pagePolicy } from './page-scripts.ts';
 import {
   errorPage,
   expiredPage,

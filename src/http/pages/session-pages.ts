@@ -1,5 +1,5 @@
 import { html } from './html.ts';
-import { framedScriptPolicy, type PageScript, pageScript } from './policy.ts';
+import { framedScriptPolicy, type PageScript, pageScript } from './page-scripts.ts';
 import type { RenderedPage } from './render.ts';
 
 /** A browser may keep cookies from a page that another site frames. */

@@ -1,9 +1,8 @@
 import type { PageFrame, StandalonePage } from '../../protocol/index.ts';
-import { html } from './html.ts';
+import { buttons, form, link, submit } from './controls.ts';
+import { frameOrigin, html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
-import type { Texts } from './messages/index.ts';
-import { buttons, form, link, submit } from './parts.ts';
-import { frameOrigin, safeLink } from './safe-link.ts';
+import type { Texts } from './messages/texts.ts';
 
 type PageOf<Name extends StandalonePage['page']> = Extract<StandalonePage, { page: Name }>;
 

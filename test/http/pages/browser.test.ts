@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { RESOURCES, renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
-import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { findTexts } from '../../../src/http/pages/messages/texts.ts';
 import { accountSamples } from './account-samples.ts';
 import { launchBrowser, missingBrowser } from './chromium.ts';
 import { findViolations } from './find-violations.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
-import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { findTexts } from '../../../src/http/pages/messages/texts.ts';
 import { accountSamples } from './account-samples.ts';
 import { readElements, shapeOf } from './read-page.ts';
 import { PLAIN, samples, type Texts } from './samples.ts';

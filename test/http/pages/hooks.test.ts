@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
-import { findTexts } from '../../../src/http/pages/messages/index.ts';
+import { findTexts } from '../../../src/http/pages/messages/texts.ts';
 import { stylesheet } from '../../../src/http/pages/resources.ts';
 import type { LoginPage, StandalonePage } from '../../../src/protocol/index.ts';
 import { accountSamples } from './account-samples.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { renderPage } from '../../../src/http/pages/index.ts';
 import { en } from '../../../src/http/pages/messages/en.ts';
-import { findTexts, LANGUAGES } from '../../../src/http/pages/messages/index.ts';
+import { findTexts, LANGUAGES } from '../../../src/http/pages/messages/texts.ts';
 import { PAGE_LOCALES, RULE_MESSAGE_KEYS } from '../../../src/protocol/index.ts';
 
 const pages = new URL('../../../src/http/', import.meta.url).pathname;

@@ -2,6 +2,8 @@ import type { Message } from '../../../protocol/index.ts';
 import { de } from './de.ts';
 import { en, type MessageKey, type Messages } from './en.ts';
 
+export type { MessageKey } from './en.ts';
+
 /** Every language that there are texts for, by its tag. */
 export const LANGUAGES: Readonly<Record<string, Messages>> = { en, de };
 

@@ -1,0 +1,137 @@
+import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
+import { Form, FormGroup, FormHelperText } from '@patternfly/react-core/dist/dynamic/components/Form';
+import { HelperText, HelperTextItem } from '@patternfly/react-core/dist/dynamic/components/HelperText';
+import {
+  Modal,
+  ModalBody,
+  ModalFooter,
+  ModalHeader,
+} from '@patternfly/react-core/dist/dynamic/components/Modal';
+import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
+import { type HTMLInputTypeAttribute, type ReactNode, useId, useState } from 'react';
+import type { Act } from './act.tsx';
+
+/** A form over the page. It closes when what it does is done, and stays with everything typed when that failed. */
+export function FormDialog(props: {
+  title: string;
+  description?: ReactNode;
+  submit: string;
+  danger?: boolean;
+  disabled?: boolean;
+  act: Act;
+  onClose: () => void;
+  children?: ReactNode;
+}) {
+  const form = useId();
+  const title = useId();
+  return (
+    <Modal variant="small" isOpen onClose={props.onClose} aria-labelledby={title}>
+      <ModalHeader title={props.title} labelId={title} description={props.description} />
+      <ModalBody>
+        <Form
+          id={form}
+          onSubmit={(event) => {
+            event.preventDefault();
+            // React carries it on to the form below that opened the dialog, which would be sent as well.
+            event.stopPropagation();
+            if (props.disabled !== true)
+              void props.act.run().then((end) => end === 'done' && props.onClose());
+          }}
+        >
+          {props.children}
+        </Form>
+      </ModalBody>
+      <ModalFooter>
+        <Button
+          type="submit"
+          form={form}
+          variant={props.danger === true ? 'danger' : 'primary'}
+          isDisabled={props.disabled === true || props.act.running}
+          isLoading={props.act.running}
+        >
+          {props.submit}
+        </Button>
+        <Button variant="link" onClick={props.onClose}>
+          Cancel
+        </Button>
+      </ModalFooter>
+    </Modal>
+  );
+}
+
+type TextType = Extract<HTMLInputTypeAttribute, 'text' | 'email' | 'password' | 'url'>;
+
+/** One labelled text of a form. */
+export function TextField(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  type?: TextType;
+  required?: boolean;
+  readOnly?: boolean;
+  help?: string;
+  autoComplete?: string;
+}) {
+  const id = useId();
+  return (
+    <FormGroup label={props.label} fieldId={id} isRequired={props.required === true}>
+      <TextInput
+        id={id}
+        type={props.type ?? 'text'}
+        value={props.value}
+        isRequired={props.required === true}
+        autoComplete={props.autoComplete ?? 'off'}
+        onChange={(_event, value) => props.onChange(value)}
+        {...(props.readOnly === true ? { readOnlyVariant: 'default' } : {})}
+        {...(props.help === undefined ? {} : { 'aria-describedby': `${id}-help` })}
+      />
+      {props.help === undefined ? null : (
+        <FormHelperText>
+          <HelperText>
+            <HelperTextItem id={`${id}-help`}>{props.help}</HelperTextItem>
+          </HelperText>
+        </FormHelperText>
+      )}
+    </FormGroup>
+  );
+}
+
+/**
+ * A button for what cannot be undone: it asks first.
+ *
+ * @param props `name`: for a screen reader, where `label` alone says too little; `inline`: within a line of a table
+ */
+export function AskingButton(props: {
+  label: string;
+  name?: string;
+  inline?: boolean;
+  title: string;
+  description: string;
+  submit: string;
+  act: Act;
+}) {
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <Button
+        variant="link"
+        isDanger
+        isInline={props.inline === true}
+        aria-label={props.name ?? props.label}
+        onClick={() => setAsking(true)}
+      >
+        {props.label}
+      </Button>
+      {asking ? (
+        <FormDialog
+          title={props.title}
+          description={props.description}
+          submit={props.submit}
+          danger
+          act={props.act}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </>
+  );
+}

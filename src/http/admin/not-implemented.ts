@@ -1,0 +1,78 @@
+import { AdminRefusal, notFound } from '../../admin/index.ts';
+import { preflight } from '../answers/cors.ts';
+import type { Route } from '../url-table/route.ts';
+import type { AdminRow } from './admin-row.ts';
+import { authenticate } from './authenticate.ts';
+import type { AdminCall } from './call.ts';
+
+/** What Keycloak 26's administrative API has below a realm and this version does not build; `*` is one segment. */
+const NOT_BUILT = `
+  admin-events/** attack-detection/** authentication authentication/** client-description-converter
+  client-policies/** client-registration-policy/** client-scopes/*/scope-mappings client-scopes/*/scope-mappings/**
+  client-templates client-templates/** client-types clients-initial-access clients-initial-access/**
+  clients/*/authz/** clients/*/certificates/** clients/*/evaluate-scopes/** clients/*/installation/**
+  clients/*/management/** clients/*/nodes clients/*/nodes/** clients/*/optional-client-scopes/**
+  clients/*/protocol-mappers/protocol/* clients/*/registration-access-token clients/*/roles/*/groups
+  clients/*/roles/*/management/** clients/*/scope-mappings clients/*/scope-mappings/**
+  clients/*/test-nodes-available client-scopes/*/protocol-mappers/protocol/* components/*/sub-component-types
+  credential-registrators default-groups default-groups/* groups/*/management/** identity-provider/**
+  ldap-server-capabilities localization localization/** organizations organizations/** partial-export
+  roles/*/groups roles/*/management/** roles-by-id/*/management/** testLDAPConnection
+  testSMTPConnection user-storage/** users-management-permissions users/profile users/profile/**
+  users/*/configured-user-storage-credential-types
+  users/*/credentials/*/moveAfter/* users/*/credentials/*/moveToFirst users/*/disable-credential-types
+  users/*/execute-actions-email users/*/federated-identity users/*/federated-identity/* users/*/impersonation
+  users/*/reset-password-email users/*/send-verify-email users/*/unmanagedAttributes workflows workflows/**`
+  .trim()
+  .split(/\s+/)
+  .map((pattern) => {
+    const source = pattern
+      .split('/')
+      .map((step) => (step === '**' ? '.+' : step === '*' ? '[^/]+' : step.replace(/[.+]/g, '\\$&')))
+      .join('/');
+    return new RegExp(`^${source}$`);
+  });
+
+/** 501 that names the path. */
+export function notBuilt(method: string, path: string): AdminRefusal {
+  return new AdminRefusal('not-built', { errorMessage: `this part is not built yet: ${method} ${path}` });
+}
+
+/** The rest of the tree below a realm: parts that come later, and what Keycloak does not have either. */
+export const restRows: readonly AdminRow[] = [
+  { method: 'GET', path: '/*', right: 'none', handle: refuse },
+  ...(['POST', 'PUT', 'DELETE'] as const).map(
+    (method): AdminRow => ({ method, path: '/*', right: 'none', writes: [], handle: refuse }),
+  ),
+];
+
+function refuse(call: AdminCall): never {
+  const { method, url } = call.request;
+  const below = call.param('*').replace(/\/$/, '');
+  if (!NOT_BUILT.some((pattern) => pattern.test(below))) throw notFound();
+  const flow = /^authentication\/flows\/([^/]+)\/executions$/.exec(below)?.[1];
+  if (flow !== undefined && (method === 'GET' || method === 'HEAD')) {
+    call.rights.check('viewRealm');
+    const flows = call.configuration.realm.settings.kept['authenticationFlows'];
+    if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === flow))
+      throw notFound('Flow not found');
+  }
+  throw notBuilt(method === 'HEAD' ? 'GET' : method, url.split('?', 1)[0]!);
+}
+
+/** What is asked before a request, and the parts of the API outside of realms. */
+export const restRoutes: readonly Route[] = [
+  preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
+  preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),
+  preflight('/admin/realms/:realm/*', 'DELETE, GET, POST, PUT'),
+  ...['/admin/serverinfo', '/admin/serverinfo/*'].map(
+    (url): Route => ({
+      method: 'GET',
+      url,
+      handle: async (services, request) => {
+        await authenticate(services, request);
+        throw notBuilt('GET', request.url.split('?', 1)[0]!);
+      },
+    }),
+  ),
+];

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import fastify from 'fastify';
+import { Pages } from '../../../src/admin/index.ts';
+import { sendPages } from '../../../src/http/admin/send-pages.ts';
+import { waitUntil } from '../../wait-until.ts';
+
+const BIG = 'x'.repeat(20_000);
+
+/** A server that sends pages of one big item each; `read` tells how many were asked for. */
+async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_INFINITY) {
+  const counts = { read: 0 };
+  const logged: string[] = [];
+  const generate = async function* () {
+    for (let page = 1; page <= pages; page++) {
+      counts.read++;
+      if (page === failsAt) throw new Error('the database has gone');
+      yield [{ page, text: BIG }];
+    }
+  };
+  const app = fastify();
+  const log = { error: (_fields: object, message: string) => void logged.push(message) };
+  app.get('/', (_request, reply) => sendPages(reply, new Pages(generate()), log as never));
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  t.after(() => app.close());
+  const { port } = app.server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}/`, counts, logged };
+}
+
+test('no page, one page and many pages are each one JSON array', async (t) => {
+  for (const pages of [0, 1, 2, 40]) {
+    const { url } = await serve(t, pages);
+    const list = (await (await fetch(url)).json()) as { page: number }[];
+    assert.deepEqual(
+      list.map(({ page }) => page),
+      Array.from({ length: pages }, (_, i) => i + 1),
+    );
+  }
+});
+
+test('a page that fails before the second is an error; one that fails later cuts the answer off, and is logged', async (t) => {
+  const early = await serve(t, 5, 2);
+  assert.equal((await fetch(early.url)).status, 500);
+  const late = await serve(t, 5, 4);
+  const answer = await fetch(late.url);
+  assert.equal(answer.status, 200);
+  await assert.rejects(answer.text());
+  assert.deepEqual(late.logged, ['a list was cut off: its next page could not be read']);
+});
+
+test('a reader that stops is not read for; one that goes away ends it', async (t) => {
+  const pages = 100_000;
+  const { url, counts, logged } = await serve(t, pages);
+  const gone = new AbortController();
+  const answer = await fetch(url, { signal: gone.signal });
+  const reader = answer.body!.getReader();
+  await reader.read();
+  let before = -1;
+  await waitUntil(
+    'no more pages are read',
+    () => {
+      const same = counts.read === before;
+      before = counts.read;
+      return same;
+    },
+    { every: 100 },
+  );
+  assert.ok(counts.read < pages / 10, `${counts.read} of ${pages} pages were read for nobody`);
+  gone.abort();
+  await assert.rejects(reader.read());
+  assert.ok(counts.read < pages / 10);
+  assert.deepEqual(logged, []);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Metrics, openEventSink } from '../../../src/http/index.ts';
+import type { UserEvent } from '../../../src/model/index.ts';
+
+test('while the store does not answer, events are held to a number and the others are counted', async () => {
+  let answer = () => {};
+  const away = new Promise<undefined>((resolve) => {
+    answer = () => resolve(undefined);
+  });
+  let asked = 0;
+  const store = {
+    findRealmById: () => {
+      asked++;
+      return away;
+    },
+    appendEvents: async () => {},
+  };
+  const metrics = new Metrics();
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const sink = openEventSink({ store, log, metrics });
+  const event: UserEvent = { id: 'e', time: 0, type: 'LOGIN_ERROR', realmId: 'r', details: {} };
+  for (let i = 0; i < 30_000; i++) sink.emit(event, 'acme');
+  assert.equal(metrics.droppedEvents, 10_000);
+  answer();
+  await sink.flush();
+  assert.equal(asked, 20_000, 'those that were held are told');
+  for (let i = 0; i < 10; i++) sink.emit(event, 'acme');
+  await sink.flush();
+  assert.equal(asked, 20_010, 'and there is room again');
+  assert.equal(metrics.droppedEvents, 10_000);
+});

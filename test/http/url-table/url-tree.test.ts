@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import Fastify from 'fastify';
+import { joinUrls } from '../../../src/http/url-table/url-table.ts';
+import { UrlTree } from '../../../src/http/url-table/url-tree.ts';
+
+function treeOf(...urls: readonly string[]): UrlTree<string> {
+  const tree = new UrlTree<string>(() => true);
+  for (const url of urls) tree.openPlace(url, () => url);
+  return tree;
+}
+
+test('a segment of the URL itself goes before a name, and a name before the rest', () => {
+  const tree = treeOf('/a/b', '/a/:x', '/a/*', '/a/:x/c');
+  assert.deepEqual(tree.find('GET', '/a/b'), { entry: '/a/b', values: [] });
+  assert.deepEqual(tree.find('GET', '/a/z'), { entry: '/a/:x', values: ['z'] });
+  assert.deepEqual(tree.find('GET', '/a/b/c'), { entry: '/a/:x/c', values: ['b'] });
+  assert.deepEqual(tree.find('GET', '/a/b/d'), { entry: '/a/*', values: ['b/d'] });
+  assert.equal(tree.find('GET', '/a'), undefined);
+});
+
+test('where an entry has nothing to do with the method, the search goes on', () => {
+  const tree = new UrlTree<string>((entry, method) => entry.startsWith(method));
+  tree.openPlace('/a/b', () => 'GET fixed');
+  tree.openPlace('/a/:x', () => 'PUT named');
+  tree.openPlace('/*', () => 'OPTIONS rest');
+  assert.deepEqual(tree.find('GET', '/a/b'), { entry: 'GET fixed', values: [] });
+  assert.deepEqual(tree.find('PUT', '/a/b'), { entry: 'PUT named', values: ['b'] });
+  assert.deepEqual(tree.find('OPTIONS', '/a/b'), { entry: 'OPTIONS rest', values: ['a/b'] });
+  assert.equal(tree.find('POST', '/a/b'), undefined);
+});
+
+test('an escaped slash divides nothing (RFC 3986 §2.2), and a broken escape is told', () => {
+  const tree = treeOf('/r/:x', '/r/:x/:y');
+  assert.deepEqual(tree.find('GET', '/r/..%2Fmaster'), { entry: '/r/:x', values: ['../master'] });
+  assert.deepEqual(tree.find('GET', '/r/a%2541'), { entry: '/r/:x', values: ['a%41'] });
+  assert.throws(() => tree.find('GET', '/r/%zz'), URIError);
+});
+
+test('an absolute target is found by its path (RFC 9112 §3.2.2)', () => {
+  const tree = treeOf('/', '/r/:x');
+  assert.deepEqual(tree.find('GET', 'http://host:8080/r/y?z=/'), { entry: '/r/:x', values: ['y'] });
+  assert.deepEqual(tree.find('GET', 'http://host'), { entry: '/', values: [] });
+});
+
+test('a name takes 2048 characters and no more', () => {
+  const tree = treeOf('/r/:x');
+  assert.equal(tree.find('GET', `/r/${'x'.repeat(2048)}`)?.entry, '/r/:x');
+  assert.equal(tree.find('GET', `/r/${'x'.repeat(2049)}`), undefined);
+});
+
+test('what the names are makes no other place', () => {
+  const tree = treeOf('/a/:x');
+  assert.equal(
+    tree.openPlace('/a/:y', () => 'new'),
+    '/a/:x',
+  );
+});
+
+test('two rows for one method of one URL are refused, whatever their names', () => {
+  const row = (url: string) => ({ method: 'GET' as const, url, handle: async () => undefined });
+  assert.throws(() => joinUrls([row('/a/:x')], [row('/a/:y')]), /two rows of the URL table for GET \/a\/:y/);
+});
+
+test("finds what Fastify's own router finds, where the path is not the root", async () => {
+  const step = fc.constantFrom('a', 'b', '.well-known', ':', '%');
+  const url = fc.tuple(fc.array(step, { maxLength: 4 }), fc.boolean()).map(([steps, rest]) => {
+    const named = steps.map((text, index) => (text === ':' ? `:p${index}` : text === '%' ? 'c-d' : text));
+    return `/${[...named, ...(rest && named.length > 0 ? ['*'] : [])].join('/')}`;
+  });
+  const shape = (text: string) => text.replace(/:[^/]+/g, ':');
+  const urls = fc.uniqueArray(url, { selector: shape, minLength: 1, maxLength: 12 });
+  const segment = fc.constantFrom(
+    'a',
+    'b',
+    '.well-known',
+    'c-d',
+    '%61',
+    'c%2Dd',
+    'x%2Fy',
+    '%2541',
+    '%C3%A9',
+    'z',
+  );
+  const path = fc
+    .tuple(
+      fc.array(segment, { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      fc.constantFrom('', '?q=/a/b', '?q=%zz'),
+    )
+    .map(([parts, slash, query]) => `/${parts.join('/')}${slash ? '/' : ''}${query}`);
+  await fc.assert(
+    fc.asyncProperty(urls, fc.array(path, { minLength: 1, maxLength: 20 }), async (table, paths) => {
+      const tree = treeOf(...table);
+      const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
+      for (const own of table)
+        app.get(own, (request, reply) => reply.send({ entry: own, values: request.params }));
+      app.setNotFoundHandler((_request, reply) => reply.send({}));
+      for (const asked of paths) {
+        const expected = (await app.inject(asked)).json<{ entry?: string; values?: object }>();
+        const found = tree.find('GET', asked);
+        assert.equal(found?.entry, expected.entry, asked);
+        assert.deepEqual(found?.values, expected.values && Object.values(expected.values), asked);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
