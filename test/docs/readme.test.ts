@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { settingDocs } from '../../src/config/index.ts';
 import { ERROR_CATALOGUE } from '../../src/core/index.ts';
-import { PARTS } from './tables.ts';
-import { withParts } from './write-readme.ts';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -12,18 +10,6 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
   devDependencies: Record<string, string>;
   exports?: Record<string, unknown>;
 };
-
-for (const name of Object.keys(PARTS)) {
-  test(`README's ${name} is what the program has, line by line (architecture §3.8)`, () => {
-    const [, written] = new RegExp(`<!-- part: ${name} -->\n([\\s\\S]*?)\n<!-- end -->`).exec(readme) ?? [];
-    assert.ok(written !== undefined, `README has the part ${name}`);
-    assert.deepEqual(written.split('\n'), PARTS[name]!());
-  });
-}
-
-test('README has no part that nothing makes', () => {
-  assert.equal(withParts(readme), readme);
-});
 
 test('every error that README names is in the catalogue, and every one of the catalogue in README', () => {
   const variables = new Set<string>(settingDocs().flatMap((row) => (row.env === undefined ? [] : [row.env])));

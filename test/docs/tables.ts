@@ -3,8 +3,9 @@ import { buildProgram } from '../../src/cli/index.ts';
 import { settingDocs } from '../../src/config/index.ts';
 import { ERROR_CATALOGUE, EXIT_CODES } from '../../src/core/index.ts';
 import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../src/procedures/index.ts';
+import { STYLE_RULES } from './style-rules.ts';
 
-// README's reference tables as the program has them; readme.test.ts compares them line by line.
+// The generated parts of the pages as the program has them; parts.test.ts compares them line by line.
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const head = (...cells: readonly string[]): string[] => [
@@ -84,7 +85,15 @@ export function runbook(name: 'backup' | 'verify' | 'restore' | 'drill'): readon
   return steps.map((step, index) => `${index + 1}. **${step.title}**: ${step.why}.`);
 }
 
-/** Every generated part of README by the name in its markers. */
+/** The phrases that the style test finds, and what to write. */
+export function replacementTable(): readonly string[] {
+  return [
+    ...head('avoid', 'write', 'before', 'after'),
+    ...STYLE_RULES.map(({ avoid, instead, before, after }) => row(avoid, instead, before, after)),
+  ];
+}
+
+/** Every generated part of the pages by the name in its markers. */
 export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   commands: commandTable,
   exits: exitTable,
@@ -94,4 +103,5 @@ export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   'runbook verify': () => runbook('verify'),
   'runbook restore': () => runbook('restore'),
   'runbook drill': () => runbook('drill'),
+  replacements: replacementTable,
 };

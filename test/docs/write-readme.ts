@@ -1,20 +1,25 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { listPages, root } from './pages.ts';
 import { PARTS } from './tables.ts';
 
-// `node test/docs/write-readme.ts` writes README's generated parts anew; readme.test.ts only compares.
+// `node test/docs/write-readme.ts` writes the generated parts of README and docs/; parts.test.ts only compares.
 
-const file = new URL('../../README.md', import.meta.url);
-
-/** README with every part between its markers as the program has it. */
-export function withParts(readme: string): string {
-  return readme.replace(
+/** A page with every part between its markers as the program has it. */
+export function withParts(page: string): string {
+  return page.replace(
     /(<!-- part: ([a-z ]+) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, before: string, name: string, after: string) => {
       const part = PARTS[name];
-      if (part === undefined) throw new Error(`README has a part ${name} that nothing makes`);
+      if (part === undefined) throw new Error(`a page has the part "${name}", which no table makes`);
       return `${before}${part().join('\n')}\n${after}`;
     },
   );
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(file, withParts(readFileSync(file, 'utf8')));
+if (process.argv[1] === import.meta.filename) {
+  for (const { file, text } of listPages()) {
+    const written = withParts(text);
+    if (written !== text) writeFileSync(join(root, file), written);
+  }
+}

@@ -1,0 +1,48 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+const AT_THE_TOP = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+
+export interface Page {
+  /** Relative to the checkout. */
+  file: string;
+  text: string;
+}
+
+/** Every Markdown page that people read: the front page, its siblings, and `docs/`. */
+export function listPages(): readonly Page[] {
+  const below = readdirSync(join(root, 'docs'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes('node_modules/') && !file.includes('.vitepress/'));
+  const top = readdirSync(root).filter((name) => AT_THE_TOP.includes(name));
+  return [...top, ...below].sort().map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }));
+}
+
+/** The anchors of a page's headings, as GitHub and VitePress make them. */
+export function anchorsOf(markdown: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  const text = markdown.replace(/^(```|~~~)[\s\S]*?^\1/gm, '');
+  for (const [, heading] of text.matchAll(/^#{1,6} (.+?)\s*$/gm)) {
+    const slug = slugOf(heading!);
+    let name = slug;
+    for (let count = 1; anchors.has(name); count++) name = `${slug}-${count}`;
+    anchors.add(name);
+  }
+  for (const [, id] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id!);
+  return anchors;
+}
+
+/** GitHub's rule: lower case, no punctuation, spaces become hyphens. */
+export function slugOf(heading: string): string {
+  return heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
+    .replaceAll(' ', '-');
+}

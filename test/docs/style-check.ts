@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
+
+export interface Text {
+  /** Relative to the checkout. */
+  file: string;
+  text: string;
+}
+
+export interface Offence {
+  file: string;
+  line: number;
+  /** The words around it. */
+  text: string;
+}
+
+/** Citations of documents that a reader of this repository cannot open. */
+export const CITATIONS: readonly { name: string; instead: string; pattern: RegExp }[] = [
+  {
+    name: 'citation of a file outside the repository',
+    instead: 'a page of docs/ with its anchor, an RFC, or nothing',
+    pattern:
+      /\b(?:facts|contract|architecture|models|disaster-recovery|performance|oidc-conformance)(?:\.md)?,? (?:§|")|\(issue\b|\bissue(?: \d+)?: |\bissue §|\bspec(?:ification)?(?:,|:) (?:"|“|§|[a-z]+:)|\bspec "|\(spec\b|\bspec step\b|\bfacts\.md\b|\bdesign\//gi,
+  },
+  {
+    name: 'observed',
+    instead: '"Keycloak 26 answers …"',
+    pattern: /\[observed|\(observed\)|\bobserved\/|\bas observed\b/gi,
+  },
+];
+
+/** What quotes the rules, or is not written by us. */
+const NOT_OURS =
+  /^(?:docs\/style\.md|test\/docs\/style|test\/fixtures\/|docs\/\.vitepress\/|.*\.generated\.ts$|.*\/compiled[^/]*\.ts$)/;
+
+/** Every text that the rules hold for. */
+export function listTexts(): readonly Text[] {
+  const folders = ['src', 'test', 'docs', 'bin', 'build', 'examples', '.github'];
+  const files = folders.flatMap((folder) => {
+    try {
+      return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(?:tsx?|m?js|md|ya?ml|html)$/.test(entry.name))
+        .map((entry) => relative(root, join(entry.parentPath, entry.name)));
+    } catch {
+      return [];
+    }
+  });
+  return [...files, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
+    .filter((file) => !NOT_OURS.test(file) && !file.includes('node_modules/'))
+    .flatMap((file) => {
+      try {
+        return [{ file, text: readFileSync(join(root, file), 'utf8') }];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** A text whose comments and paragraphs run on: a phrase that a line break parts is found as well. */
+export function prose(text: string): string {
+  return text
+    .replace(/\n[ \t]*(?:\/\/|\*(?!\/)|>)?[ \t]*/g, ' ')
+    .replace(/\/\*\*? ?/g, '')
+    .replace(/ \*\//g, ' ');
+}
+
+export function countOffences(texts: readonly Text[], pattern: RegExp): readonly Offence[] {
+  return texts.flatMap(({ file, text }) => {
+    const line = prose(text);
+    return [...line.matchAll(pattern)].map((match) => {
+      const around = line.slice(Math.max(0, match.index - 50), match.index + 60);
+      return { file, line: findLine(text, match[0]), text: around };
+    });
+  });
+}
+
+/** The first line with the phrase; a phrase over two lines is found by its first word. */
+function findLine(text: string, phrase: string): number {
+  const at = text.indexOf(phrase);
+  const found = at === -1 ? text.indexOf(phrase.split(' ')[0]!) : at;
+  return text.slice(0, found).split('\n').length;
+}
