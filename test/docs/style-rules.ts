@@ -29,7 +29,7 @@ export const STYLE_RULES: readonly StyleRule[] = [
     avoid: 'is no X',
     instead: 'is not an X',
     pattern:
-      /(?<!\bthere )\b(?:is|was|are|were) no (?!longer\b|more\b|less\b|better\b|worse\b|later\b|other\b|room\b|one\b)[a-z]/g,
+      /(?<!\b[Tt]here )\b(?:is|was|are|were) no (?!longer\b|more\b|less\b|better\b|worse\b|later\b|other\b|room\b|one\b)[a-z]/g,
     before: 'NAME is no name of a set',
     after: 'NAME is not the name of a set',
   },

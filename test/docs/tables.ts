@@ -59,6 +59,20 @@ export function errorTable(): readonly string[] {
   return [...head('error', 'exit', 'when'), ...rows];
 }
 
+/** A heading, the circumstances and the advice for every error. */
+export function errorEntries(): readonly string[] {
+  const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+  return Object.entries(ERROR_CATALOGUE).flatMap(([name, { exit, meaning, when, advice }], index) => [
+    ...(index === 0 ? [] : ['']),
+    `## ${name}`,
+    '',
+    `${sentence(meaning)} Exit code ${exit}.`,
+    '',
+    `- **When:** ${sentence(when)}`,
+    `- **Do:** ${sentence(advice)}`,
+  ]);
+}
+
 /** Every setting with its default and why. */
 export function settingTable(): readonly string[] {
   const rows = settingDocs().map((setting) => {
@@ -98,6 +112,7 @@ export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   commands: commandTable,
   exits: exitTable,
   errors: errorTable,
+  'error entries': errorEntries,
   settings: settingTable,
   'runbook backup': () => runbook('backup'),
   'runbook verify': () => runbook('verify'),
