@@ -4,12 +4,12 @@
 // Start at reporter.ts and runbook.ts, then backup/steps.ts and backup/runbook.ts.
 export {
   BACKUP_PARTS,
+  BACKUP_STEPS,
   type BackupOptions,
   type BackupPart,
   type BackupResult,
-} from './backup/contract.ts';
+} from './backup/options.ts';
 export { backup } from './backup/runbook.ts';
-export { BACKUP_STEPS } from './backup/steps.ts';
 export type {
   BackupEntry,
   ListBackupsOptions,
@@ -17,30 +17,27 @@ export type {
   PruneDecision,
   PruneOptions,
   PruneResult,
-} from './backups/contract.ts';
+} from './backups/list.ts';
 export { listBackups } from './backups/list.ts';
 export { pruneBackups } from './backups/prune.ts';
-export type { DrillOptions, DrillResult } from './drill/contract.ts';
-export { renderDrillReport } from './drill/render-report.ts';
+export type { DrillOptions, DrillResult } from './drill/options.ts';
+export { DRILL_STEPS } from './drill/options.ts';
+export { renderDrillReport } from './drill/report.ts';
 export { drill } from './drill/runbook.ts';
-export { DRILL_STEPS } from './drill/steps.ts';
-export { type RotateMasterKeyResult, rotateMasterKey } from './master-key/rotate.ts';
-export type { PartsResult } from './parts/contract.ts';
-export { down } from './parts/down.ts';
-export { DOWN_STEPS, UP_STEPS } from './parts/steps.ts';
-export { up } from './parts/up.ts';
-export { type RecoverAdminResult, recoverAdmin } from './recover-admin/recover-admin.ts';
-export type { Finding, Reporter } from './reporter.ts';
-export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/contract.ts';
+export { type RecoverAdminResult, recoverAdmin } from './recover-admin.ts';
+export type { ChecklistRow, RestoreOptions, RestorePlan, RestoreResult } from './restore/options.ts';
 export { restore } from './restore/runbook.ts';
 export { RESTORE_STEPS } from './restore/steps.ts';
-export type { ProcedureOptions, ProcedureResult, StepDescription } from './runbook.ts';
-export { renderSchedule } from './schedule/schedule.ts';
-export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/contract.ts';
+export { type RotateMasterKeyResult, rotateMasterKey } from './rotate-master-key.ts';
+export type { Finding, ProcedureOptions, ProcedureResult, Reporter, StepDescription } from './run.ts';
+export { renderSchedule } from './schedule.ts';
 export { renderJunit } from './smoke/junit.ts';
+export type { SmokeCheck, SmokeOptions, SmokeResult } from './smoke/options.ts';
 export { smoke } from './smoke/runbook.ts';
-export type { StatusReport } from './status/contract.ts';
+export type { StatusReport } from './status/report.ts';
 export { status } from './status/status.ts';
-export type { SetVerdict, VerifyOptions, VerifyResult } from './verify/contract.ts';
+export type { PartsResult } from './up-down.ts';
+export { DOWN_STEPS, down, UP_STEPS, up } from './up-down.ts';
+export type { SetVerdict, VerifyOptions, VerifyResult } from './verify/options.ts';
+export { VERIFY_STEPS } from './verify/options.ts';
 export { verify } from './verify/runbook.ts';
-export { VERIFY_STEPS } from './verify/steps.ts';

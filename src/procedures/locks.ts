@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { acquireLock, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import { findEntry } from './durable.ts';
-import type { Reporter } from './reporter.ts';
+import type { Reporter } from './run.ts';
 
 /** A lock that is held until it is released or the process ends. */
 export interface HeldLock {

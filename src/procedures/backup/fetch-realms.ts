@@ -4,9 +4,9 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { DumpSummary, Runtime } from '../../runtime/index.ts';
 import { findServiceUrl } from '../../runtime/open.ts';
+import type { Reporter } from '../run.ts';
 import { call } from '../smoke/call.ts';
-import type { BackupOptions } from './contract.ts';
-import { noteMissingParts } from './note-missing.ts';
+import type { BackupOptions } from './options.ts';
 import type { BackupWork, RealmFiles } from './work.ts';
 
 /** A realm as one of the two sources gave it. */
@@ -165,4 +165,35 @@ function noteChanges(
   for (const realm of dumped.filter((name) => !served.includes(name))) {
     note(`the realm ${realm} was removed after the snapshot; only the dump holds it`);
   }
+}
+
+/** What Keycloak writes in the place of a secret. */
+const MASK = '**********';
+
+/**
+ * Says what Keycloak leaves out of the representations that it gives (facts §0, row 7), so that nobody takes the realm
+ * files for a copy of the realms. The database dump holds all of it.
+ */
+function noteMissingParts(
+  realms: readonly { realm: string; representation: unknown }[],
+  reporter: Reporter,
+): void {
+  if (realms.length === 0) return;
+  reporter.note(
+    'the realm files hold no users, clients, roles, groups, flows, identity providers or keys, which Keycloak leaves out of them; the database dump holds them',
+  );
+  for (const { realm, representation } of realms) {
+    const masked = listMasked(representation);
+    if (masked.length > 0)
+      reporter.note(
+        `the realm file of ${realm} holds ${MASK} for ${masked.join(', ')}, as Keycloak gives it; the database dump holds the value`,
+      );
+  }
+}
+
+/** Where a value is masked: `smtpServer.password`. */
+function listMasked(value: unknown, path: readonly string[] = []): readonly string[] {
+  if (value === MASK) return [path.join('.')];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => listMasked(inner, [...path, name]));
 }

@@ -10,7 +10,7 @@ import {
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { explainWriteFault } from '../durable.ts';
 import { type HeldLock, lockRoot } from '../locks.ts';
-import type { BackupOptions } from './contract.ts';
+import type { BackupOptions } from './options.ts';
 
 /** The set in the making and the lock that keeps its root. */
 export interface OpenedSet {

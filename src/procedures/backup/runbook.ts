@@ -2,23 +2,20 @@ import type { SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
-import { deleteSets, planDeletions } from '../backups/delete-old.ts';
+import { deleteSets, planDeletions } from '../backups/prune.ts';
 import { mirrorRoot } from '../mirror/mirror.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
-import { discardKeptState } from '../restore/kept-state.ts';
-import { beginRun } from '../runbook.ts';
+import { discardKeptState } from '../restore/old-state.ts';
+import { beginRun } from '../run.ts';
 import { keepVerdict } from '../verify/judge-set.ts';
-import { archiveConfig } from './archive-config.ts';
-import { BACKUP_PARTS, type BackupOptions, type BackupResult } from './contract.ts';
-import { dumpDatabase } from './dump-database.ts';
-import { encryptEnv, findMasterKeyFault, listSettingsFromElsewhere } from './encrypt-env.ts';
+import { archiveConfig, dumpDatabase } from './contents.ts';
+import { encryptEnv, findMasterKeyFault, listSettingsFromElsewhere } from './environment.ts';
 import { checkKeycloakAnswers, fetchRealms } from './fetch-realms.ts';
-import { keepVersions } from './keep-versions.ts';
+import { readBack, writeManifest } from './manifest.ts';
 import { openSetInRoot } from './open-set.ts';
-import { readBack } from './read-back.ts';
-import { BACKUP_STEPS } from './steps.ts';
+import { BACKUP_PARTS, BACKUP_STEPS, type BackupOptions, type BackupResult } from './options.ts';
+import { keepVersions } from './retention.ts';
 import type { BackupContents, BackupWork, RealmFiles } from './work.ts';
-import { writeManifest } from './write-manifest.ts';
 
 /**
  * Makes one backup set, published by one rename at the end of all that can fail; then prunes and mirrors.

@@ -1,9 +1,8 @@
 import type { ManifestRealm, SetPart, SetWriter } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import type { DumpSummary, Runtime } from '../../runtime/index.ts';
-import type { Run } from '../runbook.ts';
-import type { BackupOptions } from './contract.ts';
-import type { BACKUP_STEPS } from './steps.ts';
+import type { Run } from '../run.ts';
+import type { BACKUP_STEPS, BackupOptions } from './options.ts';
 
 /** A step's id in the backup runbook. */
 export type BackupStepId = (typeof BACKUP_STEPS)[number]['id'];

@@ -8,13 +8,13 @@ import {
   openSet,
   parseManifest,
   SET_FILES,
+  type SealState,
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findEntry } from '../durable.ts';
 import { backupRoot } from '../platform.ts';
-import type { Finding } from '../reporter.ts';
-import type { BackupEntry, ListBackupsOptions, ListBackupsResult } from './contract.ts';
+import type { Finding, ProcedureOptions, ProcedureResult } from '../run.ts';
 
 /** The sets of a root, oldest first, each with its size and kept verdict. Reads no file but the manifests. */
 export async function listBackups(
@@ -82,4 +82,53 @@ async function readParts(dir: string): Promise<readonly string[]> {
     if (error instanceof IdkitError) return ['unknown'];
     throw error;
   }
+}
+
+/** One set of a backup root as `backups list` shows it. */
+export interface BackupEntry {
+  name: string;
+  dir: string;
+  /** ISO 8601, UTC. */
+  startedAt: string;
+  ageSeconds: number;
+  bytes: number;
+  /** From the manifest; `unknown` without one. */
+  parts: readonly string[];
+  /** It carries a seal; whether that holds is verify's matter. */
+  sealed: boolean;
+  /** It can be restored: it holds the database. */
+  whole: boolean;
+  /** Dated more than an hour ahead of the clock. */
+  future: boolean;
+  verified?: { at: string; verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable'; seal?: SealState };
+}
+
+export interface ListBackupsOptions {
+  root?: string;
+  clock: ProcedureOptions['clock'];
+}
+
+export interface ListBackupsResult extends ProcedureResult {
+  root: string;
+  sets: readonly BackupEntry[];
+}
+
+export interface PruneOptions extends ProcedureOptions {
+  root?: string;
+  keepDays?: number;
+  dryRun?: boolean;
+}
+
+/** Why a set stays or goes. */
+export interface PruneDecision {
+  name: string;
+  action: 'keep' | 'delete';
+  reason: string;
+}
+
+export interface PruneResult extends ProcedureResult {
+  root: string;
+  decisions: readonly PruneDecision[];
+  /** Names that were deleted; with `dryRun` none. */
+  deleted: readonly string[];
 }

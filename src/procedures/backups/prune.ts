@@ -1,11 +1,17 @@
-import { listSets, reapLeftovers } from '../../backupset/index.ts';
+import {
+  deleteSet,
+  judgeSets,
+  listSets,
+  type PruneStep,
+  planPrune,
+  reapLeftovers,
+} from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { findEntry } from '../durable.ts';
 import { lockRoot } from '../locks.ts';
 import { backupRoot } from '../platform.ts';
-import type { Finding } from '../reporter.ts';
-import type { PruneOptions, PruneResult } from './contract.ts';
-import { deleteSets, planDeletions } from './delete-old.ts';
+import { checkInterrupted, type Finding } from '../run.ts';
+import type { PruneOptions, PruneResult } from './list.ts';
 import { futureFinding } from './list.ts';
 
 /** Deletes sets by the retention rule; a dry run decides the same and deletes nothing. @throws IDKIT_LOCKED */
@@ -31,4 +37,29 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
 async function findFuture(root: string, { clock }: PruneOptions): Promise<readonly Finding[]> {
   const { sets } = await listSets(root, clock.now());
   return sets.flatMap(({ name, future }) => (future ? [futureFinding(name)] : []));
+}
+
+/** What the retention rule says of every set of a root. */
+export async function planDeletions(
+  root: string,
+  options: { now: number; keepDays: number },
+): Promise<readonly PruneStep[]> {
+  const { sets } = await listSets(root, options.now);
+  return planPrune(await judgeSets(root, sets), options);
+}
+
+/** Deletes what the plan says, oldest first. The caller holds the root's lock alone. Gives the names. */
+export async function deleteSets(
+  root: string,
+  plan: readonly PruneStep[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const deleted: string[] = [];
+  for (const { name, action } of plan) {
+    if (action !== 'delete') continue;
+    checkInterrupted(signal);
+    await deleteSet(root, name);
+    deleted.push(name);
+  }
+  return deleted;
 }

@@ -6,15 +6,15 @@ import { IdkitError } from '../../core/index.ts';
 import { openScratch } from '../../runtime/open.ts';
 import { explainWriteFault, writeDurably } from '../durable.ts';
 import { isBackupRoot } from '../locks.ts';
-import { noPassphrase } from '../restore/begin.ts';
-import type { RestoreResult } from '../restore/contract.ts';
+import { noPassphrase } from '../restore/leftovers.ts';
+import type { RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
 import { isTrusted, notTrusted } from '../restore/trust.ts';
-import { beginRun, checkInterrupted, withoutSteps } from '../runbook.ts';
+import { beginRun, checkInterrupted, withoutSteps } from '../run.ts';
 import { findSets } from '../verify/find-sets.ts';
-import type { DrillOptions, DrillResult } from './contract.ts';
 import { isolate } from './isolate.ts';
-import { DRILL_STEPS } from './steps.ts';
+import type { DrillOptions, DrillResult } from './options.ts';
+import { DRILL_STEPS } from './options.ts';
 
 /**
  * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A restore that

@@ -1,7 +1,6 @@
 import { judgeSets, listSets } from '../../backupset/index.ts';
 import { isRemote } from '../platform.ts';
-import { checkInterrupted } from '../runbook.ts';
-import type { MirrorOptions, MirrorReport } from './contract.ts';
+import { checkInterrupted } from '../run.ts';
 import { mirrorToDirectory } from './to-directory.ts';
 import { mirrorByRsync } from './to-remote.ts';
 
@@ -27,4 +26,20 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     checkInterrupted(options.signal);
     return { copied: [], faults: [error instanceof Error ? error.message : String(error)] };
   }
+}
+
+/** What a mirroring came to. */
+export interface MirrorReport {
+  /** Names of sets and versions that were copied by this run; with rsync, which tells no names, empty. */
+  copied: readonly string[];
+  /** What could not be copied, and why; empty: the mirror holds every set. */
+  faults: readonly string[];
+}
+
+export interface MirrorOptions {
+  root: string;
+  target: string;
+  /** Milliseconds since the Unix epoch. */
+  now: number;
+  signal: AbortSignal;
 }

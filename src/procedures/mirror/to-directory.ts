@@ -5,8 +5,8 @@ import { join, relative, resolve } from 'node:path';
 import { parseChecksums, SET_FILES } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
-import { checkInterrupted } from '../runbook.ts';
-import type { MirrorOptions, MirrorReport } from './contract.ts';
+import { checkInterrupted } from '../run.ts';
+import type { MirrorOptions, MirrorReport } from './mirror.ts';
 
 /** The folders of a root that keep versions of one component. */
 export const VERSION_FOLDERS = ['config', 'env'] as const;

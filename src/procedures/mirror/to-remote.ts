@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { SET_FILES } from '../../backupset/index.ts';
 import { findEntry } from '../durable.ts';
-import type { MirrorOptions, MirrorReport } from './contract.ts';
+import type { MirrorOptions, MirrorReport } from './mirror.ts';
 import { VERSION_FOLDERS } from './to-directory.ts';
 
 /** Seconds without any transfer after which rsync gives up. */

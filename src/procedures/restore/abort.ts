@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { lockForRestore } from '../locks.ts';
-import { checkSameSet, undoableOf } from './begin.ts';
-import type { RestoreOptions, RestoreResult } from './contract.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
-import { startAgain } from './parts.ts';
+import { checkSameSet, undoableOf } from './leftovers.ts';
+import { bringBack, isEmptied } from './old-state.ts';
+import type { RestoreOptions, RestoreResult } from './options.ts';
+import { startAgain } from './services.ts';
 import { dataDirectory } from './settings-after.ts';
-import { bringBack, isEmptied } from './undo.ts';
 
 /**
  * Brings back the state before the newest restore that can still be undone.

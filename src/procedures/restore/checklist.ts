@@ -1,7 +1,7 @@
 import type { PlatformDescription, PlatformPart } from '../../runtime/index.ts';
 import type { PartRole } from '../../runtime/open.ts';
-import type { SmokeCheck } from '../smoke/contract.ts';
-import type { ChecklistRow } from './contract.ts';
+import type { SmokeCheck } from '../smoke/options.ts';
+import type { ChecklistRow } from './options.ts';
 
 /** A row of the specification's post-restore checklist and the smoke checks that prove it. */
 interface Row {

@@ -1,17 +1,25 @@
-import { pinSet, type SealedList, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
-import type { Settings } from '../../config/index.ts';
+import {
+  listConfigArchive,
+  pinSet,
+  SET_FILES,
+  type SealedList,
+  type SetHandle,
+  type Verdict,
+  verifySet,
+} from '../../backupset/index.ts';
+import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { RealmCount } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
-import { judgeEnvironment } from '../environment-content.ts';
-import { type Brought, listBrought } from './brought.ts';
-import type { RestoreOptions, RestorePlan } from './contract.ts';
-import { checkDefinition } from './definition.ts';
-import type { NextPlatform, RestoreJob } from './job.ts';
-import { checkRoom } from './room.ts';
+import { findEntry } from '../durable.ts';
+import { judgeEnvironment } from '../verify/judge-set.ts';
+import { checkRoom } from './disk-space.ts';
+import { type Brought, listBrought } from './effects.ts';
+import type { RestoreOptions, RestorePlan } from './options.ts';
 import { databasePasswords, loadSettingsAfter, nextFilesOfSet } from './settings-after.ts';
 import { RESTORE_STEPS } from './steps.ts';
 import { isTrusted, notTrusted } from './trust.ts';
+import type { NextPlatform, RestoreJob } from './work.ts';
 
 /** How a set is verified. */
 interface HowVerified {
@@ -211,4 +219,17 @@ async function planRestore(
 /** What the verdict promises of each realm. */
 export function expectedCounts(verdict: Verdict): readonly RealmCount[] {
   return verdict.realms.flatMap(({ realm, users }) => (users === undefined ? [] : [{ realm, users }]));
+}
+
+/** Containers need a definition, which the platform has or the set brings. @throws IDKIT_SETTING */
+async function checkDefinition(settings: Settings, set: SetHandle, signal: AbortSignal): Promise<void> {
+  if (settings.runtime !== 'compose' || (await findEntry(platformPaths(settings.dir).compose)) !== undefined)
+    return;
+  const holds = set.names.includes(SET_FILES.config) ? await listConfigArchive(set, { signal }) : [];
+  if (holds.some(({ path }) => path === 'compose.yaml')) return;
+  throw new IdkitError(
+    'IDKIT_SETTING',
+    `idkit.yaml says runtime: compose, and neither ${settings.dir} nor ${set.name} has a compose.yaml`,
+    { hints: ['idkit init --runtime compose writes one', 'another set may hold one: idkit backups list'] },
+  );
 }

@@ -4,8 +4,9 @@ import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { explainWriteFault } from '../durable.ts';
 import { lockForRestore, type RestoreLocks } from '../locks.ts';
-import { beginRun, type Run } from '../runbook.ts';
+import { beginRun, type Run } from '../run.ts';
 import { abortRestore } from './abort.ts';
+import { type Journal, listJournals, putJournal } from './journal.ts';
 import {
   checkComplete,
   checkNothingHalfDone,
@@ -14,20 +15,18 @@ import {
   findUnfinished,
   noPassphrase,
   openRestoreSet,
-} from './begin.ts';
-import { checkRealms } from './check-realms.ts';
-import type { RestoreOptions, RestorePlan, RestoreResult } from './contract.ts';
-import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './job.ts';
-import { type Journal, listJournals, putJournal } from './journal.ts';
+} from './leftovers.ts';
 import { checkSide, loadSide } from './load.ts';
-import { makeRoomForRestore, startAgain, startRestored } from './parts.ts';
+import { undoAfter } from './old-state.ts';
+import type { RestoreOptions, RestorePlan, RestoreResult } from './options.ts';
 import { checkServiceStopped, expectedCounts, openNext, preflight, verifyForRestore } from './preflight.ts';
-import { finishRestore, type Proof, proveNothing, proveParts, runSmoke } from './prove.ts';
+import { checkRealms, finishRestore, type Proof, proveNothing, proveParts, runSmoke } from './prove.ts';
+import { makeRoomForRestore, startAgain, startRestored } from './services.ts';
 import { databasePasswords, dataDirectory, loadSettingsAfter, stagedFiles } from './settings-after.ts';
 import { stageFiles } from './stage.ts';
 import { RESTORE_STEPS } from './steps.ts';
 import { swapIn } from './swap.ts';
-import { undoAfter } from './undo.ts';
+import type { RestoreInternals, RestoreJob, RestoreStepId, StagedRestore } from './work.ts';
 
 /**
  * Restores a set into the platform directory, or goes on with, or takes back, a restore that ended in the middle.

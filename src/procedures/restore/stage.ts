@@ -2,10 +2,10 @@ import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { extractConfigArchive, SET_FILES } from '../../backupset/index.ts';
 import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
-import type { NextPlatform, RestoreJob, StagedRestore } from './job.ts';
 import { type Journal, putJournal, REPLACEABLE, type ReplacedItem } from './journal.ts';
 import { type Places, stagingDirectory } from './replace-files.ts';
 import { embeddedDefinition } from './settings-after.ts';
+import type { NextPlatform, RestoreJob, StagedRestore } from './work.ts';
 
 /**
  * Opens the journal, then lays the new `.env`, `config/` and, for a target that has no definition of its own,

@@ -1,4 +1,4 @@
-import type { StepDescription } from '../runbook.ts';
+import type { StepDescription } from '../run.ts';
 
 /** The restore procedure in order (spec "Restore procedure"; the spec's eight steps are marked). */
 export const RESTORE_STEPS = [

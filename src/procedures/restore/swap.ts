@@ -1,6 +1,6 @@
-import type { StagedRestore } from './job.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { replaceItems } from './replace-files.ts';
+import type { StagedRestore } from './work.ts';
 
 /**
  * Puts the database, then `.env`, `config/` and so on in place by rename. The journal says before what is about to

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { type Brought, renderBrought } from './brought.ts';
-import type { RestoreOptions } from './contract.ts';
+import { type Brought, renderBrought } from './effects.ts';
+import type { RestoreOptions } from './options.ts';
 
 /**
  * Who vouches for the set: its seal, the operator (`--trust-unsealed`), or the run that is resumed, which took the same

@@ -1,7 +1,7 @@
 import type { Application } from '../../config/index.ts';
 import { parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
-import type { SmokeCheck } from './contract.ts';
+import type { SmokeCheck } from './options.ts';
 import type { ServiceUnderTest } from './service.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type Answer, describeRefusal, parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
-import type { SmokeCheck } from './contract.ts';
+import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
 const REALM = 'master';

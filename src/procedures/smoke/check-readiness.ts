@@ -2,7 +2,7 @@ import type { Settings } from '../../config/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
 import { parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
-import type { SmokeCheck } from './contract.ts';
+import type { SmokeCheck } from './options.ts';
 import type { ServiceUnderTest } from './service.ts';
 
 /** Readiness answers status UP (spec "Post-restore checklist"). */

@@ -1,8 +1,8 @@
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import { describeRefusal, parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
-import { readIssuer } from './check-discovery.ts';
-import type { SmokeCheck } from './contract.ts';
+import { readIssuer } from './check-realms.ts';
+import type { SmokeCheck } from './options.ts';
 import { realmUrl, type ServiceUnderTest } from './service.ts';
 
 /** The checks of one client credentials token, and the token for the applications. */

@@ -1,5 +1,5 @@
-import { checkInterrupted } from '../runbook.ts';
-import type { SmokeCheck } from './contract.ts';
+import { checkInterrupted } from '../run.ts';
+import type { SmokeCheck } from './options.ts';
 
 /** Thrown by a check that has nothing to test here; the message says why. */
 export class DoesNotApply extends Error {}

@@ -1,4 +1,4 @@
-import type { SmokeCheck, SmokeResult } from './contract.ts';
+import type { SmokeCheck, SmokeResult } from './options.ts';
 
 /** JUnit XML of the checks, as CI servers read it. Times are in seconds. */
 export function renderJunit(result: SmokeResult): string {

@@ -1,16 +1,15 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { beginRun } from '../runbook.ts';
+import { beginRun } from '../run.ts';
 import { checkAdministrator } from './check-administrator.ts';
 import { checkApplications } from './check-applications.ts';
 import { checkConsole } from './check-console.ts';
-import { checkDiscovery } from './check-discovery.ts';
 import { checkReadiness } from './check-readiness.ts';
+import { checkDiscovery, checkUsers } from './check-realms.ts';
 import { checkToken } from './check-token.ts';
-import { checkUsers } from './check-users.ts';
-import type { SmokeCheck, SmokeOptions, SmokeResult } from './contract.ts';
+import type { SmokeCheck, SmokeOptions, SmokeResult } from './options.ts';
+import { SMOKE_STEPS } from './options.ts';
 import { findService } from './service.ts';
-import { SMOKE_STEPS } from './steps.ts';
 
 /**
  * Runs the smoke tests against a running service. A failing check is a finding, never an exception.

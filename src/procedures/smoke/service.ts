@@ -3,7 +3,7 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { findServiceUrl, openRuntime } from '../../runtime/open.ts';
 import { type Answer, type CallOptions, call } from './call.ts';
-import type { SmokeOptions } from './contract.ts';
+import type { SmokeOptions } from './options.ts';
 
 /** The service under test and what the checks share. */
 export interface ServiceUnderTest {

@@ -1,10 +1,9 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
-import type { Finding } from '../reporter.ts';
-import type { ProcedureOptions } from '../runbook.ts';
+import type { Finding, ProcedureOptions } from '../run.ts';
 import { call } from '../smoke/call.ts';
-import type { StatusReport } from './contract.ts';
+import type { StatusReport } from './report.ts';
 
 type Renewals = NonNullable<StatusReport['realms'][number]['renewals']>;
 

@@ -1,7 +1,7 @@
 import type { AdminClient } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { Finding } from '../reporter.ts';
-import type { StatusReport } from './contract.ts';
+import type { Finding } from '../run.ts';
+import type { StatusReport } from './report.ts';
 
 /** Clients asked for at once. */
 const PAGE = 200;

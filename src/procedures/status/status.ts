@@ -1,19 +1,18 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { PlatformPart, Runtime } from '../../runtime/index.ts';
 import { openRuntime } from '../../runtime/open.ts';
-import type { ListBackupsResult } from '../backups/contract.ts';
+import type { ListBackupsResult } from '../backups/list.ts';
 import { listBackups } from '../backups/list.ts';
 import { checkDefined, checkPlatform } from '../platform.ts';
-import type { ProcedureOptions } from '../runbook.ts';
+import type { Finding, ProcedureOptions } from '../run.ts';
 import { call, parseObject } from '../smoke/call.ts';
 import { healthUrl } from '../smoke/check-readiness.ts';
-import type { StatusReport } from './contract.ts';
-import { describeRealms } from './describe-realms.ts';
-import { findParts } from './find-parts.ts';
 import { findRenewals, judgeRenewals } from './find-renewals.ts';
 import { judgeWildcards } from './find-wildcards.ts';
+import { describeRealms } from './read-realms.ts';
+import type { StatusReport } from './report.ts';
 
 /** Milliseconds for one call: a screen must not hang on a service that does. */
 const PATIENCE = 5_000;
@@ -162,4 +161,38 @@ async function askRealms(
   } finally {
     await admin?.logout().catch(() => undefined);
   }
+}
+
+/** What runs of a platform, as its engine tells. */
+interface FoundParts {
+  baseUrl?: string;
+  parts: readonly PlatformPart[];
+  findings: readonly Finding[];
+}
+
+/** Restarts by the engine itself from which a part is told of: one may be the machine's own. */
+const MANY_RESTARTS = 3;
+
+/** Where the service answers and how each part is; an engine that does not tell is a finding, and nothing is known. */
+async function findParts(runtime: Runtime): Promise<FoundParts> {
+  try {
+    const baseUrl = await runtime.baseUrl();
+    const parts = await runtime.listParts();
+    return { ...(baseUrl === undefined ? {} : { baseUrl }), parts, findings: parts.flatMap(judgePart) };
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    return { parts: [], findings: [{ code: 'PARTS_UNKNOWN', message: error.message }] };
+  }
+}
+
+function judgePart({ name, health, restarts, detail }: PlatformPart): readonly Finding[] {
+  const findings: Finding[] = [];
+  if (health === 'DOWN')
+    findings.push({ code: 'PART_DOWN', message: `${name} is not up: ${detail ?? 'no reason is known'}` });
+  if (restarts >= MANY_RESTARTS)
+    findings.push({
+      code: 'PART_RESTARTS',
+      message: `${name} was started again ${restarts} times by the engine`,
+    });
+  return findings;
 }

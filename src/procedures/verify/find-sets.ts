@@ -10,7 +10,7 @@ import {
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { backupRoot } from '../platform.ts';
-import type { VerifyOptions } from './contract.ts';
+import type { VerifyOptions } from './options.ts';
 
 /** The sets to verify and where they belong. */
 export interface FoundSets {

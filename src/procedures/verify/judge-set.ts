@@ -1,10 +1,9 @@
 import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
+import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { newestSchemaVersion } from '../../runtime/open.ts';
-import { judgeEnvironment } from '../environment-content.ts';
-import type { Run } from '../runbook.ts';
-import type { SetVerdict, VerifyOptions } from './contract.ts';
-import type { VERIFY_STEPS } from './steps.ts';
+import type { Run } from '../run.ts';
+import type { SetVerdict, VERIFY_STEPS, VerifyOptions } from './options.ts';
 
 /** Reads every byte of one set and gives its verdict for the result; `keptIn` is the root that remembers it. */
 export async function judgeSet(
@@ -68,5 +67,26 @@ export async function keepVerdict(
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`the verdict over ${name} is not kept: ${error.message}`);
+  }
+}
+
+/**
+ * What an opened env.gpg is worth. Something that is no environment file is damage, for nothing can be restored
+ * from it; a key that this idkit does not know may be one of a newer idkit, as a newer schema is.
+ */
+export function judgeEnvironment(plain: Uint8Array): { fault?: string; note?: string } {
+  const text = 'the text';
+  const read = settingFault(() => parseEnvContent(plain, text));
+  if (read.fault !== undefined) return { fault: `it holds no environment file: ${read.fault}` };
+  const { fault } = settingFault(() => checkEnvKeys(read.value, text));
+  return fault === undefined ? {} : { note: `restore will refuse it: ${fault}` };
+}
+
+function settingFault<T>(work: () => T): { value: T; fault?: undefined } | { fault: string } {
+  try {
+    return { value: work() };
+  } catch (error) {
+    if (error instanceof IdkitError && error.code === 'IDKIT_SETTING') return { fault: error.message };
+    throw error;
   }
 }

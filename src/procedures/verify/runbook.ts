@@ -3,15 +3,15 @@ import { parseSetName } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { renderAge } from '../age.ts';
-import type { DrillResult } from '../drill/contract.ts';
+import type { DrillResult } from '../drill/options.ts';
 import { drill } from '../drill/runbook.ts';
 import { isBackupRoot, lockRootIfWritable } from '../locks.ts';
-import { beginRun, type Run, withoutSteps } from '../runbook.ts';
-import { renderVerdict, worstFault } from './conclude.ts';
-import type { SetVerdict, VerifyOptions, VerifyResult } from './contract.ts';
+import { beginRun, type Run, withoutSteps } from '../run.ts';
 import { type FoundSets, findSealedBefore, findSets } from './find-sets.ts';
 import { judgeSet } from './judge-set.ts';
-import { VERIFY_STEPS } from './steps.ts';
+import type { SetVerdict, VerifyOptions, VerifyResult } from './options.ts';
+import { VERIFY_STEPS } from './options.ts';
+import { renderVerdict, worstFault } from './verdict.ts';
 
 /**
  * Verifies sets from their bytes alone. A bad set is told in the result, so that the others are still read; a

@@ -1,0 +1,128 @@
+import type { Settings } from '../config/index.ts';
+
+/** One timer of the specification's Limits table. Times are UTC. */
+interface Timer {
+  id: string;
+  /** What runs, after the name of the program and `--dir`. */
+  arguments: readonly string[];
+  /** minute, hour, day of month, month, day of week. */
+  cron: string;
+  /** systemd's OnCalendar expression. */
+  calendar: string;
+  why: string;
+}
+
+/** The Limits table: database and realms daily, configuration and environment weekly, a drill monthly. */
+const TIMERS: readonly Timer[] = [
+  {
+    id: 'backup-database',
+    arguments: ['backup', '--only', 'database,env'],
+    cron: '0 2 * * *',
+    calendar: '*-*-* 02:00:00 UTC',
+    why: 'database backup, daily 02:00 UTC; with the environment, so that the set can be restored',
+  },
+  {
+    id: 'backup-realms',
+    arguments: ['backup', '--only', 'realms'],
+    cron: '30 2 * * *',
+    calendar: '*-*-* 02:30:00 UTC',
+    why: 'realm export, daily 02:30 UTC',
+  },
+  {
+    id: 'backup-config',
+    arguments: ['backup', '--only', 'config'],
+    cron: '0 3 * * 0',
+    calendar: 'Sun *-*-* 03:00:00 UTC',
+    why: 'configuration archive, weekly, 4 versions kept',
+  },
+  {
+    id: 'backup-env',
+    arguments: ['backup', '--only', 'env'],
+    cron: '15 3 * * 0',
+    calendar: 'Sun *-*-* 03:15:00 UTC',
+    why: 'encrypted environment file, weekly, off-site by the mirror, 4 versions kept',
+  },
+  {
+    id: 'verify',
+    arguments: ['verify', '--latest', '--max-age', '26h'],
+    cron: '0 4 * * *',
+    calendar: '*-*-* 04:00:00 UTC',
+    why: 'the newest backup is whole and not too old, daily',
+  },
+  {
+    id: 'drill',
+    arguments: ['verify', '--latest', '--drill'],
+    cron: '0 5 1 * *',
+    calendar: '*-*-01 05:00:00 UTC',
+    why: 'backup verification and test restore, monthly',
+  },
+];
+
+/** Cron lines or systemd units for the spec's Limits table; `command` is how idkit is called there. */
+export function renderSchedule(
+  settings: Settings,
+  options: { format: 'cron' | 'systemd'; command: string },
+): string {
+  return options.format === 'cron'
+    ? renderCron(settings, options.command)
+    : renderSystemd(settings, options.command);
+}
+
+function renderCron(settings: Settings, command: string): string {
+  const lines = TIMERS.flatMap((timer) => [
+    `# ${timer.why}`,
+    `${timer.cron} ${commandLine(command, quoteForShell(settings.dir), timer).replaceAll('%', '\\%')}`,
+  ]);
+  return [
+    `# idkit: the timers of ${settings.dir}. For crontab -e of the user that runs the service.`,
+    '# Times are UTC; cron without CRON_TZ goes by the machine’s own zone.',
+    'CRON_TZ=UTC',
+    '# The passphrase of env.gpg: a file that only this user can read, or another of the three ways.',
+    'IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/passphrase',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+function renderSystemd(settings: Settings, command: string): string {
+  const units = TIMERS.map((timer) => {
+    const line = commandLine(command, quoteForSystemd(settings.dir), timer);
+    return [
+      `# /etc/systemd/system/idkit-${timer.id}.service`,
+      '[Unit]',
+      `Description=idkit: ${timer.why}`,
+      '[Service]',
+      'Type=oneshot',
+      'Environment=IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/passphrase',
+      `ExecStart=${line}`,
+      '',
+      `# /etc/systemd/system/idkit-${timer.id}.timer`,
+      '[Unit]',
+      `Description=idkit: ${timer.why}`,
+      '[Timer]',
+      `OnCalendar=${timer.calendar}`,
+      'Persistent=true',
+      '[Install]',
+      'WantedBy=timers.target',
+      '',
+    ].join('\n');
+  });
+  const names = TIMERS.map(({ id }) => `idkit-${id}.timer`).join(' ');
+  return `${units.join('\n')}\n# systemctl daemon-reload && systemctl enable --now ${names}\n`;
+}
+
+function commandLine(command: string, dir: string, timer: Timer): string {
+  return [command, '--dir', dir, ...timer.arguments, '--quiet'].join(' ');
+}
+
+const PLAIN = /^[A-Za-z0-9_./@:+,-]+$/;
+
+function quoteForShell(path: string): string {
+  return PLAIN.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** systemd.service(5): double quotes, C escapes, `%%` and `$$` for the characters that it expands. */
+function quoteForSystemd(path: string): string {
+  if (PLAIN.test(path)) return path;
+  return `"${path.replace(/[\\"]/g, '\\$&').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`;
+}

@@ -1,0 +1,309 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { generateMasterKey, loadSettings } from '../../../src/config/index.ts';
+import { IdkitError } from '../../../src/core/index.ts';
+import {
+  backup,
+  type RestoreOptions,
+  restore,
+  rotateMasterKey,
+  verify,
+} from '../../../src/procedures/index.ts';
+import { openRuntime, startService } from '../../../src/runtime/open.ts';
+import { runSql } from '../../store/databases.ts';
+import { missingPostgres } from '../../store/postgres-server.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { PASSPHRASE, procedureOptions } from '../platform.ts';
+import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { NEW, OLD } from '../restored-state.ts';
+import { listAnew, putContent } from '../tampered-set.ts';
+
+const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
+  ...procedureOptions(),
+  passphrase: PASSPHRASE,
+  env: {},
+  ...own,
+});
+
+describe('a platform on a postgres:// database', { skip: missingPostgres() ?? false }, () => {
+  let platforms: PostgresPlatforms;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
+  });
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  it('is backed up while it serves and while it stands, verified, and restored with the password of its role', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { dir, set } = platform;
+    assert.deepEqual(await platform.readState(), OLD);
+    const result = await restore(await platform.load(), options({ from: set }));
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(
+      result.checklist.filter(({ outcome }) => outcome === 'failed'),
+      [],
+    );
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    // A server hears a little later of who has gone.
+    await waitUntil('nobody is left at the server', async () => (await platform.clients()).length === 0);
+    assert.deepEqual(
+      (await readdir(dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path)),
+      [],
+    );
+
+    const service = await startService(await platform.load());
+    try {
+      const served = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+      assert.deepEqual([served.findings, served.realmSource], [[], 'api']);
+      await assert.rejects(restore(await platform.load(), options({ from: set })), {
+        code: 'IDKIT_SERVICE_RUNNING',
+      });
+    } finally {
+      await service.close();
+    }
+    const stood = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+    assert.deepEqual([stood.findings, stood.realmSource], [[], 'snapshot']);
+    const verified = await verify(await platform.load(), {
+      ...procedureOptions(),
+      passphrase: PASSPHRASE,
+      all: true,
+    });
+    assert.deepEqual(verified.findings, []);
+    const manifest = JSON.parse(await readFile(join(stood.dir, 'manifest.json'), 'utf8'));
+    assert.equal(manifest.database.kind, 'postgres');
+    assert.deepEqual(
+      manifest.realms.map(({ realm, users }: { realm: string; users: number }) => [realm, users]),
+      [['master', 1]],
+    );
+  });
+
+  it('a replica on another machine, which only its lock in the database tells of, refuses a restore (11)', async (t) => {
+    const platform = await platforms.fresh(t);
+    const elsewhere = await platforms.fresh(t);
+    const service = await startService(await elsewhere.load());
+    try {
+      await assert.rejects(restore(await platform.load(), options({ from: platform.set })), {
+        code: 'IDKIT_SERVICE_RUNNING',
+        exitCode: 11,
+        message: /idkit serve/,
+      });
+      assert.deepEqual(await platform.databases(), ['idkit']);
+    } finally {
+      await service.close();
+    }
+  });
+
+  it('in place needs the name of the database, empties it, and keeps what is its own', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    await assert.rejects(restore(await platform.load(), options({ from, inPlace: 'other' })), {
+      code: 'IDKIT_USAGE',
+      message: /idkit/,
+    });
+    assert.deepEqual(await platform.readState(), OLD);
+    const told = options({ from, inPlace: 'idkit' });
+    const result = await restore(await platform.load(), told);
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    assert.match((told as unknown as { told: { notes: string[] } }).told.notes.join('\n'), /emptied now/);
+  });
+
+  it('in place for a role that may not make databases: what is in the database goes, and the set is loaded', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    await runSql(platforms.server, 'ALTER ROLE idkit NOCREATEDB');
+    t.after(() => runSql(platforms.server, 'ALTER ROLE idkit CREATEDB'));
+    await assert.rejects(restore(await platform.load(), options({ from })), (error: unknown) => {
+      const { code, hints } = error as { code: string; hints: string[] };
+      assert.equal(code, 'IDKIT_VERSION');
+      assert.match(hints.join('\n'), /ALTER ROLE "idkit" CREATEDB/);
+      assert.match(hints.join('\n'), /--in-place --confirm NAME/);
+      return true;
+    });
+    assert.deepEqual(await platform.readState(), OLD);
+    await restore(await platform.load(), options({ from, inPlace: 'idkit' }));
+    assert.deepEqual(await platform.readState(), NEW);
+  });
+
+  it('in place that fails once the database is emptied is 17; --resume loads it again, --abort has nothing to bring back', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { set: from } = platform;
+    // The load loses its connection as soon as it makes its first tables.
+    const falls = runSql(
+      platforms.server,
+      `DO $$ BEGIN FOR look IN 1..30000 LOOP
+         PERFORM pg_stat_clear_snapshot();
+         PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE application_name LIKE 'idkit-restore-%' AND query ~ '^(CREATE|ALTER|COPY)';
+         IF FOUND THEN RETURN; END IF;
+         PERFORM pg_sleep(0.001);
+       END LOOP; END $$`,
+    );
+    const broken = options({ from, inPlace: 'idkit' });
+    await assert.rejects(restore(await platform.load(), broken), (error: unknown) => {
+      const { exitCode, hints } = error as { exitCode: number; hints: string[] };
+      assert.equal(exitCode, 17, String(error));
+      assert.match(hints.join('\n'), /--resume/);
+      return true;
+    });
+    await falls;
+    await assert.rejects(restore(await platform.load(), options({ abort: true })), { exitCode: 17 });
+    const resumed = await restore(await platform.load(), options({ resume: true }));
+    assert.equal(resumed.outcome, 'restored');
+    assert.deepEqual(await platform.readState(), NEW);
+  });
+
+  it('is told of a password that does not stand in .env: of the environment, a file, libpq’s password file (contract §1)', async (t) => {
+    const { dir } = await platforms.fresh(t);
+    const files = { env: join(dir, '.env'), yaml: join(dir, 'idkit.yaml'), pass: join(dir, 'data/db-pass') };
+    const bare = (await readFile(files.env, 'utf8')).replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, '');
+    const find = async (env: NodeJS.ProcessEnv = {}) => {
+      const settings = await loadSettings({ dir, env });
+      const { findings } = await backup(settings, { ...told(), only: ['env'] });
+      return findings.map(({ code, message }) => `${code} ${message.split(', not')[0]}`);
+    };
+    const told = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
+    assert.deepEqual(await find(), []);
+    await writeFile(files.env, bare);
+    assert.deepEqual(await find({ IDKIT_DATABASE_PASSWORD: 'Role-Before-1' }), [
+      'SETTING_ELSEWHERE IDKIT_DATABASE_PASSWORD comes from the environment',
+    ]);
+    await writeFile(files.pass, 'Role-Before-1\n');
+    await appendFile(files.env, 'IDKIT_DATABASE_PASSWORD_FILE=data/db-pass\n');
+    assert.deepEqual(await find(), [
+      'SETTING_ELSEWHERE IDKIT_DATABASE_PASSWORD comes from the file that IDKIT_DATABASE_PASSWORD_FILE names',
+    ]);
+    await writeFile(files.env, bare);
+    await writeFile(files.pass, '*:*:*:idkit:Role-Before-1\n', { mode: 0o600 });
+    await chmod(files.pass, 0o600);
+    const address = (await readFile(files.yaml, 'utf8')).trimEnd();
+    await writeFile(files.yaml, `${address}?passfile=${encodeURIComponent(files.pass)}\n`);
+    assert.deepEqual(await find(), [
+      'SETTING_ELSEWHERE the database’s password comes from libpq’s password file',
+    ]);
+  });
+
+  it('gives its .env to a set of its own while the database is down (0, a note) or refuses the password (3)', async (t) => {
+    const { dir } = await platforms.fresh(t);
+    const findings = async () => {
+      const options = { ...procedureOptions(), passphrase: PASSPHRASE, only: ['config', 'env'] as const };
+      const made = await backup(await loadSettings({ dir, env: {} }), options);
+      assert.deepEqual(made.parts, ['config', 'env']);
+      return { codes: made.findings.map(({ code }) => code), notes: options.told.notes.join() };
+    };
+    const env = await readFile(join(dir, '.env'), 'utf8');
+    await writeFile(join(dir, '.env'), env.replace('Role-Before-1', 'Role-Of-Nobody-1'));
+    assert.deepEqual((await findings()).codes, ['DATABASE_REFUSED']);
+    await writeFile(join(dir, 'idkit.yaml'), `database: postgres://idkit@127.0.0.1:1/idkit\n`);
+    const { codes, notes } = await findings();
+    assert.deepEqual(codes, []);
+    assert.match(notes, /whether the master key opens the database is not known/);
+  });
+
+  it('gets another master key while no service is on it, on whatever machine, and serves with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const elsewhere = await platforms.fresh(t);
+    const service = await startService(await platform.load());
+    await assert.rejects(rotateMasterKey(await platform.load(), procedureOptions()), { exitCode: 11 });
+    await service.close();
+    const before = await readFile(join(platform.dir, '.env'), 'utf8');
+    const replica = await startService(await elsewhere.load());
+    await assert.rejects(rotateMasterKey(await platform.load(), procedureOptions()), { exitCode: 11 });
+    assert.equal(
+      await readFile(join(platform.dir, '.env'), 'utf8'),
+      before,
+      'refused, it has changed nothing',
+    );
+    await replica.close();
+    const rotated = await rotateMasterKey(await platform.load(), procedureOptions());
+    assert.deepEqual(rotated.findings, []);
+    assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
+    await (await startService(await platform.load())).close();
+    await (await openRuntime(await platform.load())).checkMasterKey();
+  });
+
+  it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {
+    const { set, load } = await platforms.fresh(t);
+    const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
+    const told = {
+      realm: /holds no realms with users, which manifest\.json counts/,
+      account: /holds no realms with users, which manifest\.json counts/,
+      idkit_schema: /tells no version of its schema, manifest\.json says \d+/,
+    };
+    for (const [table, message] of Object.entries(told)) {
+      const rows = new RegExp(`\\nCOPY public\\.${table} \\([\\s\\S]*?\\n\\\\\\.\\n`);
+      const less = whole.replace(rows, '\n');
+      assert.ok(less.length < whole.length);
+      await putContent({ dir: set }, 'keycloak-db.sql.gz', gzipSync(Buffer.from(less, 'latin1')));
+      const { failure } = await verify(await load(), { ...procedureOptions(), passphrase: PASSPHRASE, set });
+      assert.equal(failure?.exitCode, 13, table);
+      assert.match(failure.message, message);
+    }
+  });
+
+  it('a set of ordinary tools whose dump has its rows as INSERTs is restored, and its key is checked once it is loaded', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { server } = platforms;
+    const env = { PATH: process.env['PATH'], PGPASSWORD: server.password };
+    const whom = ['-h', '127.0.0.1', '-p', String(server.port), '-U', 'postgres', 'beginning'];
+    const sql = execFileSync(join(server.programs, 'pg_dump'), ['--inserts', ...whom], { env });
+    const changed = { 'keycloak-db.sql.gz': gzipSync(sql), 'manifest.json': undefined };
+    await listAnew({ dir: platform.set }, changed);
+    const wrong = options({ from: platform.set, env: { IDKIT_MASTER_KEY: generateMasterKey().reveal() } });
+    await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    // In place it would be too late by then.
+    const inPlace = options({ from: platform.set, inPlace: 'idkit' });
+    await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
+    assert.deepEqual(await platform.readState(), OLD);
+    const { outcome, findings } = await restore(await platform.load(), options({ from: platform.set }));
+    assert.deepEqual([outcome, findings], ['restored', []]);
+    assert.equal(await platform.password(), 'new');
+  });
+
+  it('what somebody planted in the live database is named with its line, and no set is published (13)', async (t) => {
+    const platform = await platforms.fresh(t);
+    await runSql(
+      platforms.server,
+      `CREATE FUNCTION planted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+       CREATE TRIGGER planted BEFORE INSERT ON account FOR EACH ROW EXECUTE FUNCTION planted();`,
+      'idkit',
+    );
+    const to = join(platform.dir, 'planted');
+    const planned = backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE, to });
+    await assert.rejects(planned, (error: unknown) => {
+      assert.ok(error instanceof IdkitError && error.exitCode === 13);
+      assert.match(error.message, /line \d+: .*CREATE FUNCTION public\.planted\(\)/);
+      assert.match(error.hints.join(), /drop what somebody else made/);
+      return true;
+    });
+    assert.deepEqual(
+      (await readdir(to)).filter((name) => !name.startsWith('.')),
+      [],
+    );
+  });
+
+  it('on an empty server the role’s database and its settings come from the set', async (t) => {
+    const platform = await platforms.fresh(t);
+    await runSql(platforms.server, 'DROP DATABASE idkit');
+    // A new host has the password of the set from the start.
+    const env = await readFile(join(platform.dir, '.env'), 'utf8');
+    await runSql(platforms.server, `ALTER ROLE idkit PASSWORD 'Role-Of-The-Set-1'`);
+    await writeFile(join(platform.dir, '.env'), env.replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, ''));
+    await restore(await platform.load(), options({ from: platform.set }));
+    assert.deepEqual(await platform.readState(), NEW);
+    assert.equal(await platform.password(), 'new');
+    assert.deepEqual(await platform.databases(), ['idkit']);
+  });
+});

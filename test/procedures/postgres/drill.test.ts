@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Client } from 'pg';
+import { systemRandom } from '../../../src/core/index.ts';
+import { drill } from '../../../src/procedures/index.ts';
+import { openRuntime } from '../../../src/runtime/open.ts';
+import { openScratchBeside } from '../../../src/runtime/postgres/of-settings.ts';
+import { openScratchCluster } from '../../../src/runtime/postgres/scratch-cluster.ts';
+import { inPieces, never } from '../../runtime/postgres-keycloak.ts';
+import { runSql } from '../../store/databases.ts';
+import { missingPostgres } from '../../store/postgres-server.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { makeDirectory, onSmallDisk, PASSPHRASE, procedureOptions } from '../platform.ts';
+import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { OLD } from '../restored-state.ts';
+import { spawnProcedure } from '../spawn-procedure.ts';
+
+// Other tests drill at the same time: those of this file have a place of their own, which servers can enter.
+const place = mkdtempSync(join(tmpdir(), 'idkit-drills-'));
+chmodSync(place, 0o711);
+process.env['TMPDIR'] = place;
+after(() => rmSync(place, { recursive: true, force: true }));
+
+const drills = () => readdirSync(place).filter((name) => name.startsWith('idkit-drill-'));
+
+/** Servers that run on a directory of these drills. */
+function servers(): readonly string[] {
+  const mark = join(place, 'idkit-drill-');
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid)) return [];
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return args.includes(mark) && /postgres\0-D/.test(args) ? [args.replaceAll('\0', ' ')] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, () => {
+  let platforms: PostgresPlatforms;
+  const ends: (() => unknown)[] = [];
+  before(async () => {
+    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
+  });
+  after(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  it('runs on a server of its own, touches nothing of the live one, and leaves nothing', async (t) => {
+    const platform = await platforms.fresh(t);
+    const { databases } = platform;
+    const settings = await platform.load();
+    const result = await drill(settings, {
+      ...procedureOptions(),
+      passphrase: PASSPHRASE,
+      env: {},
+      set: platform.set,
+    });
+    assert.deepEqual(result.findings, []);
+    assert.equal(result.failure, undefined);
+    assert.equal(result.outcome, 'passed');
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.equal(await platform.password(), 'old');
+    assert.deepEqual(await databases(), ['idkit']);
+    assert.deepEqual(drills(), []);
+    assert.deepEqual(servers(), []);
+  });
+
+  it('loads and serves as a role that may log in and no more', async (t) => {
+    const scratch = await openScratchCluster(await makeDirectory(t, 'drill'), 0, systemRandom);
+    assert.ok(scratch !== undefined);
+    const host = decodeURIComponent(scratch.url.split('?host=')[1]!);
+    const client = new Client({
+      host,
+      user: 'idkit',
+      password: scratch.password!.reveal(),
+      database: 'postgres',
+    });
+    await client.connect();
+    t.after(async () => {
+      await client.end();
+      await scratch.close();
+    });
+    const { rows } = await client.query(
+      `SELECT rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls AS strong,
+        (SELECT count(*) FROM pg_auth_members WHERE member = r.oid)::int AS memberships
+       FROM pg_roles r WHERE rolname = current_user`,
+    );
+    assert.deepEqual(rows, [{ strong: false, memberships: 0 }]);
+    for (const forbidden of [
+      'CREATE ROLE evil',
+      'CREATE DATABASE evil',
+      "CREATE TEMP TABLE t (a text); COPY t FROM PROGRAM 'id'",
+      "CREATE TEMP TABLE t (a text); COPY t FROM '/etc/passwd'",
+      "SELECT pg_read_file('/etc/passwd')",
+      "SELECT lo_import('/etc/passwd')",
+      "LOAD '/tmp/evil.so'",
+      "ALTER SYSTEM SET work_mem = '1MB'",
+      'SET ROLE idkit_administrator',
+    ])
+      await assert.rejects(
+        client.query(forbidden),
+        /permission denied|must be|only superuser|not allowed/,
+        forbidden,
+      );
+  });
+
+  it('on a disk without room for a server is 19, and leaves nothing', async (t) => {
+    const platform = await platforms.fresh(t);
+    await onSmallDisk(t, '8m', async (dir) => {
+      process.env['TMPDIR'] = dir;
+      const options = { ...procedureOptions(), passphrase: PASSPHRASE, env: {}, set: platform.set };
+      await assert.rejects(drill(await platform.load(), options), { exitCode: 19 });
+      assert.deepEqual(readdirSync(dir), []);
+    });
+    process.env['TMPDIR'] = place;
+  });
+
+  it('killed in the middle, takes its server with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const ended = await spawnProcedure(['drill', platform.dir], (step, kill) => {
+      if (step === 'restore') setTimeout(() => kill('SIGKILL'), 700);
+    });
+    assert.equal(ended.signal, 'SIGKILL', ended.stderr);
+    await waitUntil('no server of a drill is left', () => servers().length === 0, {
+      every: 100,
+      seen: servers,
+    });
+  });
+
+  it('without the programs of a server: a database of a new name beside the live one, which goes with it', async (t) => {
+    const platform = await platforms.fresh(t);
+    const settings = await platform.load();
+    const scratch = await openScratchBeside(settings, systemRandom);
+    const database = { kind: 'postgres' as const, url: scratch.url };
+    const beside = { ...settings, database, databasePassword: scratch.password };
+    const runtime = await openRuntime(beside);
+    const live = await openRuntime(settings);
+    const chunks: Buffer[] = [];
+    await live.dumpDatabase(async (chunk) => void chunks.push(Buffer.from(chunk)), { signal: never });
+    const sql = inPieces(Buffer.concat(chunks));
+    await runtime.loadDatabase(sql, { id: 'd', masterKey: settings.masterKey, signal: never });
+    await runtime.swapDatabase('d');
+    const there = await platform.databases();
+    assert.equal(there.length, 2);
+    assert.match(there[1]!, /^idkit_drill_[0-9a-f]{8}_\d+_[0-9a-f]{8}$/);
+    await scratch.close();
+    await scratch.close();
+    assert.deepEqual(await platform.databases(), ['idkit']);
+    assert.deepEqual(await platform.readState(), OLD);
+    assert.equal(await platform.password(), 'old');
+    // What a dead drill of this machine left goes with the next one.
+    await runSql(
+      platforms.server,
+      `CREATE DATABASE "${there[1]!.replace(/_\d+_/, '_999999999_')}" OWNER idkit`,
+    );
+    await (await openScratchBeside(settings, systemRandom)).close();
+    assert.deepEqual(await platform.databases(), ['idkit']);
+  });
+
+  it('a server older than the dump’s is not taken', async (t) => {
+    assert.equal(
+      await openScratchCluster(join(await makeDirectory(t, 'drill')), 99, systemRandom),
+      undefined,
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { chmod, chown, rename, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { IdkitError } from '../../../src/core/index.ts';
+import {
+  type Journal,
+  journalFile,
+  listJournals,
+  putJournal,
+} from '../../../src/procedures/restore/journal.ts';
+import { makeDirectory } from '../platform.ts';
+
+const JOURNAL: Journal = {
+  format: 1,
+  id: '20261101_020000-abcdef',
+  set: '/sets/20261101_020000',
+  startedAt: '2026-11-01T02:00:00.000Z',
+  state: 'done',
+  step: 'finish',
+  database: 'data/idkit.db',
+  keepEnv: false,
+  keepConfig: false,
+  items: [{ name: 'config', had: true }],
+  expectation: [],
+};
+
+/** How a journal that somebody put there is refused. */
+async function refusal(dir: string): Promise<string> {
+  const error = await listJournals(dir).then(
+    () => assert.fail('the journal is believed'),
+    (fault: IdkitError) => fault,
+  );
+  assert.equal(error.code, 'IDKIT_RESTORE_BROKEN');
+  return error.message;
+}
+
+test('a journal that another user can have written moves and removes nothing: it is refused before', async (t) => {
+  const dir = await makeDirectory(t, 'data');
+  const file = journalFile(dir, JOURNAL.id);
+  await putJournal(dir, JOURNAL);
+  assert.deepEqual(await listJournals(dir), [JOURNAL]);
+
+  await chmod(file, 0o662);
+  assert.match(await refusal(dir), /is not believed: others can write it$/);
+  await chmod(file, 0o600);
+
+  const elsewhere = join(await makeDirectory(t, 'elsewhere'), 'journal');
+  await rename(file, elsewhere);
+  await symlink(elsewhere, file);
+  assert.match(await refusal(dir), /is not believed: it is a link$/);
+});
+
+test('a journal of another user is refused', {
+  skip: process.getuid?.() !== 0 && 'needs root',
+}, async (t) => {
+  const dir = await makeDirectory(t, 'data');
+  await putJournal(dir, JOURNAL);
+  await chown(journalFile(dir, JOURNAL.id), 65_534, 65_534);
+  assert.match(await refusal(dir), /is not believed: it belongs to another user \(65534\)$/);
+  // The owner of the directory may be another than who runs this.
+  await chown(dir, 65_534, 65_534);
+  assert.deepEqual(await listJournals(dir), [JOURNAL]);
+});
+
+test('a journal names nothing but what a restore replaces', async (t) => {
+  const dir = await makeDirectory(t, 'data');
+  for (const name of ['../victim', 'data', '.env/../../victim', '']) {
+    await writeFile(
+      journalFile(dir, JOURNAL.id),
+      JSON.stringify({ ...JOURNAL, items: [{ name, had: false }] }),
+      { mode: 0o600 },
+    );
+    assert.match(await refusal(dir), /cannot be read$/);
+  }
+});

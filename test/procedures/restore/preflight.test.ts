@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { SET_FILES } from '../../../src/backupset/index.ts';
+import { loadSettings } from '../../../src/config/index.ts';
+import { Secret } from '../../../src/core/index.ts';
+import { findEntry } from '../../../src/procedures/durable.ts';
+import { backup, drill, type RestoreOptions, restore, verify } from '../../../src/procedures/index.ts';
+import { lockRoot } from '../../../src/procedures/locks.ts';
+import { SCHEMA_VERSION } from '../../../src/store/open.ts';
+import { fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
+import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
+import {
+  changeDump,
+  changeManifest,
+  listAnew,
+  makeNewer,
+  makeOlder,
+  putEnvironment,
+} from '../tampered-set.ts';
+
+const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
+  ...procedureOptions(),
+  passphrase: PASSPHRASE,
+  env: {},
+  ...own,
+});
+const OTHER_KEY = Buffer.alloc(32, 7).toString('base64');
+const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
+/** A running service writes there. */
+const isData = (path: string) => isLock(path) || path.startsWith('data');
+
+type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
+
+/** Restores, and in a dry run: both refuse alike, and nothing of the platform changes. */
+async function refuses({ platform }: Place, own: Partial<RestoreOptions>, code: string): Promise<string> {
+  const settings = await platform.load();
+  const before = await fingerprint(platform.dir, isData);
+  let told = '';
+  for (const dryRun of [true, false]) {
+    const run = options({ ...own, dryRun });
+    const refused = await restore(settings, run).then(
+      () => assert.fail(`${code} with dryRun ${dryRun}`),
+      (error: Error & { code: string; hints: readonly string[] }) => error,
+    );
+    assert.equal(refused.code, code, refused.message);
+    told = [refused.message, ...refused.hints].join('\n');
+  }
+  assert.deepEqual(await fingerprint(platform.dir, isData), before);
+  return told;
+}
+
+/** Puts other bytes in the place of a file; gives back what takes the change away. */
+async function spoil({ set }: Place, name: string, bytes: Uint8Array): Promise<() => Promise<void>> {
+  const good = await readFile(join(set.dir, name));
+  await writeFile(join(set.dir, name), bytes);
+  return () => writeFile(join(set.dir, name), good);
+}
+
+describe('the order of a restore’s preflight (contract §3, restore)', () => {
+  it('"usage (2); the set exists (10); no other procedure runs (11); the set is whole (13, 12, 14); the service is stopped (11); the dump’s kind and version fit and the master key opens it (14, 12; …); room (19). Up to here nothing was touched."', async (t) => {
+    const place = await changedSinceBackup(t);
+    const { platform, set } = place;
+    // Everything is wrong at once, and put right one by one.
+    await changeManifest(set, (all) => ({ ...all, database: { ...all.database!, bytes: 1e15 } }));
+    const good = new Map<string, Buffer>();
+    for (const name of [SET_FILES.dump, SET_FILES.manifest, SET_FILES.checksums, SET_FILES.seal])
+      good.set(name, await readFile(join(set.dir, name)));
+    await makeNewer(set, 999);
+    const mend = await spoil(place, SET_FILES.config, Buffer.from('x'));
+    const service = await platform.serve();
+    const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
+    t.after(() => lock.release());
+    const { passphrase: _, ...without } = options();
+    const wrong = { passphrase: new Secret('wrong'), env: { IDKIT_MASTER_KEY: OTHER_KEY } };
+
+    await assert.rejects(restore(await platform.load(), { ...without, from: '/nowhere' }), { exitCode: 2 });
+    await refuses(place, { ...wrong, from: '/nowhere' }, 'IDKIT_NOT_FOUND');
+    await refuses(place, { ...wrong, from: set.dir }, 'IDKIT_LOCKED');
+    await lock.release();
+    await refuses(place, { ...wrong, from: set.dir }, 'IDKIT_DAMAGED');
+    await mend();
+    await refuses(place, { ...wrong, from: set.dir }, 'IDKIT_CREDENTIALS');
+    const { env } = wrong;
+    await refuses(place, { env, from: set.dir }, 'IDKIT_SERVICE_RUNNING');
+    await service.close();
+    await refuses(place, { env, from: set.dir }, 'IDKIT_VERSION');
+    for (const [name, bytes] of good) await writeFile(join(set.dir, name), bytes);
+    await refuses(place, { env, from: set.dir }, 'IDKIT_MASTER_KEY_WRONG');
+    await refuses(place, { from: set.dir }, 'IDKIT_NO_SPACE');
+    await changeManifest(set, (all) => ({ ...all, database: { ...all.database!, bytes: 1 } }));
+    assert.deepEqual(await readState(platform.dir), OLD);
+    await restore(await platform.load(), options({ from: set.dir }));
+    assert.deepEqual(await readState(platform.dir), NEW);
+  });
+});
+
+describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
+  it('a newer schema is 14 without a manifest as well: the dump tells its own', async (t) => {
+    const place = await changedSinceBackup(t);
+    await listAnew(place.set, { [SET_FILES.manifest]: undefined });
+    const planned = await restore(
+      await place.platform.load(),
+      options({ from: place.set.dir, dryRun: true }),
+    );
+    assert.equal(planned.outcome, 'planned');
+    await makeNewer(place.set, 999);
+    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(told, /schema 999, newer than this idkit's \d+\nnothing was touched\n/);
+  });
+
+  it('"an older schema is migrated in the side database"', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await makeOlder(set);
+    await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
+    assert.deepEqual(await readState(platform.dir), OLD);
+    const { outcome, findings } = await restore(await platform.load(), options({ from: set.dir }));
+    assert.deepEqual([outcome, findings], ['restored', []]);
+    assert.deepEqual(await readState(platform.dir), NEW);
+    const database = new DatabaseSync(join(platform.dir, 'data/idkit.db'), { readOnly: true });
+    const version = database.prepare('PRAGMA user_version').get()!['user_version'];
+    database.close();
+    assert.equal(version, SCHEMA_VERSION);
+  });
+
+  it('a database of another program is 14', async (t) => {
+    const place = await changedSinceBackup(t);
+    await makeNewer(place.set, 0);
+    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(told, /another program/);
+  });
+
+  it('a dump of idkit’s own service does not fit a platform whose service is Keycloak (14)', async (t) => {
+    const place = await changedSinceBackup(t);
+    await writeFile(join(place.platform.dir, 'idkit.yaml'), 'service: keycloak\n');
+    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
+    assert.match(told, /service: keycloak/);
+  });
+
+  it('a clean host takes the set’s own definition into account: one that makes no platform is refused with nothing made', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    await writeFile(join(platform.dir, 'idkit.yaml'), 'realms: [master]\n');
+    const settings = await platform.load();
+    const set = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
+    const dir = join(await makeDirectory(t, 'clean'), 'idkit');
+    const target = await loadSettings({ dir, env: {} });
+    const { plan } = await restore(target, options({ from: set.dir, dryRun: true }));
+    assert.equal(plan?.database, join(dir, 'data/idkit.db'));
+
+    await writeFile(join(platform.dir, 'idkit.yaml'), 'database: sqlite:elsewhere/own.db\n');
+    const other = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
+    const own = await restore(target, options({ from: other.dir, dryRun: true }));
+    assert.equal(own.plan?.database, join(dir, 'elsewhere/own.db'));
+
+    await writeFile(join(platform.dir, 'idkit.yaml'), 'runtime: compose\n');
+    const compose = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
+    await assert.rejects(restore(target, options({ from: compose.dir })), { code: 'IDKIT_SETTING' });
+    assert.equal(await findEntry(dir), undefined);
+  });
+});
+
+describe('"and the master key opens it" (contract §3, restore)', () => {
+  const withKey = (text: string, key: string) =>
+    text.replace(/^IDKIT_MASTER_KEY=.*$/m, key === '' ? '' : `IDKIT_MASTER_KEY=${key}`);
+
+  it('the key of the .env in force after the restore counts: the set’s, or with --keep-env the one in place', async (t) => {
+    const place = await changedSinceBackup(t);
+    const { platform, set } = place;
+    const own = await readFile(join(platform.dir, '.env'), 'utf8');
+    await writeFile(join(platform.dir, '.env'), withKey(own, OTHER_KEY));
+    const kept = await refuses(place, { from: set.dir, keepEnv: true }, 'IDKIT_MASTER_KEY_WRONG');
+    assert.match(kept, /nothing was touched\n.*without --keep-env/);
+    const { outcome } = await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
+    assert.equal(outcome, 'planned');
+
+    await writeFile(join(platform.dir, '.env'), own);
+    await putEnvironment(set, withKey(own, OTHER_KEY));
+    const ofSet = await refuses(place, { from: set.dir }, 'IDKIT_MASTER_KEY_WRONG');
+    assert.match(ofSet, /nothing was touched\n.*in the \.env of the set/);
+    const keeping = options({ from: set.dir, dryRun: true, keepEnv: true });
+    assert.equal((await restore(await platform.load(), keeping)).outcome, 'planned');
+  });
+
+  it('the process environment wins over .env (contract §2), both ways', async (t) => {
+    const place = await changedSinceBackup(t);
+    const { platform, set } = place;
+    const own = await readFile(join(platform.dir, '.env'), 'utf8');
+    const key = /^IDKIT_MASTER_KEY=(.*)$/m.exec(own)![1]!;
+    const env = { IDKIT_MASTER_KEY: OTHER_KEY };
+    const told = await refuses(place, { from: set.dir, env }, 'IDKIT_MASTER_KEY_WRONG');
+    assert.match(told, /the process environment gives IDKIT_MASTER_KEY/);
+    await putEnvironment(set, withKey(own, OTHER_KEY));
+    const right = options({ from: set.dir, dryRun: true, env: { IDKIT_MASTER_KEY: key } });
+    assert.equal((await restore(await platform.load(), right)).outcome, 'planned');
+  });
+
+  it('no key, or one that is none, is told as the setting that it is (2)', async (t) => {
+    const place = await changedSinceBackup(t);
+    const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
+    for (const [key, code] of [
+      ['', 'IDKIT_MASTER_KEY_MISSING'],
+      ['c2hvcnQ=', 'IDKIT_MASTER_KEY_INVALID'],
+    ] as const) {
+      await putEnvironment(place.set, withKey(own, key));
+      await refuses(place, { from: place.set.dir }, code);
+    }
+  });
+
+  it('a dump that no key belongs to, or whose proof does not hold, is damaged (13)', async (t) => {
+    const place = await changedSinceBackup(t);
+    const { set } = place;
+    await changeDump(set, (sql) => sql.replace(/'masterKey\.([0-9a-f]+)'/, "'masterKez.$1'"));
+    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /no master key belongs to it/);
+    await changeDump(set, (sql) =>
+      sql.replace(/'masterKez\.([0-9a-f]+)','(.{30})..../, "'masterKey.$1','$2AAAA"),
+    );
+    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /does not hold/);
+  });
+
+  it('a drill finds both as well, with its own settings', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const drilling = { ...procedureOptions(), passphrase: PASSPHRASE };
+    const env = { IDKIT_MASTER_KEY: OTHER_KEY };
+    const wrong = await drill(settings, { ...drilling, env });
+    assert.deepEqual([wrong.outcome, wrong.failure?.code], ['failed', 'IDKIT_MASTER_KEY_WRONG']);
+    assert.ok(wrong.failure?.hints.includes('nothing was touched'), String(wrong.failure?.hints));
+    await makeNewer(set, 999);
+    const newer = await drill(settings, { ...drilling, env: {} });
+    assert.equal(newer.failure?.exitCode, 14);
+    assert.ok(newer.failure?.hints.includes('nothing was touched'));
+  });
+});
+
+describe('an env.gpg that opens to something that is no environment file', () => {
+  it('is damage (13) for verify, and for restore at its preflight: "the set is whole (13, 12, 14)"', async (t) => {
+    const place = await changedSinceBackup(t);
+    const { platform, set } = place;
+    for (const [text, why] of [
+      [
+        '<html>not found</html>\n',
+        /env\.gpg: it holds no environment file: the text line 1 is not KEY=VALUE/,
+      ],
+      [Uint8Array.of(0x4b, 0x3d, 0xff), /the text is not UTF-8/],
+      ['KEY=a\0b\n', /the text holds a NUL byte/],
+      ['KEY="open\n', /the quote " is not closed/],
+    ] as const) {
+      await putEnvironment(set, text);
+      const { failure, verdict } = await verify(await platform.load(), options());
+      assert.equal(failure?.exitCode, 13, String(why));
+      assert.match(failure.message, why);
+      assert.match(verdict, /^damaged: /);
+      assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), why);
+    }
+    // Nothing of it is wanted with --keep-env, and nothing of it is opened.
+    const kept = await restore(await platform.load(), options({ from: set.dir, keepEnv: true }));
+    assert.equal(kept.outcome, 'restored');
+  });
+
+  it('is a note for verify where only a key is unknown, and wrong settings (2) for restore', async (t) => {
+    const place = await changedSinceBackup(t);
+    const own = await readFile(join(place.platform.dir, '.env'), 'utf8');
+    await putEnvironment(place.set, `${own}IDKIT_FROM_THE_FUTURE=1\n`);
+    const { failure, sets } = await verify(await place.platform.load(), options());
+    assert.equal(failure, undefined);
+    assert.match(String(sets[0]?.notes), /env\.gpg: .*unknown key IDKIT_FROM_THE_FUTURE/);
+    const told = await refuses(place, { from: place.set.dir }, 'IDKIT_SETTING');
+    assert.match(told, /^env\.gpg holds the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
+  });
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { findEntry } from '../../../src/procedures/durable.ts';
+import {
+  bringBackItems,
+  discardItems,
+  keptAside,
+  type Places,
+  replaceItems,
+  stagingDirectory,
+} from '../../../src/procedures/restore/replace-files.ts';
+import { makeDirectory } from '../platform.ts';
+
+const ITEMS = [
+  { name: '.env', had: true },
+  { name: 'config', had: true },
+  { name: 'idkit.yaml', had: false },
+];
+
+async function stage(t: TestContext): Promise<Places> {
+  const dir = await makeDirectory(t, 'replace');
+  const places = { dir, id: 'x' };
+  await writeFile(join(dir, '.env'), 'old');
+  await mkdir(join(dir, 'config'));
+  await writeFile(join(dir, 'config/file'), 'old');
+  const staging = stagingDirectory(places);
+  await mkdir(join(staging, 'config'), { recursive: true });
+  await writeFile(join(staging, '.env'), 'new');
+  await writeFile(join(staging, 'config/file'), 'new');
+  await writeFile(join(staging, 'idkit.yaml'), 'new');
+  return places;
+}
+
+async function look({ dir }: Places): Promise<(string | undefined)[]> {
+  const read = async (name: string) =>
+    (await findEntry(join(dir, name))) === undefined ? undefined : readFile(join(dir, name), 'utf8');
+  return Promise.all(['.env', 'config/file', 'idkit.yaml'].map(read));
+}
+
+const OLD = ['old', 'old', undefined];
+const NEW = ['new', 'new', 'new'];
+
+describe('replacing files as wholes by rename (contract §3, restore)', () => {
+  it('puts everything in place, and a second call changes nothing', async (t) => {
+    const places = await stage(t);
+    await replaceItems(places, ITEMS);
+    assert.deepEqual(await look(places), NEW);
+    await replaceItems(places, ITEMS);
+    assert.deepEqual(await look(places), NEW);
+    assert.equal(await readFile(keptAside(places, '.env'), 'utf8'), 'old');
+  });
+
+  it('brings everything back, and a second call changes nothing', async (t) => {
+    const places = await stage(t);
+    await replaceItems(places, ITEMS);
+    await bringBackItems(places, ITEMS);
+    assert.deepEqual(await look(places), OLD);
+    await bringBackItems(places, ITEMS);
+    assert.deepEqual(await look(places), OLD);
+    await discardItems(places, ITEMS, { old: true });
+    await bringBackItems(places, ITEMS);
+    assert.deepEqual(await look(places), OLD);
+  });
+
+  it('goes on and goes back from every point between two renames', async (t) => {
+    // The renames in order; a run is cut off before each of them.
+    const renames = (places: Places) =>
+      ITEMS.flatMap(({ name, had }) => [
+        ...(had ? [[join(places.dir, name), keptAside(places, name)]] : []),
+        [join(stagingDirectory(places), name), join(places.dir, name)],
+      ]) as [string, string][];
+    for (let done = 0; done <= 5; done++) {
+      for (const direction of ['on', 'back'] as const) {
+        const places = await stage(t);
+        for (const [from, to] of renames(places).slice(0, done)) await rename(from, to);
+        if (direction === 'on') await replaceItems(places, ITEMS);
+        else await bringBackItems(places, ITEMS);
+        assert.deepEqual(await look(places), direction === 'on' ? NEW : OLD, `${direction} after ${done}`);
+      }
+    }
+  });
+
+  it('leaves nothing behind but what is told to stay', async (t) => {
+    const places = await stage(t);
+    await replaceItems(places, ITEMS);
+    await discardItems(places, ITEMS, { old: true, except: ['config'] });
+    assert.equal(await findEntry(keptAside(places, '.env')), undefined);
+    assert.equal(await readFile(join(keptAside(places, 'config'), 'file'), 'utf8'), 'old');
+    assert.equal(await findEntry(stagingDirectory(places)), undefined);
+  });
+});

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { initPlatform, loadSettings } from '../../../src/config/index.ts';
+import { Secret } from '../../../src/core/index.ts';
+import { findEntry } from '../../../src/procedures/durable.ts';
+import { backup, RESTORE_STEPS, type RestoreOptions, restore } from '../../../src/procedures/index.ts';
+import { lockRoot } from '../../../src/procedures/locks.ts';
+import { startService } from '../../../src/runtime/open.ts';
+import { freePort } from '../../free-port.ts';
+import {
+  copyKeycloakSet,
+  fingerprint,
+  makeDirectory,
+  makePlatform,
+  onSmallDisk,
+  PASSPHRASE,
+  procedureOptions,
+} from '../platform.ts';
+import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
+
+const code = (name: string) => (error: unknown) => (error as { code?: string }).code === name;
+const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
+  ...procedureOptions(),
+  passphrase: PASSPHRASE,
+  env: {},
+  ...own,
+});
+/** Locks come and go with every procedure. */
+const isLock = (path: string) => /\.lock(\.json)?$/.test(path);
+
+describe('restore', () => {
+  it('puts database, environment and configuration back as wholes, checks them, and leaves no trace', async (t) => {
+    const { platform, set } = await changedSinceBackup(t, ['acme']);
+    assert.deepEqual(await readState(platform.dir), OLD);
+    const own = procedureOptions();
+    const result = await restore(await platform.load(), options({ ...own, from: set.dir }));
+    assert.equal(result.outcome, 'restored');
+    assert.deepEqual(result.findings, []);
+    assert.deepEqual(await readState(platform.dir), NEW);
+    assert.deepEqual(
+      own.told.steps,
+      RESTORE_STEPS.map(({ id }) => id),
+    );
+    const left = (await readdir(platform.dir, { recursive: true })).filter((path) =>
+      /\.pre-|restore-/.test(path),
+    );
+    assert.deepEqual(left, []);
+    await (await platform.serve()).close();
+  });
+
+  it('tells every row of the specification’s checklist with done, failed or why it does not apply', async (t) => {
+    const { platform, set } = await changedSinceBackup(t, ['acme', 'initech']);
+    const { checklist } = await restore(await platform.load(), options({ from: set.dir }));
+    assert.deepEqual(
+      checklist.map(({ id, outcome }) => [id, outcome]),
+      [
+        ['containers', 'does not apply'],
+        ['readiness', 'done'],
+        ['proxy', 'does not apply'],
+        ['discovery', 'done'],
+        ['console-login', 'done'],
+        ['m2m-token', 'done'],
+        ['protected-apis', 'does not apply'],
+        ['user-counts', 'done'],
+      ],
+    );
+    for (const row of checklist) assert.ok(row.detail.length > 0, row.id);
+  });
+
+  it('makes a platform on a clean host from the set alone', async (t) => {
+    const { set } = await changedSinceBackup(t, ['acme']);
+    const dir = join(await makeDirectory(t, 'clean'), 'new place');
+    const result = await restore(await loadSettings({ dir, env: {} }), options({ from: set.dir }));
+    assert.equal(result.outcome, 'restored');
+    assert.deepEqual(await readState(dir), NEW);
+    assert.ok(await findEntry(join(dir, 'idkit.yaml')));
+    assert.equal((await findEntry(join(dir, '.env')))!.mode & 0o777, 0o600);
+  });
+
+  it('lets tokens live on: an access token verifies, an unused refresh token is renewed', async (t) => {
+    const platform = await makePlatform(t);
+    // The issuer is part of a token, so the service must come back under the same address.
+    const port = String(await freePort());
+    const startAtPort = async () =>
+      startService(await loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': port } }));
+    const service = await startAtPort();
+    t.after(() => service.close());
+    const settings = await platform.load();
+    const realm = (address: string) => `${address}/realms/master/protocol/openid-connect`;
+    const post = async (address: string, form: Record<string, string>) => {
+      const body = new URLSearchParams({ client_id: 'admin-cli', ...form });
+      return fetch(`${realm(address)}/token`, { method: 'POST', body });
+    };
+    const login = await post(service.address, {
+      grant_type: 'password',
+      username: 'admin',
+      password: settings.administrator.password!.reveal(),
+    });
+    const tokens = (await login.json()) as { access_token: string; refresh_token: string };
+    const { keys: before } = (await (await fetch(`${realm(service.address)}/certs`)).json()) as {
+      keys: { kid: string }[];
+    };
+    const set = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
+    await service.close();
+    await rm(join(platform.dir, 'data'), { recursive: true });
+    await restore(await platform.load(), options({ from: set.dir }));
+    const again = await startAtPort();
+    t.after(() => again.close());
+    const { keys: after } = (await (await fetch(`${realm(again.address)}/certs`)).json()) as {
+      keys: { kid: string }[];
+    };
+    assert.deepEqual(after.map(({ kid }) => kid).toSorted(), before.map(({ kid }) => kid).toSorted());
+    const userinfo = await fetch(`${again.address}/admin/realms`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+    assert.equal(userinfo.status, 200);
+    const renewed = await post(again.address, {
+      grant_type: 'refresh_token',
+      refresh_token: tokens.refresh_token,
+    });
+    assert.equal(renewed.status, 200);
+  });
+
+  it('keeps .env or config/ where it is told to', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await restore(await platform.load(), options({ from: set.dir, keepEnv: true, keepConfig: true }));
+    assert.deepEqual(await readState(platform.dir), { database: 'new', env: 'old', config: 'old' });
+  });
+
+  it('leaves the platform’s own idkit.yaml, and notes that it differs (contract §3)', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const yaml = `${await readFile(join(platform.dir, 'idkit.yaml'), 'utf8')}\n# mine\n`;
+    await writeFile(join(platform.dir, 'idkit.yaml'), yaml);
+    const own = procedureOptions();
+    await restore(await platform.load(), options({ ...own, from: set.dir }));
+    assert.equal(await readFile(join(platform.dir, 'idkit.yaml'), 'utf8'), yaml);
+    assert.ok(own.told.notes.some((note) => note.startsWith('idkit.yaml differs')));
+  });
+
+  it('keeps the old config/ aside, and names it, where it held what no backup holds', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await symlink('/etc/hostname', join(platform.dir, 'config/outside'));
+    const result = await restore(await platform.load(), options({ from: set.dir }));
+    assert.equal(result.kept.length, 1);
+    assert.match(result.kept[0]!, /config\.pre-/);
+    assert.equal(await readFile(join(result.kept[0]!, 'state'), 'utf8'), 'old');
+    assert.deepEqual(await readState(platform.dir), NEW);
+  });
+
+  it('does nothing but check and plan in a dry run', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const before = await fingerprint(platform.dir, isLock);
+    const result = await restore(await platform.load(), options({ from: set.dir, dryRun: true }));
+    assert.equal(result.outcome, 'planned');
+    assert.deepEqual(result.plan?.realms, [{ realm: 'master', users: 1 }]);
+    assert.deepEqual(await fingerprint(platform.dir, isLock), before);
+  });
+});
+
+describe('restore refuses, with nothing touched,', () => {
+  const refuses = async (
+    t: Parameters<typeof changedSinceBackup>[0],
+    expected: string,
+    arrange: (place: Awaited<ReturnType<typeof changedSinceBackup>>) => Promise<Partial<RestoreOptions>>,
+  ) => {
+    const place = await changedSinceBackup(t);
+    const own = await arrange(place);
+    const settings = await place.platform.load();
+    const before = await fingerprint(place.platform.dir, isLock);
+    await assert.rejects(restore(settings, options({ from: place.set.dir, ...own })), code(expected));
+    assert.deepEqual(await fingerprint(place.platform.dir, isLock), before);
+  };
+
+  it('without a set (2), and without a passphrase (2)', async (t) => {
+    const settings = await loadSettings({ dir: join(await makeDirectory(t, 'none'), 'x'), env: {} });
+    const { passphrase: _, ...without } = options({ from: '/nowhere' });
+    await assert.rejects(restore(settings, without), code('IDKIT_SETTING'));
+    await assert.rejects(restore(settings, options()), code('IDKIT_USAGE'));
+    assert.equal(await findEntry(settings.dir), undefined);
+  });
+
+  it('a set that does not exist (10)', (t) =>
+    refuses(t, 'IDKIT_NOT_FOUND', async () => ({ from: '/nowhere/20260101_000000' })));
+
+  it('while another procedure works in the root (11)', (t) =>
+    refuses(t, 'IDKIT_LOCKED', async ({ platform }) => {
+      const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
+      t.after(() => lock.release());
+      return {};
+    }));
+
+  it('a damaged set (13)', (t) =>
+    refuses(t, 'IDKIT_DAMAGED', async ({ set }) => {
+      await writeFile(join(set.dir, 'config.tar.gz'), 'x');
+      return {};
+    }));
+
+  it('a wrong passphrase (12)', (t) =>
+    refuses(t, 'IDKIT_CREDENTIALS', async () => ({ passphrase: new Secret('wrong') })));
+
+  it('a partial set (2), before it is verified: "only a set with the database counts"', async (t) => {
+    for (const damaged of [false, true]) {
+      await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
+        const set = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
+        if (damaged) await writeFile(join(set.dir, 'config.tar.gz'), 'x');
+        const lock = await lockRoot(join(platform.dir, 'backups'), 'exclusive', 'backup');
+        t.after(() => lock.release());
+        return { from: set.dir, keepEnv: true };
+      });
+    }
+  });
+
+  it('a set without the environment (2), unless .env is kept', async (t) => {
+    await refuses(t, 'IDKIT_USAGE', async ({ platform }) => {
+      const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
+      await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
+      return { from: set.dir };
+    });
+    await refuses(t, 'IDKIT_DAMAGED', async ({ platform }) => {
+      const set = await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
+      await writeFile(join(set.dir, 'keycloak-db.sql.gz'), 'x');
+      return { from: set.dir, keepEnv: true };
+    });
+  });
+
+  it('what the operator does not confirm', (t) =>
+    refuses(t, 'IDKIT_USAGE', async () => ({ confirm: async () => false })));
+
+  it('an interrupt during the preflight (130)', (t) =>
+    refuses(t, 'IDKIT_INTERRUPTED', async () => {
+      const controller = new AbortController();
+      const failpoint = (step: string) => {
+        if (step === 'verify') controller.abort();
+      };
+      return { signal: controller.signal, failpoint };
+    }));
+
+  it('a dump of Postgres, made by ordinary tools on a real Keycloak (14)', (t) =>
+    refuses(t, 'IDKIT_VERSION', async () => {
+      const { dir, passphrase } = await copyKeycloakSet(t);
+      return { from: dir, passphrase, trustUnsealed: true };
+    }));
+
+  it('while the service runs, and says how to stop it (11)', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await platform.serve();
+    const skip = (path: string) => path.startsWith('data') || isLock(path);
+    const before = await fingerprint(platform.dir, skip);
+    await assert.rejects(
+      restore(await platform.load(), options({ from: set.dir })),
+      (error: unknown) =>
+        code('IDKIT_SERVICE_RUNNING')(error) &&
+        String((error as { hints: string[] }).hints).includes('Ctrl-C'),
+    );
+    assert.deepEqual(await fingerprint(platform.dir, skip), before);
+  });
+});
+
+describe('restore brings the old state back', () => {
+  const fails = async (
+    t: Parameters<typeof changedSinceBackup>[0],
+    step: string,
+    expected: string,
+    spoil?: (dir: string) => Promise<void>,
+  ) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const controller = new AbortController();
+    const failpoint = async (id: string) => {
+      if (id !== step) return;
+      if (spoil === undefined) controller.abort();
+      else await spoil(platform.dir);
+    };
+    const before = await fingerprint(platform.dir, (path) => path.startsWith('data') || isLock(path));
+    await assert.rejects(
+      restore(
+        await platform.load(),
+        options({ ...procedureOptions({ signal: controller.signal }), from: set.dir, failpoint }),
+      ),
+      code(expected),
+    );
+    assert.deepEqual(await readState(platform.dir), OLD);
+    assert.deepEqual(
+      await fingerprint(platform.dir, (path) => path.startsWith('data') || isLock(path)),
+      before,
+    );
+    const left = (await readdir(join(platform.dir, 'data'))).filter((name) => /restore-|\.pre-/.test(name));
+    assert.deepEqual(left, []);
+    await (await platform.serve()).close();
+  };
+
+  for (const step of ['stage', 'load', 'check', 'swap', 'start']) {
+    it(`after an interrupt behind "${step}" (130)`, (t) => fails(t, step, 'IDKIT_INTERRUPTED'));
+  }
+
+  it('after a step that fails once everything was swapped (16)', (t) =>
+    fails(t, 'swap', 'IDKIT_RESTORE_UNDONE', async () => {
+      throw new Error('the power went');
+    }));
+
+  it('with its own master key where the kept .env does not open the dump (12)', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const other = await makePlatform(t);
+    await cp(join(other.dir, '.env'), join(platform.dir, '.env'));
+    const before = await fingerprint(platform.dir, isLock);
+    const keeping = options({ from: set.dir, keepEnv: true });
+    await assert.rejects(restore(await platform.load(), keeping), code('IDKIT_MASTER_KEY_WRONG'));
+    assert.deepEqual(await fingerprint(platform.dir, isLock), before);
+  });
+});
+
+describe('restore with red late checks (contract §3)', () => {
+  const red = async (t: Parameters<typeof changedSinceBackup>[0]) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const yaml = await readFile(join(platform.dir, 'idkit.yaml'), 'utf8');
+    const applications = 'applications: [{ name: orders, health: "http://127.0.0.1:9/health" }]\n';
+    await writeFile(join(platform.dir, 'idkit.yaml'), yaml.replace(/^applications:.*\n/m, '') + applications);
+    const result = await restore(await platform.load(), options({ from: set.dir }));
+    return { platform, set, result };
+  };
+
+  it('keeps the restored state, names what failed, and lets --abort take it back', async (t) => {
+    const { platform, result } = await red(t);
+    assert.equal(result.outcome, 'restored');
+    assert.deepEqual(
+      result.findings.map((finding) => finding.code),
+      ['SMOKE_FAILED'],
+    );
+    assert.deepEqual(await readState(platform.dir), NEW);
+    assert.ok(result.kept.some((path) => path.includes('.env.pre-')));
+    await (await platform.serve()).close();
+    const aborted = await restore(await platform.load(), options({ abort: true }));
+    assert.equal(aborted.outcome, 'aborted');
+    assert.deepEqual(await readState(platform.dir), OLD);
+    await assert.rejects(restore(await platform.load(), options({ abort: true })), code('IDKIT_NOT_FOUND'));
+  });
+
+  it('keeps the old state aside until the next good backup', async (t) => {
+    const { platform, result } = await red(t);
+    for (const path of result.kept) assert.ok(await findEntry(path), path);
+    await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
+    for (const path of result.kept) assert.equal(await findEntry(path), undefined, path);
+    assert.deepEqual(await readState(platform.dir), NEW);
+  });
+});
+
+describe('restore on a full disk', () => {
+  it('refuses where the side database has no room (19), the old state intact', async (t) => {
+    const { set } = await changedSinceBackup(t, ['acme']);
+    await onSmallDisk(t, '512k', async (mount) => {
+      const dir = join(mount, 'idkit');
+      await mkdir(dir);
+      initPlatform(dir, { env: {} });
+      const before = await fingerprint(dir, isLock);
+      await assert.rejects(
+        restore(await loadSettings({ dir, env: {} }), options({ from: set.dir })),
+        code('IDKIT_NO_SPACE'),
+      );
+      assert.deepEqual(await fingerprint(dir, isLock), before);
+    });
+  });
+});

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { makeSeal, SET_FILES } from '../../../src/backupset/index.ts';
+import { Secret } from '../../../src/core/index.ts';
+import {
+  backup,
+  drill,
+  listBackups,
+  type RestoreOptions,
+  restore,
+  verify,
+} from '../../../src/procedures/index.ts';
+import { fingerprint, makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
+import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
+import { spawnProcedure } from '../spawn-procedure.ts';
+import { changeDump, listAsThief, makeUnsealed } from '../tampered-set.ts';
+
+const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
+  ...procedureOptions(),
+  passphrase: PASSPHRASE,
+  env: {},
+  ...own,
+});
+/** A drill leaves its report in the root. */
+const isTrace = (path: string) => /\.lock(\.json)?$|^backups\/\.state/.test(path);
+
+type Place = Awaited<ReturnType<typeof changedSinceBackup>>;
+
+/** Renames the set's realm in its dump, which only the seal can show. */
+async function plant(set: { dir: string }): Promise<void> {
+  const seal = await readFile(join(set.dir, SET_FILES.seal)).catch(() => undefined);
+  await changeDump(set, (sql) => sql.replaceAll('Keycloak', 'Keykloak').replace('COMMIT;', ' COMMIT;'));
+  if (seal !== undefined) await writeFile(join(set.dir, SET_FILES.seal), seal);
+}
+
+describe('a set that was altered under new checksums', () => {
+  it('is 13 that names the seal, for verify, drill and restore, and nothing is touched', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await plant(set);
+    const settings = await platform.load();
+    const before = await fingerprint(platform.dir, isTrace);
+    const verified = await verify(settings, options());
+    assert.equal(verified.failure?.exitCode, 13);
+    assert.match(verified.verdict, /^damaged: /);
+    const drilled = await drill(settings, options());
+    assert.deepEqual([drilled.outcome, drilled.failure?.exitCode, drilled.phases], ['failed', 13, []]);
+    assert.ok(drilled.reportFile?.endsWith(`drill-${set.name}.json`));
+    for (const more of [{}, { dryRun: true }, { trustUnsealed: true }, { keepEnv: true }])
+      await assert.rejects(restore(settings, options({ from: set.dir, ...more })), (error) => {
+        assert.equal((error as { exitCode: number }).exitCode, 13);
+        assert.match((error as Error).message, /seal\.gpg: it does not fit checksums\.sha256/);
+        return true;
+      });
+    for (const { failure } of [verified, drilled]) assert.match(failure!.message, /seal\.gpg: /);
+    assert.deepEqual(await fingerprint(platform.dir, isTrace), before);
+  });
+
+  it('is 13, whatever its manifest says that it is now: partial, older, not sealed', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const file = join(set.dir, SET_FILES.manifest);
+    const manifest = JSON.parse(await readFile(file, 'utf8'));
+    const { sealed: _, ...older } = manifest;
+    for (const claim of [
+      { ...manifest, parts: ['config'] },
+      { ...manifest, sealed: false },
+      { ...older, formatVersion: 1 },
+      { ...manifest, database: { ...manifest.database, kind: 'postgres' } },
+    ]) {
+      await writeFile(file, JSON.stringify(claim));
+      await listAsThief(set);
+      await assert.rejects(
+        restore(await platform.load(), options({ from: set.dir })),
+        /cannot be restored: seal\.gpg: /,
+      );
+    }
+    await rm(join(set.dir, SET_FILES.seal));
+    // Without the seal its env.gpg shows it.
+    await writeFile(file, JSON.stringify({ ...older, formatVersion: 1 }));
+    await listAsThief(set);
+    await assert.rejects(
+      restore(await platform.load(), options({ from: set.dir, trustUnsealed: true })),
+      /seal\.gpg: it is missing, and env\.gpg was encrypted for the sealed set/,
+    );
+  });
+
+  it('is 13 with the seal of a thief, who does not know the passphrase', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await plant(set);
+    const { createHash } = await import('node:crypto');
+    const list = await readFile(join(set.dir, SET_FILES.checksums));
+    const sha256 = createHash('sha256').update(list).digest('hex');
+    await writeFile(
+      join(set.dir, SET_FILES.seal),
+      await makeSeal(set.name, sha256, new Secret('of a thief')),
+    );
+    const { failure } = await verify(await platform.load(), options());
+    assert.deepEqual([failure?.exitCode, /seal\.gpg/.test(failure?.message ?? '')], [13, true]);
+  });
+
+  it('is found whatever its kept verdict says', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await plant(set);
+    const { createHash } = await import('node:crypto');
+    const list = await readFile(join(set.dir, SET_FILES.checksums));
+    const kept = {
+      at: new Date().toISOString(),
+      verdict: 'good',
+      checksumsSha256: createHash('sha256').update(list).digest('hex'),
+      problems: [],
+      seal: 'holds',
+    };
+    await writeFile(join(platform.dir, 'backups/.state', `${set.name}.json`), JSON.stringify(kept));
+    await assert.rejects(restore(await platform.load(), options({ from: set.dir })), { exitCode: 13 });
+    assert.equal((await verify(await platform.load(), options())).failure?.exitCode, 13);
+  });
+});
+
+describe('a set that changes after it was verified', () => {
+  const swapAfter = async (t: Parameters<typeof changedSinceBackup>[0], step: string, name: string) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const other = { dir: join(await makeDirectory(t, 'other'), set.name) };
+    await cp(set.dir, other.dir, { recursive: true });
+    await plant(other);
+    if (name === SET_FILES.config)
+      await writeFile(
+        join(other.dir, name),
+        await readFile(join(set.dir, name)).then((bytes) => Buffer.concat([bytes, Buffer.alloc(1)])),
+      );
+    const failpoint = async (id: string) => {
+      if (id === step) await cp(join(other.dir, name), join(set.dir, name), { force: true });
+    };
+    const refused = await restore(await platform.load(), options({ from: set.dir, failpoint })).then(
+      () => assert.fail('it was loaded'),
+      (error: Error & { exitCode: number }) => error,
+    );
+    assert.equal(refused.exitCode, 13, refused.message);
+    assert.match(refused.message, new RegExp(`${name}: it is no longer what was verified`));
+    assert.deepEqual(await readState(platform.dir), OLD);
+  };
+
+  it('is 13 with the old state back: the dump, before it is loaded', (t) =>
+    swapAfter(t, 'stage', SET_FILES.dump));
+
+  it('is 13 with the old state back: the configuration, before it is unpacked', (t) =>
+    swapAfter(t, 'preflight', SET_FILES.config));
+});
+
+describe('a set without a seal', () => {
+  const unsealed = async (t: Parameters<typeof changedSinceBackup>[0]): Promise<Place> => {
+    const place = await changedSinceBackup(t);
+    await makeUnsealed(place.set);
+    return place;
+  };
+
+  it('is good, and said to be unsealed', async (t) => {
+    const { platform } = await unsealed(t);
+    const own = procedureOptions();
+    const { failure, verdict, sets } = await verify(await platform.load(), options(own));
+    assert.equal(failure, undefined);
+    assert.match(verdict, /^good: .*, unsealed$/);
+    assert.equal(sets[0]?.seal, 'unsealed');
+    assert.ok(own.told.notes.some((note) => note.includes('the set is unsealed')));
+    const listed = await listBackups(await platform.load(), procedureOptions());
+    assert.equal(listed.sets[0]?.sealed, false);
+  });
+
+  it('is a finding (3) as the newest set after a sealed one: no older idkit made it', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const fresh = await backup(settings, { ...procedureOptions(), only: ['database'] });
+    const { findings, failure } = await verify(settings, options());
+    assert.equal(failure, undefined);
+    assert.deepEqual(
+      findings.map(({ code }) => code),
+      ['SET_UNSEALED'],
+    );
+    assert.match(
+      findings[0]!.message,
+      new RegExp(`${fresh.name}, is unsealed, and ${set.name} before it is sealed`),
+    );
+    await makeUnsealed(set);
+    assert.deepEqual((await verify(settings, options())).findings, []);
+  });
+
+  it('restores (2) with --trust-unsealed alone, and what it would have brought is named', async (t) => {
+    const { platform, set } = await unsealed(t);
+    await platform.load();
+    const before = await fingerprint(platform.dir, isTrace);
+    for (const more of [{}, { dryRun: true }, { keepEnv: true }])
+      await assert.rejects(restore(await platform.load(), options({ from: set.dir, ...more })), (error) => {
+        const { exitCode, message, hints } = error as Error & { exitCode: number; hints: string[] };
+        assert.equal(exitCode, 2);
+        assert.equal((error as { code: string }).code, 'IDKIT_UNSEALED');
+        assert.match(message, /keycloak-db\.sql\.gz: a dump of sqlite with master/);
+        assert.match(message, /config\/ with 1 files/);
+        if (!('keepEnv' in more)) assert.match(message, /env\.gpg: \.env with .*IDKIT_MASTER_KEY/);
+        assert.ok(hints.some((hint) => hint.includes('--trust-unsealed')));
+        return true;
+      });
+    assert.deepEqual(await fingerprint(platform.dir, isTrace), before);
+    await restore(await platform.load(), options({ from: set.dir, trustUnsealed: true }));
+    assert.deepEqual(await readState(platform.dir), NEW);
+  });
+
+  it('is refused while the service runs, too, before that is checked', async (t) => {
+    const { platform, set } = await unsealed(t);
+    await platform.serve();
+    await assert.rejects(restore(await platform.load(), options({ from: set.dir })), {
+      code: 'IDKIT_UNSEALED',
+    });
+  });
+
+  it('is drilled with --trust-unsealed alone; verify --drill says that it is good all the same', async (t) => {
+    const { platform } = await unsealed(t);
+    const settings = await platform.load();
+    await assert.rejects(drill(settings, options()), { code: 'IDKIT_UNSEALED', exitCode: 2 });
+    const verified = await verify(settings, { ...options(), drill: true });
+    assert.equal(verified.failure?.code, 'IDKIT_UNSEALED');
+    assert.equal(verified.sets[0]?.verdict, 'good');
+    const drilled = await drill(settings, { ...options(), trustUnsealed: true });
+    assert.equal(drilled.outcome, 'passed', String(drilled.failure));
+  });
+});
+
+describe('without a passphrase', () => {
+  it('a sealed set is good and not authenticated, and restore needs one, with --keep-env as well', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const { failure, verdict, findings } = await verify(settings, procedureOptions());
+    assert.deepEqual([failure, findings], [undefined, []]);
+    assert.match(verdict, new RegExp(`^good, not authenticated: no passphrase \\(${set.name}, `));
+    assert.match(
+      (await verify(settings, { ...procedureOptions(), all: true })).verdict,
+      /^good, not authenticated: no passphrase/,
+    );
+    const { passphrase: _, ...without } = options({ from: set.dir, keepEnv: true });
+    await assert.rejects(restore(settings, without), /its seal was not checked: no passphrase is given/);
+    await restore(settings, { ...without, trustUnsealed: true });
+    assert.equal((await readState(platform.dir)).database, 'new');
+  });
+
+  it('a restore that was killed is resumed with the set that it took for good, and with no other', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    await makeUnsealed(set);
+    const killed = () =>
+      spawnProcedure([
+        'restore',
+        platform.dir,
+        '--from',
+        set.dir,
+        '--flag',
+        'trustUnsealed',
+        '--after',
+        'stage',
+      ]);
+    assert.equal((await killed()).signal, 'SIGKILL');
+    await plant(set);
+    await assert.rejects(restore(await platform.load(), options({ resume: true })), {
+      code: 'IDKIT_UNSEALED',
+    });
+    await restore(await platform.load(), options({ abort: true }));
+    assert.equal((await killed()).signal, 'SIGKILL');
+    await restore(await platform.load(), options({ resume: true }));
+    assert.deepEqual(await readState(platform.dir), NEW);
+  });
+});
+
+describe('a backup', () => {
+  it('of some parts is sealed if there is a passphrase, and unsealed without one', async (t) => {
+    const { platform } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const mirror = await makeDirectory(t, 'mirror');
+    for (const passphrase of [PASSPHRASE, undefined]) {
+      const own = { ...procedureOptions(), only: ['config'] as const, mirror };
+      const set = await backup(settings, { ...own, ...(passphrase === undefined ? {} : { passphrase }) });
+      assert.deepEqual(set.findings, []);
+      for (const dir of [set.dir, join(mirror, set.name)]) {
+        assert.equal((await readdir(dir)).includes('seal.gpg'), passphrase !== undefined);
+        const { failure, sets } = await verify(settings, { ...options(), set: dir });
+        assert.equal(failure, undefined);
+        assert.equal(sets[0]?.seal, passphrase === undefined ? 'unsealed' : 'holds');
+      }
+    }
+  });
+
+  it('that a mirror has already gets its seal there, when somebody sealed it since', async (t) => {
+    const { platform, set } = await changedSinceBackup(t);
+    const settings = await platform.load();
+    const mirror = await makeDirectory(t, 'mirror');
+    const seal = await readFile(join(set.dir, SET_FILES.seal));
+    await backup(settings, { ...procedureOptions(), only: ['config'], mirror });
+    await rm(join(mirror, set.name, SET_FILES.seal));
+    await backup(settings, { ...procedureOptions(), only: ['config'], mirror });
+    assert.deepEqual(await readFile(join(mirror, set.name, SET_FILES.seal)), seal);
+  });
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Gauge, Registry } from 'prom-client';
+import { judgeRenewals, parseRenewals } from '../../../src/procedures/status/find-renewals.ts';
+
+test('the figures of any realm are read back from the metrics as they were written', async () => {
+  const name = fc.string({ minLength: 1, unit: 'binary' });
+  const realms = fc.uniqueArray(fc.tuple(name, fc.nat(), fc.nat()), { selector: ([realm]) => realm });
+  await fc.assert(
+    fc.asyncProperty(realms, async (rows) => {
+      const registry = new Registry();
+      const labelNames = ['realm', 'outcome'] as const;
+      const gauge = new Gauge({
+        name: 'idkit_renewals_recent',
+        help: 'x',
+        labelNames,
+        registers: [registry],
+      });
+      for (const [realm, good, failed] of rows) {
+        gauge.set({ realm, outcome: 'good' }, good);
+        gauge.set({ realm, outcome: 'failed' }, failed);
+      }
+      const expected = new Map(rows.map(([realm, good, failed]) => [realm, { good, failed }]));
+      assert.deepEqual(new Map(parseRenewals(await registry.metrics())), expected);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('failed renewals above 5 % are a finding, 5 % are none (specification, Limits)', () => {
+  const judge = (good: number, failed: number) =>
+    judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [], renewals: { good, failed } }]);
+  assert.deepEqual(judge(95, 5), []);
+  assert.deepEqual(judge(0, 0), []);
+  assert.deepEqual(judgeRenewals([{ realm: 'shop', keys: [], wildcards: [], unenforced: [] }]), []);
+  assert.deepEqual(judge(94, 6), [
+    {
+      code: 'RENEWALS_FAILING',
+      message: 'realm shop: 6 of 100 renewals failed within 5 minutes (6 %, threshold 5 %)',
+    },
+  ]);
+});
