@@ -65,6 +65,7 @@ export class EmbeddedDump {
     const schemaVersion = this.#pragmas.get('user_version') ?? 0;
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
       throw badDump('its PRAGMA application_id is not that of idkit');
+    if (schemaVersion < 1) throw badDump('it has no PRAGMA user_version, which names its schema');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
     return {
