@@ -6,27 +6,6 @@ export function damaged(file: string, why: string, cause?: unknown): IdkitError 
   return new IdkitError('IDKIT_DAMAGED', `${file}: ${why}`, cause === undefined ? {} : { cause });
 }
 
-/** A fault of writing below a backup root, as an operator must hear it. */
-export function notWritable(path: string, error: unknown): IdkitError {
-  if (error instanceof IdkitError) return error;
-  const full = ['ENOSPC', 'EDQUOT'].includes(systemErrorCode(error) ?? '');
-  return new IdkitError(
-    full ? 'IDKIT_NO_SPACE' : 'IDKIT_DIRECTORY_NOT_WRITABLE',
-    full ? `no room on the disk for ${path}` : `${path} cannot be written: ${(error as Error).message}`,
-    { cause: error },
-  );
-}
-
-/** Runs something that writes; whatever the system says against it becomes an IdkitError that names `path`. */
-export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (systemErrorCode(error) === undefined) throw error;
-    throw notWritable(path, error);
-  }
-}
-
 /** Runs something that reads; whatever the system says against it becomes an IdkitError that names `path`. */
 export async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {

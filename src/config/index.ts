@@ -3,6 +3,8 @@
 // environment file; the passphrase; the master key's shape; kernel locks.
 // Must not know: what the settings are used for.
 // Start at settings.ts, then table.ts and load.ts.
+
+export { replaceFile } from '../files/index.ts';
 export { parseDuration } from './duration.ts';
 export {
   checkEnvKeys,
@@ -17,7 +19,6 @@ export { listenUrl } from './listen-url.ts';
 export { acquireLock, type Lock, type LockOptions, readLockHolder } from './lock/lock.ts';
 export { findHolders, type LockHolder } from './lock/record.ts';
 export { checkMasterKey, generateMasterKey } from './master-key.ts';
-export { nearestName } from './nearest.ts';
 export { ownDirectory, ownVersion } from './own-version.ts';
 export { findPassphrase, type PassphraseOptions, readPassphrase, withoutPassphrase } from './passphrase.ts';
 export { platformPaths, resolvePlatformDirectory } from './paths.ts';
@@ -34,5 +35,4 @@ export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } 
 export type { Application, PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
 export { type ShownSetting, showSettings } from './settings/show.ts';
 export { type SettingDoc, settingDocs } from './settings/table.ts';
-export { replaceFile } from './write-file.ts';
 export { renderDefaultYaml } from './yaml/template.ts';

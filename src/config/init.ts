@@ -1,13 +1,13 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Random, Secret, systemRandom } from '../core/index.ts';
+import { createFile, writeFault } from '../files/index.ts';
 import { renderPlatformFiles } from './compose/files.ts';
 import { renderEnvValue } from './environment/file.ts';
 import { GENERATED_MARK } from './environment/write.ts';
 import { checkMasterKey, generateMasterKey } from './master-key.ts';
 import { platformPaths } from './paths.ts';
 import type { PlatformPaths } from './settings/settings.ts';
-import { createFile, notWritable } from './write-file.ts';
 import { renderDefaultYaml } from './yaml/template.ts';
 
 /** What `initPlatform` did. Paths are absolute. */
@@ -56,7 +56,7 @@ export function initPlatform(
   const platform = runtime === 'compose' ? renderPlatformFiles({ service, proxy }) : undefined;
   const yaml = renderDefaultYaml(runtime, service, platform?.settings);
   // The secrets come first: a directory with idkit.yaml counts as made.
-  const env = createFile(paths.env, secrets.text, 0o600);
+  const env = createFile(paths.env, secrets.text);
   note(paths.env, env);
   for (const [name, text] of platform?.files ?? []) {
     const file = join(dir, name);
@@ -117,6 +117,6 @@ function createDirectory(path: string, mode: number): void {
     mkdirSync(path, { recursive: true, mode });
     chmodSync(path, mode);
   } catch (error) {
-    throw notWritable(path, error);
+    throw writeFault(path, error);
   }
 }

@@ -11,6 +11,8 @@ export {
   type ExitCode,
 } from './catalogue.ts';
 export { IdkitError, systemErrorCode } from './errors.ts';
+export { decodeJsonObject, isJsonObject, type JsonObject, jsonFields, parseJsonObject } from './json.ts';
+export { nearestName } from './nearest-name.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
 export { Secret } from './secret.ts';
 export { threadModule } from './thread-module.ts';

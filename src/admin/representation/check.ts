@@ -1,4 +1,5 @@
-import { nearestName, RepresentationFault } from './fault.ts';
+import { nearestName } from '../../core/index.ts';
+import { RepresentationFault } from './fault.ts';
 import { FIELDS, type Kind, type RepresentationName } from './fields.ts';
 import type { Json } from './json.ts';
 

@@ -1,6 +1,7 @@
+import { nearestName } from '../../core/index.ts';
 import type { ClientScope, Group, Role } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import { nearestName, RepresentationFault } from './fault.ts';
+import { RepresentationFault } from './fault.ts';
 import { type Json, strings } from './json.ts';
 
 /** The names of one realm's records, by which representations refer to each other. */

@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, type FileHandle, mkdir, open, rm, symlink, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemErrorCode } from '../../core/index.ts';
+import { syncDirectory, writeFault } from '../../files/index.ts';
 import type { ArchiveEntry, SetHandle, WorkOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { notWritable } from '../faults.ts';
+
 import { gunzip } from '../gzip/gunzip.ts';
-import { syncDirectory } from '../sync.ts';
 import { type EntrySink, readArchive } from './reader.ts';
 import { badArchive, type CheckedEntry } from './rules.ts';
 
@@ -71,7 +71,7 @@ export async function extractConfigArchive(
     return entries;
   } catch (error) {
     if (made) await rm(dir, { recursive: true, force: true });
-    throw systemErrorCode(error) === undefined ? error : notWritable(dir, error);
+    throw systemErrorCode(error) === undefined ? error : writeFault(dir, error);
   }
 }
 
@@ -115,11 +115,11 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   const directories = entries.filter((entry) => entry.type === 'directory').toReversed();
   for (const entry of directories) {
     const path = join(dir, entry.path);
-    await syncDirectory(path);
+    syncDirectory(path);
     await utimes(path, time(entry), time(entry));
     if ((entry.mode & 0o700) !== 0o700) await chmod(path, entry.mode);
   }
-  await syncDirectory(dir);
+  syncDirectory(dir);
 }
 
 /** As a date: Node.js takes a negative number for "now". */

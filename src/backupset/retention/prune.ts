@@ -1,15 +1,15 @@
 import { lstat, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { syncDirectory, writing } from '../../files/index.ts';
 import type { ListedSet, Manifest, PrunableSet, PruneStep, SetHandle } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { writing } from '../faults.ts';
+
 import { CHECKSUMS_MAX_BYTES, parseChecksums } from '../set/checksums.ts';
 import { openSet } from '../set/handle.ts';
 import { listSets, trashName } from '../set/list-sets.ts';
 import { MANIFEST_MAX_BYTES, parseManifest } from '../set/manifest.ts';
 import { parseSetName } from '../set/names.ts';
-import { syncDirectory } from '../sync.ts';
 import { findVerdict, removeVerdict } from '../verify/kept-verdicts.ts';
 
 const DAY_MILLISECONDS = 86_400_000;
@@ -109,7 +109,7 @@ export async function deleteSet(root: string, name: string): Promise<void> {
   await writing(dir, async () => {
     await rm(trash, { recursive: true, force: true });
     await rename(dir, trash);
-    await syncDirectory(root);
+    syncDirectory(root);
     await rm(trash, { recursive: true, force: true });
   });
   await removeVerdict(root, name);

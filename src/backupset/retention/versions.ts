@@ -3,15 +3,15 @@ import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { IdkitError, type Secret } from '../../core/index.ts';
+import { replaceFile, syncDirectory, writing } from '../../files/index.ts';
 import { ARCHIVE_MAX_BYTES } from '../archive/rules.ts';
 import type { VersionResult } from '../contract.ts';
-import { damaged, writing } from '../faults.ts';
+import { damaged } from '../faults.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { decryptEnvironment, LONGEST_MESSAGE } from '../openpgp/environment.ts';
 import { renderChecksums } from '../set/checksums.ts';
 import { parseSetName } from '../set/names.ts';
 import { readRegular, streamRegular } from '../set/regular-file.ts';
-import { replaceFile, syncDirectory } from '../sync.ts';
 
 /** One checksum line. */
 const LONGEST_LINE = 1024;
@@ -122,9 +122,9 @@ async function copyVersion(from: string, to: string, sha256: string): Promise<vo
     await rm(draft, { force: true });
     throw damaged(from, 'it is no longer what was written: something changed it meanwhile');
   }
-  await replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
+  replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
   await rename(draft, to);
-  await syncDirectory(join(to, '..'));
+  syncDirectory(join(to, '..'));
 }
 
 async function removeOld(component: Component, keep: number): Promise<string[]> {
@@ -135,7 +135,7 @@ async function removeOld(component: Component, keep: number): Promise<string[]> 
     await rm(join(component.dir, `${name}.sha256`), { force: true });
     removed.push(join(component.dir, name));
   }
-  if (removed.length > 0) await syncDirectory(component.dir);
+  if (removed.length > 0) syncDirectory(component.dir);
   return removed;
 }
 

@@ -3,11 +3,11 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
+import { syncDirectory, writing } from '../../files/index.ts';
 import type { FileDigest, SetFileWriter, SetWriter, Verdict, VerifySetOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { writing } from '../faults.ts';
+
 import { makeSeal } from '../openpgp/seal.ts';
-import { syncDirectory } from '../sync.ts';
 import { verifySet } from '../verify/verify-set.ts';
 import { renderChecksums } from './checksums.ts';
 import { openDirectory } from './handle.ts';
@@ -125,10 +125,10 @@ class PartialSet implements SetWriter {
     const final = join(this.#root, this.name);
     if (await exists(final)) throw new IdkitError('IDKIT_FAILED', `${final} is there already`);
     await writing(final, async () => {
-      await syncDirectory(this.dir);
+      syncDirectory(this.dir);
       await rename(this.dir, final);
       this.#state = 'published';
-      await syncDirectory(this.#root);
+      syncDirectory(this.#root);
     });
     return final;
   }

@@ -3,12 +3,12 @@ import { mkdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { IdkitError } from '../../core/index.ts';
+import { replaceFile, writing } from '../../files/index.ts';
 import type { KeptVerdict } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { writing } from '../faults.ts';
+
 import { CHECKSUMS_MAX_BYTES } from '../set/checksums.ts';
 import { readRegular } from '../set/regular-file.ts';
-import { replaceFile } from '../sync.ts';
 
 const STATE_DIRECTORY = '.state';
 
@@ -42,7 +42,7 @@ export async function findVerdict(root: string, name: string): Promise<KeptVerdi
 export async function putVerdict(root: string, name: string, verdict: KeptVerdict): Promise<void> {
   const file = stateFile(root, name);
   await writing(file, () => mkdir(join(root, STATE_DIRECTORY), { recursive: true, mode: 0o700 }));
-  await replaceFile(file, `${JSON.stringify(verdict, null, 2)}\n`);
+  replaceFile(file, `${JSON.stringify(verdict, null, 2)}\n`);
 }
 
 /** Forgets a verdict; harmless where none is kept. */

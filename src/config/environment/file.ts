@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { IdkitError } from '../../core/index.ts';
-import { nearestName } from '../nearest.ts';
+import { IdkitError, nearestName } from '../../core/index.ts';
 import { OTHER_VARIABLES, PASSPHRASE_VARIABLES, settingDocs } from '../settings/table.ts';
 
 /** Values of an environment file by key, in the order of the file. */

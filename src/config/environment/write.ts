@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
-import { replaceFile } from '../write-file.ts';
+import { replaceFile } from '../../files/index.ts';
 import { parseEnvFile, readEnvFile, renderEnvValue } from './file.ts';
 
 /**
@@ -23,7 +23,7 @@ export function writeEnvironmentValue(file: string, key: string, value: Secret |
   if (text !== null && parseEnvFile(after, file).get(key) !== text) {
     throw new IdkitError('IDKIT_SETTING', `${key} cannot be written to ${file}`);
   }
-  replaceFile(target, after, 0o600);
+  replaceFile(target, after);
 }
 
 /** A link to the environment file stays a link. */

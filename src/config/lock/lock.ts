@@ -4,7 +4,8 @@ import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { writeFault } from '../../files/index.ts';
 import {
   findHolders,
   holderOf,
@@ -57,7 +58,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     await writeRecord(file, { ...holder, owner });
   } catch (cause) {
     database.close();
-    throw notWritable(path, cause);
+    throw lockFault(path, cause);
   }
   let released = false;
   return {
@@ -124,7 +125,7 @@ function tryTake(path: string, mode: LockOptions['mode'], readOnly: boolean): Da
   } catch (error) {
     database?.close();
     if (isBusy(error)) return undefined;
-    throw notWritable(path, error);
+    throw lockFault(path, error);
   }
 }
 
@@ -133,9 +134,11 @@ function isBusy(error: unknown): boolean {
   return code !== undefined && (code & 0xff) === 5;
 }
 
-function notWritable(path: string, cause: unknown): IdkitError {
-  if (cause instanceof IdkitError) return cause;
-  if (systemErrorCode(cause) === 'ENOSPC')
-    return new IdkitError('IDKIT_NO_SPACE', `no room for the lock ${path}`, { cause });
-  return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `the lock ${path} cannot be written`, { cause });
+/** SQLite reports most faults of the file with codes of its own. */
+function lockFault(path: string, error: unknown): IdkitError {
+  const fault = writeFault(`the lock ${path}`, error);
+  if (fault instanceof IdkitError) return fault;
+  return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `the lock ${path} cannot be written`, {
+    cause: error,
+  });
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { YAMLMap } from 'yaml';
-import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import { nearestName } from '../nearest.ts';
+import { IdkitError, nearestName, systemErrorCode } from '../../core/index.ts';
 import { settingDocs } from '../settings/table.ts';
 
 /** A value of idkit.yaml with its place. */

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { systemErrorCode } from '../core/index.ts';
+import { isMissing, writeFault } from './system-errors.ts';
+
+// The calls block until the disk has the bytes. They are for small files: settings, journals, records, verdicts.
+
+/** The default mode: only the owner reads and writes the file. */
+const OWNER_ONLY = 0o600;
+
+/**
+ * Replaces a file as a whole, or creates it. A reader sees the old content or the new content, also after a crash.
+ *
+ * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE; the old content then stays
+ */
+export function replaceFile(file: string, content: string | Uint8Array, mode = OWNER_ONLY): void {
+  publish(file, content, mode, (draft) => renameSync(draft, file));
+}
+
+/**
+ * Creates a file whose whole content appears at once. An existing file of any kind stays as it is.
+ *
+ * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
+ */
+export function createFile(
+  file: string,
+  content: string | Uint8Array,
+  mode = OWNER_ONLY,
+): 'created' | 'kept' {
+  let outcome: 'created' | 'kept' = 'created';
+  publish(file, content, mode, (draft) => {
+    try {
+      linkSync(draft, file);
+    } catch (error) {
+      if (systemErrorCode(error) !== 'EEXIST') throw error;
+      outcome = 'kept';
+    }
+  });
+  return outcome;
+}
+
+function publish(
+  file: string,
+  content: string | Uint8Array,
+  mode: number,
+  put: (draft: string) => void,
+): void {
+  const draft = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}.partial`);
+  try {
+    writeDraft(draft, content, mode);
+    put(draft);
+    syncDirectory(dirname(file));
+  } catch (error) {
+    throw writeFault(file, error);
+  } finally {
+    if (findEntry(draft) !== undefined) rmSync(draft);
+  }
+}
+
+function writeDraft(draft: string, content: string | Uint8Array, mode: number): void {
+  const descriptor = openSync(draft, 'wx', mode);
+  try {
+    writeFileSync(descriptor, content);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Makes the entries that were created, renamed or removed in a directory survive a crash. */
+export function syncDirectory(dir: string): void {
+  syncFile(dir);
+}
+
+/** Writes what the system still holds of a file to the disk. */
+export function syncFile(file: string): void {
+  const descriptor = openSync(file, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Returns what is at a path itself, without following a link, or undefined if nothing is there. */
+export function findEntry(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createFile, findEntry, replaceFile, syncDirectory, writing } from '../../src/files/index.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'idkit-files-'));
+});
+
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test('replaces a file as a whole and leaves no draft behind', () => {
+  const file = join(dir, 'a');
+  writeFileSync(file, 'the old content, which is longer', { mode: 0o644 });
+  replaceFile(file, 'new');
+  assert.equal(readFileSync(file, 'utf8'), 'new');
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(dir), ['a']);
+});
+
+test('replaces a link itself, never the file that it leads to', () => {
+  writeFileSync(join(dir, 'target'), 'old');
+  symlinkSync('target', join(dir, 'link'));
+  replaceFile(join(dir, 'link'), 'new');
+  assert.equal(readFileSync(join(dir, 'target'), 'utf8'), 'old');
+  assert.equal(readFileSync(join(dir, 'link'), 'utf8'), 'new');
+});
+
+test('creates a file with the given mode, and keeps one that exists', () => {
+  const file = join(dir, 'a');
+  assert.equal(createFile(file, 'first', 0o640), 'created');
+  assert.equal(createFile(file, 'second', 0o600), 'kept');
+  assert.equal(readFileSync(file, 'utf8'), 'first');
+  assert.equal(statSync(file).mode & 0o777, 0o640);
+  assert.deepEqual(readdirSync(dir), ['a']);
+});
+
+test('reports a directory in the place of the file as IDKIT_DIRECTORY_NOT_WRITABLE and names the path', () => {
+  const file = join(dir, 'a');
+  mkdirSync(file);
+  assert.throws(() => replaceFile(file, 'x'), {
+    code: 'IDKIT_DIRECTORY_NOT_WRITABLE',
+    message: /\/a cannot be/,
+  });
+  assert.deepEqual(readdirSync(dir), ['a'], 'no draft is left');
+});
+
+test('reports a file on the way to the path as IDKIT_DIRECTORY_NOT_WRITABLE', () => {
+  writeFileSync(join(dir, 'a'), '');
+  assert.throws(() => createFile(join(dir, 'a', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
+  assert.throws(() => replaceFile(join(dir, 'none', 'b'), 'x'), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
+});
+
+test('reports a full disk as IDKIT_NO_SPACE', async () => {
+  await assert.rejects(
+    writing('/dev/full', () => writeFileSync('/dev/full', 'x')),
+    { code: 'IDKIT_NO_SPACE', message: 'no room on the disk to write /dev/full' },
+  );
+});
+
+test('passes an abort and a programming error on unchanged', async () => {
+  const abort = AbortSignal.abort().reason;
+  await assert.rejects(
+    writing('x', () => Promise.reject(abort)),
+    (error) => error === abort,
+  );
+  await assert.rejects(
+    writing('x', () => readFileSync('a\0b')),
+    { code: 'ERR_INVALID_ARG_VALUE' },
+  );
+});
+
+test('finds what is at a path itself, and nothing below a file', () => {
+  symlinkSync('nowhere', join(dir, 'link'));
+  writeFileSync(join(dir, 'file'), '');
+  assert.equal(findEntry(join(dir, 'link'))?.isSymbolicLink(), true);
+  assert.equal(findEntry(join(dir, 'none')), undefined);
+  assert.equal(findEntry(join(dir, 'file', 'below')), undefined);
+  syncDirectory(dir);
+});
