@@ -1,47 +1,31 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { ownVersion } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
+import { CliCommand } from './cli-command.ts';
 import type { Runner } from './command.ts';
-import { examples } from './flags.ts';
-
-/** Every command by its first word, in the order of the help, with the module that holds its flags. */
-const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, run: Runner) => void>>> = {
-  init: async () => (await import('./commands/init.ts')).addInit,
-  serve: async () => (await import('./commands/serve.ts')).addServe,
-  up: async () => (await import('./commands/up-down.ts')).addUp,
-  down: async () => (await import('./commands/up-down.ts')).addDown,
-  backup: async () => (await import('./commands/backup.ts')).addBackup,
-  verify: async () => (await import('./commands/verify.ts')).addVerify,
-  restore: async () => (await import('./commands/restore.ts')).addRestore,
-  drill: async () => (await import('./commands/drill.ts')).addDrill,
-  smoke: async () => (await import('./commands/smoke.ts')).addSmoke,
-  admin: async () => (await import('./commands/admin/admin.ts')).addAdmin,
-  backups: async () => (await import('./commands/backups.ts')).addBackups,
-  'master-key': async () => (await import('./commands/master-key.ts')).addMasterKey,
-  'recover-admin': async () => (await import('./commands/recover-admin.ts')).addRecoverAdmin,
-  schedule: async () => (await import('./commands/schedule.ts')).addSchedule,
-  status: async () => (await import('./commands/status.ts')).addStatus,
-  config: async () => (await import('./commands/config.ts')).addConfig,
-  completion: async () => (await import('./commands/completion.ts')).addCompletion,
-  help: async () => (await import('./commands/help.ts')).addHelp,
-};
+import { COMMANDS, type CommandRow } from './commands/table.ts';
 
 /** Commands that show all the others. */
 const NEEDS_ALL = ['help', 'completion'];
 
+/** What `buildProgram` can be given. */
+export interface ProgramOptions {
+  /** Receives the text of the help and of the version. */
+  show?: (text: string) => void;
+  /** If its first word names a command, only the module of that command is loaded. Default: all modules are. */
+  argv?: readonly string[];
+  commands?: readonly CommandRow[];
+}
+
 /**
- * The command line of contract §3. Command modules hold only flags; what does the work is imported when a command
- * runs, so that `--version` and `--help` answer at once.
- *
- * @param show gets help and version text
- * @param argv where its first word is a command, just that one is there; every command otherwise
+ * Builds the command line. The modules of commands hold only flags. What does the work is imported when a command
+ * runs, so that `--version` and `--help` answer quickly.
  */
 export async function buildProgram(
   run: Runner,
-  show: (text: string) => void = () => {},
-  argv: readonly string[] = [],
-): Promise<Command> {
-  const program = new Command('idkit')
+  { show = () => {}, argv = [], commands = COMMANDS }: ProgramOptions = {},
+): Promise<CliCommand> {
+  const program = new CliCommand('idkit')
     .description('Token service compatible with Keycloak 26, and the procedures that keep it safe.')
     .version(ownVersion(), '--version', 'print the version')
     .helpOption('--help', 'show help')
@@ -57,37 +41,34 @@ export async function buildProgram(
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
-    .option('--dir <dir>', 'platform directory (IDKIT_DIR, else . with idkit.yaml, else ./idkit)')
-    .option('--json', 'newline-delimited JSON on stdout; the last line is the result')
-    .option('--quiet', 'no progress and notes; results, errors and findings stay')
-    .option('--verbose', 'more detail, and a stack with errors')
-    .option('--no-color', 'no colours (NO_COLOR is honoured too)')
-    .option('--no-progress', 'no spinner on a terminal')
+    .option('--dir <dir>', 'the platform directory (IDKIT_DIR, else . with idkit.yaml, else ./idkit)')
+    .option('--json', 'print newline-delimited JSON on stdout; the last line is the result')
+    .option('--quiet', 'print no progress and no notes; results, errors and findings are still printed')
+    .option('--verbose', 'print more detail, and a stack trace with errors')
+    .option('--no-color', 'print without colours (so does NO_COLOR)')
+    .option('--no-progress', 'print no spinner on a terminal')
     .addOption(new Option('--timeout <seconds>', 'give up after this many seconds').argParser(parseTimeout))
-    .option('--yes', 'answer yes where a command asks')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit serve', 'a platform in ./idkit, served on http://127.0.0.1:8080'],
-        ['idkit backup', 'a whole set below idkit/backups'],
-        ['idkit help restore', 'one command with its flags and examples'],
-      ]),
-    );
+    .option('--yes', 'answer yes to every question')
+    .examples([
+      ['idkit serve', 'a platform in ./idkit, served on http://127.0.0.1:8080'],
+      ['idkit backup', 'a complete backup set below idkit/backups'],
+      ['idkit help restore', 'one command with its flags and examples'],
+      ['idkit help --all', 'the reference of all commands'],
+    ]);
 
-  const [first = ''] = argv;
-  const names = first in COMMANDS && !NEEDS_ALL.includes(first) ? [first] : Object.keys(COMMANDS);
-  for (const name of names) (await COMMANDS[name]!())(program, run);
+  const only = NEEDS_ALL.includes(argv[0] ?? '') ? undefined : commands.find(({ name }) => name === argv[0]);
+  for (const row of only === undefined ? commands : [only]) (await row.load())(program, run);
   for (const command of allCommands(program)) guardOptions(command.helpCommand(false));
   return program;
 }
 
 /** The program and every command below it. */
-function allCommands(command: Command): readonly Command[] {
+function allCommands(command: CliCommand): readonly CliCommand[] {
   return [command, ...command.commands.flatMap(allCommands)];
 }
 
-/** The known command that a command line names, in words; empty where it names none. */
-export function commandPath(program: Command, argv: readonly string[]): string {
+/** Returns the known command that a command line names, in words, or an empty string if it names none. */
+export function commandPath(program: CliCommand, argv: readonly string[]): string {
   const names: string[] = [];
   let at = program;
   for (let index = 0; index < argv.length; index++) {
@@ -106,8 +87,8 @@ export function commandPath(program: Command, argv: readonly string[]): string {
   return names.join(' ');
 }
 
-/** A flag with a value may stand once, and its value is never empty (contract §3: bad input is named). */
-function guardOptions(command: Command): void {
+/** Refuses a flag whose value is empty, and a flag with one value that is given twice. */
+function guardOptions(command: CliCommand): void {
   const seen = new Set<string>();
   for (const option of command.options) {
     if (!option.required) continue;

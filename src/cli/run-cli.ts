@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { type ExitCode, IdkitError } from '../core/index.ts';
 import type { GlobalFlags, Outcome, Runner } from './command.ts';
+import { COMMANDS, type CommandRow } from './commands/table.ts';
 import { openContext } from './context.ts';
 import { exitCodeOf, toIdkitError } from './exit.ts';
 import { openJsonOutput } from './output/json-output.ts';
@@ -20,8 +21,12 @@ export interface CliIo {
   interrupt: AbortController;
 }
 
-/** Runs one command line from flags to exit code. Never throws. */
-export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCode> {
+/** Runs one command line and returns its exit code. Never throws. */
+export async function runCli(
+  argv: readonly string[],
+  io: CliIo,
+  commands: readonly CommandRow[] = COMMANDS,
+): Promise<ExitCode> {
   const shown: string[] = [];
   let output: Output | undefined;
   let outcome: Outcome = {};
@@ -38,7 +43,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
       outcome = await work(openContext(globals, io, output), command.opts(), args);
     };
 
-  const program = await buildProgram(run, (text) => shown.push(text), argv);
+  const program = await buildProgram(run, { show: (text) => shown.push(text), argv, commands });
   let error: IdkitError | undefined;
   try {
     await program.parseAsync([...argv], { from: 'user' });

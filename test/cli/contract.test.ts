@@ -56,7 +56,7 @@ const COMMANDS: Record<string, readonly string[]> = {
   'completion bash': [],
   'completion zsh': [],
   'completion fish': [],
-  help: [],
+  help: ['--all'],
 };
 
 const GLOBAL_FLAGS = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { runCli } from '../../src/cli/index.ts';
+import { type CommandRow, runCli } from '../../src/cli/index.ts';
 
 /** What a run left behind. */
 export interface Ran {
@@ -25,6 +25,8 @@ interface RunOptions {
   /** stdout goes to a file all the same. */
   redirected?: boolean;
   interrupt?: AbortController;
+  /** Default: the commands of idkit. */
+  commands?: readonly CommandRow[];
   /** Hears each piece of stdout and stderr as it is written. */
   onOutput?: (text: string) => void;
 }
@@ -46,7 +48,7 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     Object.assign(stdout.stream, { isTTY: options.redirected !== true });
     if (options.stdin !== undefined) (stdin as PassThrough).write(options.stdin);
   }
-  const code = await runCli(argv, {
+  const io = {
     terminal: {
       stdin,
       stdout: stdout.stream,
@@ -56,7 +58,8 @@ export async function run(argv: readonly string[], options: RunOptions = {}): Pr
     env: options.env ?? {},
     cwd: options.cwd ?? '/',
     interrupt: options.interrupt ?? new AbortController(),
-  });
+  };
+  const code = await runCli(argv, io, options.commands);
   const json = () =>
     stdout
       .text()

@@ -1,13 +1,14 @@
 import { getPriority, setPriority } from 'node:os';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { BackupPart } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { baseUrlFlag, examples, given, textFlag } from '../flags.ts';
+import { baseUrlFlag, given, textFlag } from '../flags.ts';
 import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 
 /** `idkit backup` */
-export function addBackup(program: Command, run: Runner): void {
+export function addBackup(program: CliCommand, run: Runner): void {
   program
     .command('backup')
     .description('the ordered backup procedure; the last line on stdout is the new directory')
@@ -16,14 +17,11 @@ export function addBackup(program: Command, run: Runner): void {
     .option('--mirror <target>', 'copy the root to a directory, or to [user@]host:path by rsync')
     .addOption(new Option('--only <parts>', 'just these parts: database,realms,config,env'))
     .option('--base-url <url>', 'where the service is found')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit backup', 'a whole set below backups/; the passphrase is asked for'],
-        ['IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/pass idkit backup --quiet', 'for cron'],
-        ['idkit backup --only config,env', 'the parts that change seldom'],
-      ]),
-    )
+    .examples([
+      ['idkit backup', 'a whole set below backups/; the passphrase is asked for'],
+      ['IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/pass idkit backup --quiet', 'for cron'],
+      ['idkit backup --only config,env', 'the parts that change seldom'],
+    ])
     .action(run(backUp));
 }
 

@@ -1,29 +1,26 @@
-import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { BackupEntry } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { examples, given, textFlag } from '../flags.ts';
+import { given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
 
 /** `idkit backups list|prune` */
-export function addBackups(program: Command, run: Runner): void {
+export function addBackups(program: CliCommand, run: Runner): void {
   const backups = program
     .command('backups')
     .description('what backup sets there are')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit backups list', 'how old, how big, verified when'],
-        ['idkit backups prune --dry-run', 'what would go, and why'],
-      ]),
-    );
+    .examples([
+      ['idkit backups list', 'how old, how big, verified when'],
+      ['idkit backups prune --dry-run', 'what would go, and why'],
+    ]);
   backups
     .command('list')
     .description('the sets of the backup root: how old, how big, verified when')
     .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
-    .addHelpText('after', examples([['idkit backups list --json', 'for a program']]))
+    .examples([['idkit backups list --json', 'for a program']])
     .action(run(listSets));
   backups
     .command('prune')
@@ -31,13 +28,10 @@ export function addBackups(program: Command, run: Runner): void {
     .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
     .option('--keep-days <days>', 'delete sets older than this (default 7)')
     .option('--dry-run', 'say what would be deleted, delete nothing')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit backups prune --dry-run', 'what would go, and why'],
-        ['idkit backups prune --keep-days 30 --yes', 'without a question'],
-      ]),
-    )
+    .examples([
+      ['idkit backups prune --dry-run', 'what would go, and why'],
+      ['idkit backups prune --keep-days 30 --yes', 'without a question'],
+    ])
     .action(run(pruneSets));
 }
 

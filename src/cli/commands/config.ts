@@ -1,17 +1,16 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { examples } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 
 /** `idkit config show` */
-export function addConfig(program: Command, run: Runner): void {
+export function addConfig(program: CliCommand, run: Runner): void {
   program
     .command('config')
     .description('the effective settings')
-    .addHelpText('after', examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']]))
+    .examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']])
     .command('show')
     .description('each effective setting with where it came from, secrets hidden')
-    .addHelpText('after', examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']]))
+    .examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();

@@ -1,23 +1,20 @@
-import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { examples, given } from '../flags.ts';
+import { given } from '../flags.ts';
 
 /** `idkit drill [DIR]` */
-export function addDrill(program: Command, run: Runner): void {
+export function addDrill(program: CliCommand, run: Runner): void {
   program
     .command('drill')
     .argument('[dir]', 'the set; the newest that can be restored unless told')
     .description('a whole test restore in an isolated place that never touches the platform; a report')
     .option('--keep', 'leave the isolated platform directory and name it')
     .option('--trust-unsealed', 'take a set without a seal as it is')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit drill', 'restore the newest set somewhere else and test it'],
-        ['idkit drill backups/20261101_020000 --keep', 'one set; look around afterwards'],
-      ]),
-    )
+    .examples([
+      ['idkit drill', 'restore the newest set somewhere else and test it'],
+      ['idkit drill backups/20261101_020000 --keep', 'one set; look around afterwards'],
+    ])
     .action(
       run(async (context, flags, [set]) => {
         if (set === '')

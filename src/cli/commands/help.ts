@@ -1,27 +1,48 @@
-import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
-import type { Runner } from '../command.ts';
+import type { CliCommand } from '../cli-command.ts';
+import type { Flags, Outcome, Runner } from '../command.ts';
 
 /** `idkit help [COMMAND…]` */
-export function addHelp(program: Command, run: Runner): void {
+export function addHelp(program: CliCommand, run: Runner): void {
   program
     .command('help')
-    .argument('[command...]', 'a command in words, such as admin user create')
-    .description('show help for a command')
+    .argument('[command...]', 'the words of a command, such as admin user create')
+    .description('show the help of a command, or the reference of all commands')
+    .option('--all', 'print the reference of all commands: arguments, flags, examples and exit codes')
+    .examples([
+      ['idkit help restore', 'one command'],
+      ['idkit help --all', 'all commands'],
+      ['idkit help --all --json', 'all commands, for a program'],
+    ])
     .action(
-      run(async (_context, _flags, [words]) => {
-        let at = program;
-        for (const word of (words ?? []) as unknown as string[]) {
-          const next = at.commands.find((other) => other.name() === word || other.aliases().includes(word));
-          if (next === undefined) {
-            throw new IdkitError('IDKIT_USAGE', `there is no command ${JSON.stringify(word)}`, {
-              hints: ['idkit help lists the commands'],
-            });
-          }
-          at = next;
-        }
-        at.outputHelp();
-        return {};
-      }),
+      run(async (_context, flags, [words]) => showHelp(program, flags, (words ?? []) as readonly string[])),
     );
+}
+
+async function showHelp(program: CliCommand, flags: Flags, words: readonly string[]): Promise<Outcome> {
+  if (flags['all'] === true) return showReference(program, words);
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((other) => other.name() === word || other.aliases().includes(word));
+    if (next === undefined) {
+      throw new IdkitError('IDKIT_USAGE', `the command ${JSON.stringify(word)} does not exist`, {
+        hints: ['idkit help lists the commands'],
+      });
+    }
+    command = next;
+  }
+  command.outputHelp();
+  return {};
+}
+
+async function showReference(program: CliCommand, words: readonly string[]): Promise<Outcome> {
+  if (words.length > 0) {
+    throw new IdkitError('IDKIT_USAGE', '--all shows every command, so it takes no command', {
+      hints: [`idkit help ${words.join(' ')} shows one command`],
+    });
+  }
+  const { readReference } = await import('../reference/reference.ts');
+  const { renderReferenceText } = await import('../reference/text.ts');
+  const reference = readReference(program);
+  return { data: { reference }, text: renderReferenceText(reference) };
 }

@@ -1,13 +1,13 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { IdkitError } from '../../core/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Runner } from '../command.ts';
-import { examples } from '../flags.ts';
 
 /** The proxies whose configuration idkit writes. */
 const PROXIES = ['caddy', 'nginx'] as const;
 
 /** `idkit init` */
-export function addInit(program: Command, run: Runner): void {
+export function addInit(program: CliCommand, run: Runner): void {
   program
     .command('init')
     .description('write a platform directory; files only, and never over one that exists')
@@ -19,14 +19,11 @@ export function addInit(program: Command, run: Runner): void {
     .addOption(
       new Option('--service <kind>', 'which token service').choices(['idkit', 'keycloak']).default('idkit'),
     )
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit init', 'a platform directory ./idkit with generated secrets in .env'],
-        ['idkit init --dir /srv/idkit', 'the same in another place'],
-        ['idkit init --runtime compose', 'for Docker or Podman: compose.yaml, a proxy, an application too'],
-      ]),
-    )
+    .examples([
+      ['idkit init', 'a platform directory ./idkit with generated secrets in .env'],
+      ['idkit init --dir /srv/idkit', 'the same in another place'],
+      ['idkit init --runtime compose', 'for Docker or Podman: compose.yaml, a proxy, an application too'],
+    ])
     .action(
       run(async (context, flags) => {
         const { initPlatform, resolvePlatformDirectory } = await import('../../config/index.ts');

@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { examples, given } from '../flags.ts';
+import { given } from '../flags.ts';
 
 /** `idkit master-key rotate` */
-export function addMasterKey(program: Command, run: Runner): void {
+export function addMasterKey(program: CliCommand, run: Runner): void {
   program
     .command('master-key')
     .description('the key that encrypts secrets at rest')
-    .addHelpText('after', examples([['idkit master-key rotate', 'may be killed and run again']]))
+    .examples([['idkit master-key rotate', 'may be killed and run again']])
     .command('rotate')
     .description('a new master key: writes .env, seals every secret anew; serve must be stopped')
-    .addHelpText('after', examples([['idkit master-key rotate', 'may be killed and run again']]))
+    .examples([['idkit master-key rotate', 'may be killed and run again']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();

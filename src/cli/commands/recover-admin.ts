@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { checkName, examples, given, textFlag } from '../flags.ts';
+import { checkName, given, textFlag } from '../flags.ts';
 
 /** `idkit recover-admin` */
-export function addRecoverAdmin(program: Command, run: Runner): void {
+export function addRecoverAdmin(program: CliCommand, run: Runner): void {
   program
     .command('recover-admin')
     .description(
       'every administrator locked out: make or reset one directly in the store; serve must be stopped',
     )
     .option('--username <name>', 'the administrator (default: the one of .env)')
-    .addHelpText('after', examples([['idkit recover-admin', 'prints the new password once']]))
+    .examples([['idkit recover-admin', 'prints the new password once']])
     .action(
       run(async (context, flags) => {
         const username = textFlag(flags, 'username');

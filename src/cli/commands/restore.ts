@@ -1,15 +1,15 @@
-import type { Command } from 'commander';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ChecklistRow, RestorePlan, RestoreResult } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { examples, given, textFlag } from '../flags.ts';
+import { given, textFlag } from '../flags.ts';
 import { printable } from '../output/output.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
 
 /** `idkit restore` */
-export function addRestore(program: Command, run: Runner): void {
+export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
     .description('the ordered restore procedure; on failure the old state is back')
@@ -25,18 +25,15 @@ export function addRestore(program: Command, run: Runner): void {
     )
     .option('--in-place', 'Postgres with little room: empty the live database first; nothing leads back then')
     .option('--confirm <name>', 'with --in-place: the name of the database that is emptied')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit restore --from backups/20261101_020000', 'asks once all checks have passed'],
-        ['idkit restore --from backups/20261101_020000 --dry-run', 'what it would do'],
-        ['idkit restore --resume', 'after a power cut'],
-        [
-          'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
-          'on Postgres, without room for a second database',
-        ],
-      ]),
-    )
+    .examples([
+      ['idkit restore --from backups/20261101_020000', 'asks once all checks have passed'],
+      ['idkit restore --from backups/20261101_020000 --dry-run', 'what it would do'],
+      ['idkit restore --resume', 'after a power cut'],
+      [
+        'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
+        'on Postgres, without room for a second database',
+      ],
+    ])
     .action(run(restoreSet));
 }
 

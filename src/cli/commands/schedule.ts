@@ -1,20 +1,17 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { examples } from '../flags.ts';
 
 /** `idkit schedule` */
-export function addSchedule(program: Command, run: Runner): void {
+export function addSchedule(program: CliCommand, run: Runner): void {
   program
     .command('schedule')
     .description("print the timers of the specification's Limits table")
     .addOption(new Option('--format <kind>', 'what for').choices(['cron', 'systemd']).default('cron'))
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit schedule >> /etc/cron.d/idkit', 'cron lines'],
-        ['idkit schedule --format systemd', 'unit and timer files'],
-      ]),
-    )
+    .examples([
+      ['idkit schedule >> /etc/cron.d/idkit', 'cron lines'],
+      ['idkit schedule --format systemd', 'unit and timer files'],
+    ])
     .action(
       run(async (context, flags) => {
         const settings = await context.loadPlatform();

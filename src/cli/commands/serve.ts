@@ -1,14 +1,14 @@
-import type { Command } from 'commander';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { OpenedLog, RunningService, WorkerLink } from '../../runtime/open.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
-import { baseUrlFlag, examples, given, textFlag, wholeNumber } from '../flags.ts';
+import { baseUrlFlag, given, textFlag, wholeNumber } from '../flags.ts';
 import { oneLine } from '../output/output.ts';
 
 /** `idkit serve` */
-export function addServe(program: Command, run: Runner): void {
+export function addServe(program: CliCommand, run: Runner): void {
   program
     .command('serve')
     .description('run the token service in the foreground; makes the platform directory where there is none')
@@ -24,15 +24,12 @@ export function addServe(program: Command, run: Runner): void {
     )
     .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
     .option('--new-secrets', 'realm files: new random secrets for masks and placeholders without a value')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
-        ['idkit serve --port 9443 --tls-cert cert.pem --tls-key key.pem', 'https'],
-        ['idkit serve --base-url https://login.example.org', 'behind a proxy (trustedProxies in idkit.yaml)'],
-        ['idkit serve --database postgres://idkit@db/idkit --workers 4', 'four processes on Postgres'],
-      ]),
-    )
+    .examples([
+      ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
+      ['idkit serve --port 9443 --tls-cert cert.pem --tls-key key.pem', 'https'],
+      ['idkit serve --base-url https://login.example.org', 'behind a proxy (trustedProxies in idkit.yaml)'],
+      ['idkit serve --database postgres://idkit@db/idkit --workers 4', 'four processes on Postgres'],
+    ])
     .action(run(serve));
 }
 

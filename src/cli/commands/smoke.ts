@@ -1,12 +1,12 @@
-import type { Command } from 'commander';
 import { IdkitError } from '../../core/index.ts';
 import type { SmokeCheck } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { baseUrlFlag, checkName, examples, given, textFlag } from '../flags.ts';
+import { baseUrlFlag, checkName, given, textFlag } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 
 /** `idkit smoke`, also `smoke-test` */
-export function addSmoke(program: Command, run: Runner): void {
+export function addSmoke(program: CliCommand, run: Runner): void {
   program
     .command('smoke')
     .alias('smoke-test')
@@ -15,14 +15,11 @@ export function addSmoke(program: Command, run: Runner): void {
     .option('--realm <name...>', 'just these realms')
     .option('--deep', 'also present a used refresh token and see it refused')
     .option('--junit <file>', 'write the checks as JUnit XML')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit smoke', 'every check that applies'],
-        ['idkit smoke --deep --junit smoke.xml', 'for a CI server'],
-        ['idkit smoke --base-url https://login.example.org --realm acme', 'credentials from the environment'],
-      ]),
-    )
+    .examples([
+      ['idkit smoke', 'every check that applies'],
+      ['idkit smoke --deep --junit smoke.xml', 'for a CI server'],
+      ['idkit smoke --base-url https://login.example.org --realm acme', 'credentials from the environment'],
+    ])
     .action(run(smokeTest));
 }
 

@@ -1,16 +1,16 @@
-import type { Command } from 'commander';
 import type { StatusReport } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { Runner } from '../command.ts';
-import { examples, given } from '../flags.ts';
+import { given } from '../flags.ts';
 import { renderPairs } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 
 /** `idkit status` */
-export function addStatus(program: Command, run: Runner): void {
+export function addStatus(program: CliCommand, run: Runner): void {
   program
     .command('status')
     .description('one screen: components, health, versions, last backup, last verify, key ages')
-    .addHelpText('after', examples([['idkit status --json', 'for a monitor']]))
+    .examples([['idkit status --json', 'for a monitor']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();

@@ -1,27 +1,24 @@
-import type { Command } from 'commander';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { PartsResult } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Outcome, Runner } from '../command.ts';
 import { directoryMissing } from '../context.ts';
-import { examples, given } from '../flags.ts';
+import { given } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 
 /** `idkit up` */
-export function addUp(program: Command, run: Runner): void {
+export function addUp(program: CliCommand, run: Runner): void {
   program
     .command('up')
     .description('start the containers in order, waiting for each: database, service, proxy, applications')
-    .addHelpText(
-      'after',
-      examples([
-        [
-          'idkit up',
-          'after idkit init --runtime compose, and after a change of compose.yaml, .env or idkit.yaml',
-        ],
-        ['idkit up --timeout 60', 'what is not up by then is named with the end of its log'],
-      ]),
-    )
+    .examples([
+      [
+        'idkit up',
+        'after idkit init --runtime compose, and after a change of compose.yaml, .env or idkit.yaml',
+      ],
+      ['idkit up --timeout 60', 'what is not up by then is named with the end of its log'],
+    ])
     .action(
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'up');
@@ -34,11 +31,11 @@ export function addUp(program: Command, run: Runner): void {
 }
 
 /** `idkit down` */
-export function addDown(program: Command, run: Runner): void {
+export function addDown(program: CliCommand, run: Runner): void {
   program
     .command('down')
     .description('stop the containers in the opposite order and remove them; the volumes with the data stay')
-    .addHelpText('after', examples([['idkit down', 'idkit up brings everything back']]))
+    .examples([['idkit down', 'idkit up brings everything back']])
     .action(
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'down');

@@ -1,13 +1,13 @@
-import type { Command } from 'commander';
 import type { Secret } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { SetVerdict } from '../../procedures/index.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { examples, given, textFlag } from '../flags.ts';
+import { given, textFlag } from '../flags.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 
 /** `idkit verify [DIR]` */
-export function addVerify(program: Command, run: Runner): void {
+export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
     .argument('[dir]', 'one set by its directory')
@@ -17,14 +17,11 @@ export function addVerify(program: Command, run: Runner): void {
     .option('--all', 'every set of the root')
     .option('--max-age <duration>', 'a finding when the newest set is older: 26h, 7d')
     .option('--drill', 'also restore the set in isolation')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit verify', 'the newest set of the platform'],
-        ['idkit verify --max-age 26h --quiet', 'for cron: exit 3 when the newest set is too old'],
-        ['idkit verify /mnt/backups/20261101_020000', 'one set; needs no platform directory'],
-      ]),
-    )
+    .examples([
+      ['idkit verify', 'the newest set of the platform'],
+      ['idkit verify --max-age 26h --quiet', 'for cron: exit 3 when the newest set is too old'],
+      ['idkit verify /mnt/backups/20261101_020000', 'one set; needs no platform directory'],
+    ])
     .action(run((context, flags, [set]) => verifySets(context, flags, set)));
 }
 

@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { IdkitError, type Secret } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
-import { examples, textFlag } from '../../flags.ts';
+import { textFlag } from '../../flags.ts';
 import { renderPairs, renderTable } from '../../output/render-table.ts';
 import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
 import { type ApiRecord, apiPath, asRecords, getClient } from './lookup.ts';
@@ -9,13 +9,13 @@ import { type ApiRecord, apiPath, asRecords, getClient } from './lookup.ts';
 const CLIENT = { name: 'the client id', flag: '--client-id' };
 
 /** `idkit admin client list|create` */
-export function addClientCommands(admin: Command, run: Runner): void {
+export function addClientCommands(admin: CliCommand, run: Runner): void {
   const client = admin
     .command('client')
     .description('clients of a realm')
-    .addHelpText('after', examples([['idkit admin client list --realm acme', 'ids and kinds']]));
+    .examples([['idkit admin client list --realm acme', 'ids and kinds']]);
   withAdminFlags(client.command('list').description('every client'), { realm: true })
-    .addHelpText('after', examples([['idkit admin client list --realm acme', 'ids and kinds']]))
+    .examples([['idkit admin client list --realm acme', 'ids and kinds']])
     .action(run(listClients));
   withAdminFlags(
     client
@@ -28,20 +28,17 @@ export function addClientCommands(admin: Command, run: Runner): void {
     .option('--public', 'an interactive public client: code flow with PKCE')
     .option('--redirect-uri <uri...>', 'where a login may come back to (public clients)')
     .option('--direct-grants', 'allow the password grant')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
-        [
-          'idkit admin client create idkit-smoke',
-          'on Keycloak: with IDKIT_SMOKE_CLIENT_SECRET of .env, for smoke',
-        ],
-        [
-          'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
-          'a web application',
-        ],
-      ]),
-    )
+    .examples([
+      ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
+      [
+        'idkit admin client create idkit-smoke',
+        'on Keycloak: with IDKIT_SMOKE_CLIENT_SECRET of .env, for smoke',
+      ],
+      [
+        'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
+        'a web application',
+      ],
+    ])
     .action(run((context, flags, [name]) => createClient(context, flags, name)));
 }
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import type { AdminClient } from '../../../client/index.ts';
 import type { Settings } from '../../../config/index.ts';
 import { IdkitError, Secret } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags } from '../../command.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../../flags.ts';
 import { ask } from '../../terminal.ts';
 
 /** The flags that every command below `admin` has. */
-export function withAdminFlags(command: Command, options: { realm: boolean }): Command {
+export function withAdminFlags(command: CliCommand, options: { realm: boolean }): CliCommand {
   if (options.realm) command.option('--realm <name>', 'the realm', 'master');
   return command.option('--base-url <url>', 'the service; needs no platform directory');
 }

@@ -1,48 +1,45 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
 import { IdkitError } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
-import { examples, textFlag } from '../../flags.ts';
+import { textFlag } from '../../flags.ts';
 import { renderPairs, renderTable } from '../../output/render-table.ts';
 import { connect, nameArgument, withAdminFlags } from './connect.ts';
 
 const REALM = { name: 'the realm', flag: '--realm' };
 
 /** `idkit admin realm list|get|create|export` */
-export function addRealmCommands(admin: Command, run: Runner): void {
+export function addRealmCommands(admin: CliCommand, run: Runner): void {
   const realm = admin
     .command('realm')
     .description('realms')
-    .addHelpText('after', examples([['idkit admin realm list', 'names and states']]));
+    .examples([['idkit admin realm list', 'names and states']]);
   withAdminFlags(realm.command('list').description('every realm'), { realm: false })
-    .addHelpText('after', examples([['idkit admin realm list', 'names and states']]))
+    .examples([['idkit admin realm list', 'names and states']])
     .action(run(listRealms));
   withAdminFlags(realm.command('get').argument('[realm]').description('the main settings of a realm'), {
     realm: false,
   })
     .option('--realm <name>', 'the realm')
-    .addHelpText('after', examples([['idkit admin realm get acme', 'its settings in short']]))
+    .examples([['idkit admin realm get acme', 'its settings in short']])
     .action(run((context, flags, [name]) => getRealm(context, flags, name)));
   withAdminFlags(realm.command('create').argument('[realm]').description('make a realm, enabled'), {
     realm: false,
   })
     .option('--realm <name>', 'the realm')
     .option('--file <file>', 'a realm representation as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit admin realm create acme', 'with the defaults of a fresh realm'],
-        ['idkit admin realm create --file acme-realm.json', 'from an export'],
-      ]),
-    )
+    .examples([
+      ['idkit admin realm create acme', 'with the defaults of a fresh realm'],
+      ['idkit admin realm create --file acme-realm.json', 'from an export'],
+    ])
     .action(run((context, flags, [name]) => createRealm(context, flags, name)));
   withAdminFlags(
     realm.command('export').argument('[realm]').description('the realm representation as JSON on stdout'),
     { realm: false },
   )
     .option('--realm <name>', 'the realm')
-    .addHelpText('after', examples([['idkit admin realm export acme > realm-acme.json', 'without users']]))
+    .examples([['idkit admin realm export acme > realm-acme.json', 'without users']])
     .action(run((context, flags, [name]) => exportRealm(context, flags, name)));
 }
 

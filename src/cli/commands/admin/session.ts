@@ -1,21 +1,21 @@
-import type { Command } from 'commander';
 import type { AdminClient } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
-import { checkName, examples, textFlag } from '../../flags.ts';
+import { checkName, textFlag } from '../../flags.ts';
 import { renderTable } from '../../output/render-table.ts';
 import { connect, realmFlag, withAdminFlags } from './connect.ts';
 import { type ApiRecord, apiPath, asRecords, getUser, listUsers } from './lookup.ts';
 
 /** `idkit admin session list|revoke` */
-export function addSessionCommands(admin: Command, run: Runner): void {
+export function addSessionCommands(admin: CliCommand, run: Runner): void {
   const session = admin
     .command('session')
     .description('user sessions of a realm')
-    .addHelpText('after', examples([['idkit admin session list --realm acme --username alice', 'one user']]));
+    .examples([['idkit admin session list --realm acme --username alice', 'one user']]);
   withAdminFlags(session.command('list').description('sessions, of one user or of all'), { realm: true })
     .option('--username <name>', 'just this user')
-    .addHelpText('after', examples([['idkit admin session list --realm acme --username alice', 'one user']]))
+    .examples([['idkit admin session list --realm acme --username alice', 'one user']])
     .action(run(listSessions));
   withAdminFlags(
     session
@@ -25,13 +25,10 @@ export function addSessionCommands(admin: Command, run: Runner): void {
     { realm: true },
   )
     .option('--username <name>', 'every session of this user')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit admin session revoke --realm acme 0d0c3a1e-…', 'one session'],
-        ['idkit admin session revoke --realm acme --username alice', 'all of a user'],
-      ]),
-    )
+    .examples([
+      ['idkit admin session revoke --realm acme 0d0c3a1e-…', 'one session'],
+      ['idkit admin session revoke --realm acme --username alice', 'all of a user'],
+    ])
     .action(run((context, flags, [id]) => revokeSession(context, flags, id)));
 }
 

@@ -1,30 +1,24 @@
-import type { Command } from 'commander';
 import { IdkitError, Secret } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
-import { checkName, examples, given, textFlag } from '../../flags.ts';
+import { checkName, given, textFlag } from '../../flags.ts';
 import { ask, readFirstLine } from '../../terminal.ts';
 import { connect, withAdminFlags } from './connect.ts';
 import { apiPath, getClient } from './lookup.ts';
 
 /** `idkit admin token revoke` */
-export function addTokenCommands(admin: Command, run: Runner): void {
+export function addTokenCommands(admin: CliCommand, run: Runner): void {
   const token = admin
     .command('token')
     .description('tokens')
-    .addHelpText(
-      'after',
-      examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]),
-    );
+    .examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]);
   withAdminFlags(
     token.command('revoke').description("revoke the token on stdin, with its own client's credentials"),
     { realm: false },
   )
     .option('--realm <name>', 'the realm (default: the issuer in the token)')
     .option('--client-id <id>', 'the client (default: the one in the token)')
-    .addHelpText(
-      'after',
-      examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]),
-    )
+    .examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']])
     .action(run(revoke));
 }
 

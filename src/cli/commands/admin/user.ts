@@ -1,7 +1,7 @@
-import type { Command } from 'commander';
 import { IdkitError, Secret } from '../../../core/index.ts';
+import type { CliCommand } from '../../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../../command.ts';
-import { examples, given, textFlag, wholeNumber } from '../../flags.ts';
+import { given, textFlag, wholeNumber } from '../../flags.ts';
 import { renderTable } from '../../output/render-table.ts';
 import { ask, readFirstLine } from '../../terminal.ts';
 import { connect, nameArgument, realmFlag, withAdminFlags } from './connect.ts';
@@ -10,18 +10,18 @@ import { apiPath, getUser, listUsers } from './lookup.ts';
 const USER = { name: 'the user', flag: '--username' };
 
 /** `idkit admin user count|list|create|set-password` */
-export function addUserCommands(admin: Command, run: Runner): void {
+export function addUserCommands(admin: CliCommand, run: Runner): void {
   const user = admin
     .command('user')
     .description('users of a realm')
-    .addHelpText('after', examples([['idkit admin user count --realm acme', 'a number']]));
+    .examples([['idkit admin user count --realm acme', 'a number']]);
   withAdminFlags(user.command('count').description('how many, without service accounts'), { realm: true })
-    .addHelpText('after', examples([['idkit admin user count --realm acme', 'a number']]))
+    .examples([['idkit admin user count --realm acme', 'a number']])
     .action(run(countUsers));
   withAdminFlags(user.command('list').description('users by name'), { realm: true })
     .option('--search <text>', 'user name, e-mail or name begins with this; *text* anywhere')
     .option('--max <number>', 'at most this many')
-    .addHelpText('after', examples([['idkit admin user list --realm acme --search ali', 'by prefix']]))
+    .examples([['idkit admin user list --realm acme --search ali', 'by prefix']])
     .action(run(showUsers));
   withAdminFlags(user.command('create').argument('[username]').description('make a user, enabled'), {
     realm: true,
@@ -32,13 +32,10 @@ export function addUserCommands(admin: Command, run: Runner): void {
     .option('--last-name <name>', 'last name')
     .option('--password', `set a password too: ${NEW_PASSWORD_VARIABLE}, a prompt, or stdin`)
     .option('--temporary', 'the password must be changed at the first login')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit admin user create alice --realm acme --password', 'asks for the password'],
-        ['idkit admin user create bob --realm acme --email bob@example.org', 'without a password'],
-      ]),
-    )
+    .examples([
+      ['idkit admin user create alice --realm acme --password', 'asks for the password'],
+      ['idkit admin user create bob --realm acme --email bob@example.org', 'without a password'],
+    ])
     .action(run((context, flags, [name]) => createUser(context, flags, name)));
   withAdminFlags(
     user
@@ -49,13 +46,10 @@ export function addUserCommands(admin: Command, run: Runner): void {
   )
     .option('--username <name>', 'the user')
     .option('--temporary', 'it must be changed at the next login')
-    .addHelpText(
-      'after',
-      examples([
-        ['idkit admin user set-password alice --realm acme', 'asks on the terminal'],
-        ['pass show alice | idkit admin user set-password alice --realm acme', 'first line of stdin'],
-      ]),
-    )
+    .examples([
+      ['idkit admin user set-password alice --realm acme', 'asks on the terminal'],
+      ['pass show alice | idkit admin user set-password alice --realm acme', 'first line of stdin'],
+    ])
     .action(run((context, flags, [name]) => setPassword(context, flags, name)));
 }
 

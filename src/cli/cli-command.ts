@@ -1,0 +1,29 @@
+import { Command } from 'commander';
+
+/** A command line to copy, and what it does. */
+export type Example = readonly [commandLine: string, does: string];
+
+/** A commander command that keeps its examples as data, so that the help, the reference and the man pages share them. */
+export class CliCommand extends Command {
+  /** `createCommand` makes every one of them. */
+  declare readonly commands: readonly CliCommand[];
+  exampleRows: readonly Example[] = [];
+
+  override createCommand(name?: string): CliCommand {
+    return new CliCommand(name);
+  }
+
+  /** Adds examples to the end of the help. */
+  examples(rows: readonly Example[]): this {
+    this.exampleRows = rows;
+    const width = Math.max(...rows.map(([commandLine]) => commandLine.length));
+    const lines = rows.map(([commandLine, does]) => `  ${commandLine.padEnd(width)}  ${does}`);
+    return this.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
+
+  /** The commands directly below this one that the help lists. */
+  visibleCommands(): readonly CliCommand[] {
+    const visible = new Set<Command>(this.createHelp().visibleCommands(this));
+    return this.commands.filter((command) => visible.has(command));
+  }
+}

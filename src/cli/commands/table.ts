@@ -1,0 +1,32 @@
+import type { CliCommand } from '../cli-command.ts';
+import type { Runner } from '../command.ts';
+
+/** A command of the first level. A new command is one file in this folder and one row below. */
+export interface CommandRow {
+  /** The first word after `idkit`. */
+  name: string;
+  /** Imports the module of the command; the function adds the command and its flags to the program. */
+  load(): Promise<(program: CliCommand, run: Runner) => void>;
+}
+
+/** Every command, in the order of the help and of the reference. */
+export const COMMANDS: readonly CommandRow[] = [
+  { name: 'init', load: async () => (await import('./init.ts')).addInit },
+  { name: 'serve', load: async () => (await import('./serve.ts')).addServe },
+  { name: 'up', load: async () => (await import('./up-down.ts')).addUp },
+  { name: 'down', load: async () => (await import('./up-down.ts')).addDown },
+  { name: 'backup', load: async () => (await import('./backup.ts')).addBackup },
+  { name: 'verify', load: async () => (await import('./verify.ts')).addVerify },
+  { name: 'restore', load: async () => (await import('./restore.ts')).addRestore },
+  { name: 'drill', load: async () => (await import('./drill.ts')).addDrill },
+  { name: 'smoke', load: async () => (await import('./smoke.ts')).addSmoke },
+  { name: 'admin', load: async () => (await import('./admin/admin.ts')).addAdmin },
+  { name: 'backups', load: async () => (await import('./backups.ts')).addBackups },
+  { name: 'master-key', load: async () => (await import('./master-key.ts')).addMasterKey },
+  { name: 'recover-admin', load: async () => (await import('./recover-admin.ts')).addRecoverAdmin },
+  { name: 'schedule', load: async () => (await import('./schedule.ts')).addSchedule },
+  { name: 'status', load: async () => (await import('./status.ts')).addStatus },
+  { name: 'config', load: async () => (await import('./config.ts')).addConfig },
+  { name: 'completion', load: async () => (await import('./completion.ts')).addCompletion },
+  { name: 'help', load: async () => (await import('./help.ts')).addHelp },
+];
