@@ -15,9 +15,9 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 
 const THREADS = [
   'src/store/sqlite/writer/writer-thread.ts',
-  'src/store/sqlite/reader-thread.ts',
-  'src/store/sqlite/checkpoint-thread.ts',
-  'src/store/sqlite/check-thread.ts',
+  'src/store/sqlite/reader/reader-thread.ts',
+  'src/store/sqlite/writer/checkpoint-thread.ts',
+  'src/store/sqlite/check/check-thread.ts',
   'src/store/sqlite/dump/dump-thread.ts',
   'src/store/sqlite/load/load-thread.ts',
   'src/crypto/password-thread.ts',

@@ -9,27 +9,21 @@ import {
   systemClock,
   systemRandom,
 } from '../core/index.ts';
-import type { Store } from './contract.ts';
-import type { PostgresLocation } from './postgres/open-postgres.ts';
-import type { PostgresLock } from './postgres/service-lock.ts';
-import type { Wire, WireOptions } from './postgres/wire.ts';
+import type { PostgresLocation } from '../postgres/index.ts';
+import type { Store } from './contract/index.ts';
 import { openKeyring } from './sealing/keyring.ts';
 import { checkMasterKeys } from './sealing/proofs.ts';
 import { mapFault } from './sqlite/faults.ts';
 import { inspectFile } from './sqlite/file.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { prepareForWriting } from './sqlite/prepare-file.ts';
 import { resealAll } from './sqlite/reseal.ts';
+import { prepareForWriting } from './sqlite/schema-state.ts';
 
-export { CLOSED_COMMENT, SERVICE_LOCK } from './postgres/advisory.ts';
-export type { PostgresLocation } from './postgres/open-postgres.ts';
-export type { PostgresLock } from './postgres/service-lock.ts';
-export type { Wire, WireOptions } from './postgres/wire.ts';
-export { checkSqlite } from './sqlite/check.ts';
-export { checkSqliteDump, type DumpFacts } from './sqlite/check-dump.ts';
+export type { PostgresLocation } from '../postgres/index.ts';
+export { SCHEMA_VERSION } from './migrations/index.ts';
+export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/check.ts';
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
-export { SCHEMA_VERSION } from './sqlite/migrations/index.ts';
 
 /** How to open a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {
@@ -77,22 +71,6 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Takes the lock of services of a database on a connection of its own: each serve holds it shared, by every one of its
- * connections, and whoever changes the whole database holds it exclusively (contract §3, "Locks").
- *
- * @throws IDKIT_LOCKED that names the holders as `pg_stat_activity` does, IDKIT_UNREACHABLE, IDKIT_CREDENTIALS,
- *   IDKIT_NOT_FOUND, IDKIT_SETTING
- */
-export async function lockPostgres(
-  location: PostgresLocation,
-  mode: 'shared' | 'exclusive',
-): Promise<PostgresLock> {
-  const { connectionsTo } = await import('./postgres/open-postgres.ts');
-  const { holdLock } = await import('./postgres/service-lock.ts');
-  return holdLock(connectionsTo(location, { holdsLock: false }), mode);
-}
-
-/**
  * Seals every secret with `to` in small transactions. May be killed at any point and run again with the same keys;
  * until it is finished a store needs both. The caller holds the database's lock.
  *
@@ -133,14 +111,4 @@ async function rotateInFile(
   } finally {
     if (database?.isOpen) database.close();
   }
-}
-
-/**
- * As `openWire` of the Postgres driver, which is loaded at the first call: a service on SQLite never loads it.
- *
- * @throws as `openWire` does
- */
-export async function openWire(options: WireOptions): Promise<Wire> {
-  const wire = await import('./postgres/wire.ts');
-  return wire.openWire(options);
 }

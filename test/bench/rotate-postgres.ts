@@ -8,7 +8,7 @@ import { Pool } from 'pg';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 
 const [mode, url = '', seconds = '1'] = process.argv.slice(2);
 const password = process.env['IDKIT_DATABASE_PASSWORD'] ?? '';

@@ -15,7 +15,7 @@ test('the turn of a replica that is stopped in the middle of it is given to anot
   if (Number(version!['n']) < 140_000) return t.skip('Postgres 13 has no idle_session_timeout');
   const { url } = await makeDatabase(server);
   const store = await openOn(t, server, url);
-  const program = new URL('../store/hold-turn.ts', import.meta.url).pathname;
+  const program = new URL('../store/postgres/hold-turn.ts', import.meta.url).pathname;
   const frozen = spawn(process.execPath, [program, url, server.password, masterKey.reveal(), 'guesses'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

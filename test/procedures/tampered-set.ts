@@ -13,8 +13,8 @@ import {
   SET_FILES,
 } from '../../src/backupset/index.ts';
 import type { Secret } from '../../src/core/index.ts';
+import { MIGRATIONS } from '../../src/store/migrations/index.ts';
 import { dumpSqlite } from '../../src/store/open.ts';
-import { MIGRATIONS } from '../../src/store/sqlite/migrations/index.ts';
 import { PASSPHRASE } from './platform.ts';
 
 /** A set on the disk. */
@@ -115,7 +115,7 @@ export async function makeNewer(set: Place, version: number): Promise<void> {
 /** Makes the dump one of the first schema: what later ones added is taken out again. */
 export async function makeOlder(set: Place): Promise<void> {
   const first = new DatabaseSync(':memory:');
-  first.exec(MIGRATIONS[0]!);
+  first.exec(MIGRATIONS[0]!.sqlite);
   const known = new Set(
     first
       .prepare('SELECT name FROM sqlite_schema')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aFamily, aSession, START } from '../conformance/records.ts';
-import { begin } from '../conformance/suite.ts';
+import { aFamily, aSession, START } from '../conformance/store/records.ts';
+import { begin } from '../conformance/store/suite.ts';
 import { makeDatabase, openOn, runSql } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 

@@ -3,8 +3,8 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seconds } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
-import { aCode, aFamily, anAuthenticationSession, aSession, hash } from '../conformance/records.ts';
-import { begin } from '../conformance/suite.ts';
+import { aCode, aFamily, anAuthenticationSession, aSession, hash } from '../conformance/store/records.ts';
+import { begin } from '../conformance/store/suite.ts';
 import { makeDatabase, openOn } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 

@@ -9,9 +9,9 @@ import { after, type TestContext, test } from 'node:test';
 import { connect as connectTls, TLSSocket } from 'node:tls';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { IdkitError, Secret } from '../../src/core/index.ts';
+import { lockPostgres } from '../../src/postgres/index.ts';
 import { openContext } from '../../src/runtime/postgres/database.ts';
 import { openLocalPrograms } from '../../src/runtime/postgres/local-programs.ts';
-import { lockPostgres } from '../../src/store/open.ts';
 import { makeCertificate } from '../conformance/oidc/certificate.ts';
 import { freePort } from '../free-port.ts';
 import {

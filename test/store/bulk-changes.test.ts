@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aRealm, aUser } from '../conformance/records.ts';
+import { aRealm, aUser } from '../conformance/store/records.ts';
 import { waitUntil } from '../wait-until.ts';
 import { makeDatabase, openOn, runSql } from './databases.ts';
 import { missingPostgres, startPostgres } from './postgres-server.ts';

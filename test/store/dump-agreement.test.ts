@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { createDumpInspector } from '../../src/backupset/index.ts';
 import { IdkitError } from '../../src/core/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite } from '../../src/store/open.ts';
-import { aClient, aRealm, aUser } from '../conformance/records.ts';
+import { aClient, aRealm, aUser } from '../conformance/store/records.ts';
 import { inPieces } from './dumps.ts';
 import { newStore } from './files.ts';
 

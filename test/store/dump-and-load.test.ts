@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
 import { END_LINE } from '../../src/store/sqlite/dump/write-dump.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
 import {
   aClient,
   aCode,
@@ -17,7 +17,7 @@ import {
   aSession,
   aUser,
   START,
-} from '../conformance/records.ts';
+} from '../conformance/store/records.ts';
 import { contents, dumpDirectly, inPieces } from './dumps.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 

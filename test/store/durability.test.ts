@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { systemErrorCode } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
 /** The load takes well under a second; a machine that is busy otherwise may need far longer. */

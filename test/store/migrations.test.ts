@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import type { Secret } from '../../src/core/index.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/migrations/index.ts';
 import { checkSqlite, dumpSqlite, loadSqlite, openStore } from '../../src/store/open.ts';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/migrations/index.ts';
-import { migrate } from '../../src/store/sqlite/prepare-file.ts';
-import { aClient, aClientScope, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { migrate } from '../../src/store/sqlite/schema-state.ts';
+import { aClient, aClientScope, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 import { unread } from './as-read.ts';
 import { newDirectory, newStore } from './files.ts';
 
@@ -40,7 +40,7 @@ async function olderDatabase(
     PRAGMA user_version = 1;
   `);
   const first = new DatabaseSync(':memory:');
-  first.exec(MIGRATIONS[0]!);
+  first.exec(MIGRATIONS[0]!.sqlite);
   assert.deepEqual(schemaOf(database), schemaOf(first));
   first.close();
   database.close();

@@ -8,10 +8,10 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { Secret } from '../../src/core/index.ts';
 import { openStore, rotateMasterKey } from '../../src/store/open.ts';
+import { renderCompiledQueries } from '../../src/store/queries/compile.ts';
+import { COMPILED_QUERIES } from '../../src/store/queries/compiled/sqlite.ts';
 import { compileAll } from '../../src/store/queries/index.ts';
-import { renderCompiledQueries } from '../../src/store/sqlite/compile-queries.ts';
-import { COMPILED_QUERIES } from '../../src/store/sqlite/compiled-queries.ts';
-import { aClient, aCredential, aFamily, aRealm, aSession, aUser } from '../conformance/records.ts';
+import { aClient, aCredential, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
 /** Names, bytes and times of a directory's files. */
@@ -183,7 +183,7 @@ test('a master key rotation that was cut off needs both keys and is finished by 
 
 test('the compiled queries are those of the Kysely sources, and Postgres has all that SQLite has', async () => {
   for (const dialect of ['sqlite', 'postgres'] as const) {
-    const file = new URL(`../../src/store/${dialect}/compiled-queries.ts`, import.meta.url);
+    const file = new URL(`../../src/store/queries/compiled/${dialect}.ts`, import.meta.url);
     assert.equal(await readFile(file, 'utf8'), renderCompiledQueries(dialect));
   }
   const known = new Set(Object.keys(compileAll('postgres')));

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { Secret } from '../../src/core/index.ts';
 import { openStore } from '../../src/store/open.ts';
-import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/records.ts';
+import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/store/records.ts';
 
 const [, , file, key] = process.argv;
 const store = await openStore({ file: file!, masterKey: new Secret(key!) });

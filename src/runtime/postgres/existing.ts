@@ -1,5 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
-import { CLOSED_COMMENT } from '../../store/open.ts';
+import { CLOSED_COMMENT } from '../../postgres/index.ts';
 import type { PostgresContext } from './context.ts';
 import type { JsonRow, QueryOptions } from './psql.ts';
 import { literal } from './quote.ts';

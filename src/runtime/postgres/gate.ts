@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import { lockPostgres, type PostgresLocation, type PostgresLock } from '../../store/open.ts';
+import { lockPostgres, type PostgresLocation, type PostgresLock } from '../../postgres/index.ts';
 
 /** What a restore is called among those at work on the server; `checkUnused` knows it by this name. */
 export const RESTORE_NAME = `idkit restore ${hostname()} ${process.pid}`.slice(0, 63);

@@ -1,6 +1,6 @@
 import { parsePostgresUrl, type Settings } from '../../config/index.ts';
 import { IdkitError, type Random, type Secret } from '../../core/index.ts';
-import type { PostgresLocation } from '../../store/open.ts';
+import type { PostgresLocation } from '../../postgres/index.ts';
 import type { DatabaseHalf, GateSign } from '../contract.ts';
 import { openStoreWork, type StoreWork } from '../embedded/store-work.ts';
 import { guardVersion } from '../keycloak/guard-version.ts';

@@ -1,4 +1,4 @@
-import type { Wire } from '../../store/open.ts';
+import type { Wire } from '../../postgres/index.ts';
 
 /** Codes in the place of a protocol's version (PostgreSQL documentation, 55.7): what a client asks before its start. */
 const ASKS_FOR_ENCRYPTION = [80_877_103, 80_877_104];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { PostgresAddress } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import { openWire, type Wire } from '../../store/open.ts';
+import { openWire, type Wire } from '../../postgres/index.ts';
 import { makeRelayDirectory } from './relay-directory.ts';
 import { readFirstMessage, renderRefusal, renderWelcome } from './relay-messages.ts';
 

@@ -1,5 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
-import { SERVICE_LOCK } from '../../store/open.ts';
+import { SERVICE_LOCK } from '../../postgres/index.ts';
 import type { PostgresContext } from './context.ts';
 import { queryBeside } from './existing.ts';
 import { RESTORE_NAME } from './gate.ts';

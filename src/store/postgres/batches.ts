@@ -1,4 +1,4 @@
-import { isUnreachable } from './faults.ts';
+import { isUnreachable } from '../../postgres/index.ts';
 
 interface Waiting<In, Out> {
   input: In;

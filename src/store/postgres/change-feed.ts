@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError } from '../../core/index.ts';
+import type { Connections } from '../../postgres/driver.ts';
+import { ADVISORY, endInTime, POOLER_HINT } from '../../postgres/index.ts';
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
-import { ADVISORY } from './advisory.ts';
-import type { Connections } from './connections.ts';
-import { POOLER_HINT } from './faults.ts';
-import { endInTime } from './primary.ts';
 import type { SharedClock } from './shared-clock.ts';
 
 /** Milliseconds between looks for what no notification told; with the answer's way well under a second. */

@@ -1,31 +1,14 @@
-import { hostname } from 'node:os';
-import { parsePostgresUrl } from '../../config/index.ts';
+import type { Client } from 'pg';
 import { type Clock, IdkitError, type Random, type Secret, uuid } from '../../core/index.ts';
+import { connectionsTo, type Lane, patienceOf } from '../../postgres/driver.ts';
+import { mapFault, type PostgresLocation } from '../../postgres/index.ts';
+import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { type Keyring, openKeyring } from '../sealing/keyring.ts';
 import { ChangeFeed } from './change-feed.ts';
-import { Connections, type ConnectionsOptions } from './connections.ts';
-import { mapFault } from './faults.ts';
-import { MIGRATIONS } from './migrations/index.ts';
-import { readPoolSizes } from './pool-size.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { resealAll } from './reseal.ts';
 import { checkServer, migrate, readKeyState, readSchemaVersion } from './schema-state.ts';
 import { SharedClock } from './shared-clock.ts';
-
-/** Milliseconds for which an opening waits for its server, where the address has no `connect_timeout`. */
-const PATIENCE_MS = 5_000;
-
-/** Where a Postgres database is. */
-export interface PostgresLocation {
-  /** As `parsePostgresUrl` takes it. */
-  url: string;
-  /** Goes before one in the address and before the password file. */
-  password?: Secret | undefined;
-  /** What the server's administrator sees; default: `idkit HOST PID`. */
-  applicationName?: string | undefined;
-  /** True where the caller holds the lock of services by itself (`lockPostgres`), or opens for reading. */
-  withoutLock?: boolean;
-}
 
 export interface PostgresOptions {
   location: PostgresLocation;
@@ -36,15 +19,6 @@ export interface PostgresOptions {
   machineClock: Clock;
   random: Random;
   mode: 'write' | 'read';
-}
-
-/** Opens connections to a location. Nothing is asked yet. @throws IDKIT_SETTING */
-export function connectionsTo(
-  { url, password, applicationName }: PostgresLocation,
-  options: ConnectionsOptions,
-): Connections {
-  const name = (applicationName ?? defaultName()).slice(0, 63);
-  return new Connections({ address: parsePostgresUrl(url), password, applicationName: name }, options);
 }
 
 /** Finds the server that takes writes, checks it, migrates, proves the key, finishes a rotation. See `openStore`. */
@@ -62,7 +36,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
         if (mode === 'write') {
           const state = await migrate(client, connections.place, keyring, random);
           if (state === 'rotating') await resealAll(client, keyring, random);
-        } else if (version < MIGRATIONS.length) throw unprepared(connections.place, version);
+        } else if (version < SCHEMA_VERSION) throw unprepared(connections.place, version);
         return readPoolSizes(client);
       },
       { patience: patienceOf(connections) },
@@ -105,20 +79,36 @@ export async function rotateMasterKeyIn(
   }
 }
 
-function patienceOf({ address }: Connections): number {
-  return address.connectTimeout === undefined ? PATIENCE_MS : address.connectTimeout * 1000;
-}
-
 function unprepared(place: string, version: number): IdkitError {
   return version === 0
     ? new IdkitError('IDKIT_NOT_FOUND', `the database at ${place} is empty`)
     : new IdkitError(
         'IDKIT_VERSION',
-        `the database at ${place} has schema ${version}, older than this idkit's ${MIGRATIONS.length}`,
+        `the database at ${place} has schema ${version}, older than this idkit's ${SCHEMA_VERSION}`,
         { hints: ['start the service once: idkit serve'] },
       );
 }
 
-function defaultName(): string {
-  return `idkit ${hostname()} ${process.pid}`;
+/** Connections of one store at most; more only wait for each other's rows. */
+const LARGEST = 12;
+/** For requests; fewer would let one long write hold up every refresh. */
+const SMALLEST = 2;
+/** Of the server's connections one store takes at most this part. */
+const PART = 5;
+
+/** Of these for reads that may take long, where there are enough; else one. */
+const READS = 2;
+const ENOUGH = 8;
+
+/** How many connections a store takes of a server: few where it has few for this database and user. */
+export async function readPoolSizes(client: Pick<Client, 'query'>): Promise<Record<Lane, number>> {
+  const { rows } = await client.query<{ connections: number }>(`
+    SELECT least(
+      current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+      (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
+      (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
+    ) AS connections`);
+  const all = Math.min(LARGEST, Math.floor(rows[0]!.connections / PART));
+  const reads = all < ENOUGH ? 1 : READS;
+  return { requests: Math.max(SMALLEST, all - reads), reads };
 }

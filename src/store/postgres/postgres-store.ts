@@ -1,27 +1,25 @@
 import type { Clock } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { ConfigurationCache } from '../configuration-cache.ts';
-import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract.ts';
+import type { Connections } from '../../postgres/driver.ts';
+import { mapFault } from '../../postgres/index.ts';
+import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract/index.ts';
+import { SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
 import { toFigures } from '../records/figures.ts';
 import { toUser } from '../records/read-rows.ts';
 import { type FamilyInSessionRow, readFamilyInSession } from '../records/sessions.ts';
-import type { Arguments, Row } from '../rows.ts';
-import { SqlStore } from '../sql-store.ts';
+import type { Arguments, Row } from '../schema.ts';
+import { ConfigurationCache } from '../sql/configuration-cache.ts';
+import { SqlStore } from '../sql/store.ts';
 import type { Steps } from '../verbs/steps.ts';
-import { stepsOf, TOGETHER } from '../verbs/steps-of.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
-import { AdministrativeReads } from './administrative-reads.ts';
+import { stepsOf, TOGETHER } from '../verbs/verbs.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import type { Connections } from './connections.ts';
-import { mapFault } from './faults.ts';
-import { MIGRATIONS } from './migrations/index.ts';
-import { openPointReads } from './point-reads.ts';
-import { readAgain } from './read-again.ts';
+import { prepared, withoutNul } from './prepared.ts';
+import { AdministrativeReads, openPointReads, readAgain } from './reads.ts';
 import { openRotations } from './rotations.ts';
-import { prepared, withoutNul } from './run-query.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
@@ -145,7 +143,7 @@ export class PostgresStore extends SqlStore {
     const { rows } = await this.#read((client) =>
       client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
     );
-    return toFigures(counts!, { schemaVersion: MIGRATIONS.length, databaseBytes: rows[0]!.bytes });
+    return toFigures(counts!, { schemaVersion: SCHEMA_VERSION, databaseBytes: rows[0]!.bytes });
   }
 
   protected checkOpen(): void {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdkitError } from '../../core/index.ts';
-import type { RotationResult } from '../contract.ts';
+import type { Connections } from '../../postgres/driver.ts';
+import type { RotationResult } from '../contract/index.ts';
 import { rotate } from '../verbs/sessions.ts';
 import type { Verbs } from '../verbs/verbs.ts';
 import { Batches } from './batches.ts';
-import type { Connections } from './connections.ts';
-import { readAgain } from './read-again.ts';
-import { prepared } from './run-query.ts';
+import { prepared } from './prepared.ts';
+import { readAgain } from './reads.ts';
 import { runSteps } from './transactions.ts';
 import type { UnansweredRotations } from './unanswered.ts';
 

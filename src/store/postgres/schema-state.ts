@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
 import { IdkitError, type Random } from '../../core/index.ts';
+import { ADVISORY } from '../../postgres/index.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
-import { ADVISORY } from './advisory.ts';
-import { MIGRATIONS } from './migrations/index.ts';
 
 /** Oldest server whose SQL is enough. */
 const OLDEST_SERVER = 13;
@@ -47,10 +47,10 @@ export async function readSchemaVersion(client: Queryable, place: string): Promi
     });
   if (!own) return 0;
   const version = Number((await client.query('SELECT version FROM idkit_schema')).rows[0]?.version);
-  if (version > MIGRATIONS.length)
+  if (version > SCHEMA_VERSION)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the database at ${place} has schema ${version}, newer than this idkit's ${MIGRATIONS.length}`,
+      `the database at ${place} has schema ${version}, newer than this idkit's ${SCHEMA_VERSION}`,
       { hints: ['use the idkit that wrote it, or a newer one'] },
     );
   return version;
@@ -82,9 +82,9 @@ export async function migrate(
     await client.query(`SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`);
     await patiently(client, 'SELECT pg_advisory_xact_lock($1, $2)', [...ADVISORY.migrations]);
     const version = await readSchemaVersion(client, place);
-    for (const migration of MIGRATIONS.slice(version)) await patiently(client, migration);
-    if (version < MIGRATIONS.length)
-      await client.query('UPDATE idkit_schema SET version = $1', [MIGRATIONS.length]);
+    for (const { postgres } of MIGRATIONS.slice(version)) await patiently(client, postgres);
+    if (version < SCHEMA_VERSION)
+      await client.query('UPDATE idkit_schema SET version = $1', [SCHEMA_VERSION]);
     const state = await readKeyState(client, keyring);
     if (state === 'fresh') {
       const proof = proofRow(keyring, random);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
+import type { Connections } from '../../postgres/driver.ts';
+import { isConnectionLost, isLostRace, isStalePlan, mapFault } from '../../postgres/index.ts';
 import { Refused } from '../verbs/apply.ts';
 import type { Steps } from '../verbs/steps.ts';
-import type { Connections } from './connections.ts';
-import { isConnectionLost, isLostRace, isStalePlan, mapFault } from './faults.ts';
-import { readAgain } from './read-again.ts';
-import { answer } from './run-query.ts';
+import { answer } from './prepared.ts';
+import { readAgain } from './reads.ts';
 
 /** How often a verb is run before its lost races are an error. */
 const ATTEMPTS = 40;

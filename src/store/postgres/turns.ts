@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError } from '../../core/index.ts';
+import { isConnectionLost, mapFault } from '../../postgres/index.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { isConnectionLost, mapFault } from './faults.ts';
 
 /** Class of the advisory locks of turns (`idku`); the object is a hash of the turn's name. */
 const TURNS = 0x69646b75;

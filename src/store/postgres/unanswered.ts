@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connections } from '../../postgres/driver.ts';
+import { isUnreachable } from '../../postgres/index.ts';
 import type { Verbs } from '../verbs/verbs.ts';
-import type { Connections } from './connections.ts';
-import { isUnreachable } from './faults.ts';
-import { readAgain } from './read-again.ts';
-import { prepared } from './run-query.ts';
+import { prepared } from './prepared.ts';
+import { readAgain } from './reads.ts';
 
 type Call = Verbs['rotate']['in'];
 

@@ -1,5 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { AdminEventQuery, EventQuery } from '../contract.ts';
+import type { AdminEventQuery, EventQuery } from '../contract/index.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { UserQuery } from '../contract.ts';
+import type { UserQuery } from '../contract/index.ts';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 import { withoutServiceAccounts } from './events.ts';

@@ -1,7 +1,7 @@
 import { REVISION, type Revised } from '../../model/index.ts';
-import type { Change } from '../contract.ts';
+import type { Change } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import type { Arguments } from '../rows.ts';
+import type { Arguments } from '../schema.ts';
 import type { RowChange, WriteChange } from '../verbs/verbs.ts';
 import {
   clientRow,

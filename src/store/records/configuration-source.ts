@@ -1,9 +1,8 @@
 import type { Client, User } from '../../model/index.ts';
-import type { ConfigurationSource } from '../configuration-cache.ts';
-import type { RealmConfiguration } from '../contract.ts';
-import type { Answer, Row } from '../rows.ts';
-import type { Tables } from '../schema.ts';
+import type { RealmConfiguration } from '../contract/index.ts';
+import type { Answer, Row, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
+import type { ConfigurationSource } from '../sql/configuration-cache.ts';
 import { all, get, type Steps } from '../verbs/steps.ts';
 import {
   readClient,

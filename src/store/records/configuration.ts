@@ -9,8 +9,7 @@ import {
   type Revised,
   type Role,
 } from '../../model/index.ts';
-import type { Row } from '../rows.ts';
-import type { Tables } from '../schema.ts';
+import type { Row, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
 import { revisionOf } from './revision.ts';

@@ -1,5 +1,5 @@
-import type { StoreFigures } from '../contract.ts';
-import type { Row } from '../rows.ts';
+import type { StoreFigures } from '../contract/index.ts';
+import type { Row } from '../schema.ts';
 
 /** Sizes from the row of the query `figures`. */
 export function toFigures(

@@ -90,3 +90,8 @@ export function readConsent(row: ConsentRow): Consent {
     lastUpdatedDate: row.last_updated_date,
   };
 }
+
+/** The name under which the list of revoked tokens knows a family whose client was taken out of its session. */
+export function detachedName(familyId: string): string {
+  return `family ${familyId}`;
+}

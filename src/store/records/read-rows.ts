@@ -1,6 +1,6 @@
 import type { User } from '../../model/index.ts';
-import type { SessionWithClients } from '../contract.ts';
-import type { Row } from '../rows.ts';
+import type { SessionWithClients } from '../contract/index.ts';
+import type { Row } from '../schema.ts';
 import { type ListedSessionRow, readListedSession } from './sessions.ts';
 import { readUser, type UserRow } from './users.ts';
 

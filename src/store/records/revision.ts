@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Row } from '../rows.ts';
+import type { Row } from '../schema.ts';
 
 /** Columns of a user that hold a JSON array in no certain order. */
 const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);

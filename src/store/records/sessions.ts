@@ -1,5 +1,5 @@
 import type { AdminEvent, TokenFamily, UserEvent, UserSession } from '../../model/index.ts';
-import type { FamilyInSession, SessionWithClients } from '../contract.ts';
+import type { FamilyInSession, SessionWithClients } from '../contract/index.ts';
 import type { FamilyRow, SessionRow, Tables } from '../schema.ts';
 
 /** A session row with the last use of all its families. */

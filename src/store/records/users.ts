@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Credential, LoginFailures, User } from '../../model/index.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
@@ -62,4 +63,12 @@ export function readCredential(row: Tables['credential'], keyring: Keyring): Cre
 
 export function readLoginFailures(row: Tables['login_failures']): LoginFailures {
   return { ...JSON.parse(row.doc), realmId: row.realm_id, userId: row.user_id, revision: row.revision };
+}
+
+/** A place in the order of a realm's user ids, for a name; written as a user id is, and known by the master key alone. */
+export function pickPlace({ current }: Keyring, realmId: string, name: string): string {
+  const key = createHmac('sha256', current.bytes).update('idkit place of a name').digest();
+  const hex = createHmac('sha256', key).update(`${realmId} ${name}`).digest('hex');
+  const ends = [8, 12, 16, 20, 32];
+  return ends.map((end, index) => hex.slice(ends[index - 1] ?? 0, end)).join('-');
 }

@@ -7,7 +7,7 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkMasterKeys, type MasterKeyState } from '../sealing/proofs.ts';
 import { mapFault } from './faults.ts';
-import { checkKind } from './prepare-file.ts';
+import { checkKind } from './schema-state.ts';
 
 /** Files up to this size are checked through at every start. */
 const CHECKED_BYTES = 16 * 1024 * 1024;

@@ -12,9 +12,9 @@ import {
   readLocation,
   tidyLog,
 } from './file.ts';
-import { prepareForWriting } from './prepare-file.ts';
-import { Reader } from './reader.ts';
+import { Reader } from './reader/reader.ts';
 import { resealAll } from './reseal.ts';
+import { prepareForWriting } from './schema-state.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { Writer } from './writer/writer.ts';
 

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Random } from '../../core/index.ts';
+import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { beginReseal, endReseal, type ResealedPage, resealPage, SEALED_TABLES } from '../sealing/reseal.ts';
 import { drive } from '../verbs/steps.ts';
-import { COMPILED_QUERIES } from './compiled-queries.ts';
 import { Statements } from './statements.ts';
 
 /**

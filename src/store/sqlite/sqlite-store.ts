@@ -1,19 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, callerSignal, IdkitError } from '../../core/index.ts';
-import { ConfigurationCache } from '../configuration-cache.ts';
-import type { StoreFigures } from '../contract.ts';
+import type { StoreFigures } from '../contract/index.ts';
+import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
 import { toFigures } from '../records/figures.ts';
-import type { Arguments, Row } from '../rows.ts';
-import { SqlStore } from '../sql-store.ts';
+import type { Arguments, Row } from '../schema.ts';
+import { ConfigurationCache } from '../sql/configuration-cache.ts';
+import { SqlStore } from '../sql/store.ts';
+import { WaitingRoom } from '../sql/waiting-room.ts';
 import { drive } from '../verbs/steps.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
-import { WaitingRoom } from '../waiting-room.ts';
-import { COMPILED_QUERIES } from './compiled-queries.ts';
 import { mapFault } from './faults.ts';
-import { schemaVersion } from './prepare-file.ts';
-import type { Reader } from './reader.ts';
+import type { Reader } from './reader/reader.ts';
+import { schemaVersion } from './schema-state.ts';
 import { Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 

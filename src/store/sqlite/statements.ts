@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery } from '../queries/define.ts';
-import type { Arguments, Row } from '../rows.ts';
+import type { Arguments, Row } from '../schema.ts';
 
 interface Prepared {
   statement: StatementSync;

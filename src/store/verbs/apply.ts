@@ -1,7 +1,7 @@
-import type { Conflict, Missing, Stale } from '../contract.ts';
+import type { Conflict, Missing, Stale } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { revisionOf } from '../records/revision.ts';
-import type { Arguments, Row } from '../rows.ts';
+import type { Arguments, Row } from '../schema.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';

@@ -1,6 +1,6 @@
-import type { Row } from '../rows.ts';
+import { detachedName } from '../records/login.ts';
+import type { Row } from '../schema.ts';
 import { type CodeRow, UNUSED } from '../schema.ts';
-import { detachedName } from './detached-name.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';

@@ -1,5 +1,5 @@
 import type { RecordTable } from '../queries/configuration.ts';
-import type { Row } from '../rows.ts';
+import type { Row } from '../schema.ts';
 import { KINDS, Refused } from './apply.ts';
 import { all, get, type Steps, send } from './steps.ts';
 import type { Touched } from './verbs.ts';

@@ -1,5 +1,5 @@
-import type { RotationResult } from '../contract.ts';
-import type { Row } from '../rows.ts';
+import type { RotationResult } from '../contract/index.ts';
+import type { Row } from '../schema.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';

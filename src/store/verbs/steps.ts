@@ -1,4 +1,4 @@
-import type { Arguments, Row } from '../rows.ts';
+import type { Arguments, Row } from '../schema.ts';
 
 /** One statement that a verb needs the answer of, or that it only wants done (`send`). */
 export interface Ask {

@@ -1,6 +1,6 @@
 import type { RealmSettings } from '../../model/index.ts';
-import type { Swept } from '../contract.ts';
-import type { Arguments, Row } from '../rows.ts';
+import type { Swept } from '../contract/index.ts';
+import type { Arguments, Row } from '../schema.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 

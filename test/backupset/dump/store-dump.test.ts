@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDumpInspector } from '../../../src/backupset/index.ts';
 import { checkSqliteDump, dumpSqlite } from '../../../src/store/open.ts';
-import { aClient, aRealm, aUser } from '../../conformance/records.ts';
+import { aClient, aRealm, aUser } from '../../conformance/store/records.ts';
 import { newMasterKey, newStore } from '../../store/files.ts';
 
 test("what idkit's store dumps tells which master key belongs to it, before it is loaded", async (t) => {

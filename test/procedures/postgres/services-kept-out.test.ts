@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { readEnvFile, type Settings } from '../../../src/config/index.ts';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
+import { lockPostgres } from '../../../src/postgres/index.ts';
 import {
   backup,
   type RestoreOptions,
@@ -13,7 +14,6 @@ import {
   status,
 } from '../../../src/procedures/index.ts';
 import { startService } from '../../../src/runtime/open.ts';
-import { lockPostgres } from '../../../src/store/open.ts';
 import { runIdkit } from '../../journey/idkit.ts';
 import { runSql } from '../../store/databases.ts';
 import { CLEARTEXT, startHostile } from '../../store/hostile-postgres.ts';

@@ -1,4 +1,4 @@
-// Written by `node src/store/sqlite/compile-definitions.ts` from the migrations; a test compares the two.
+// Written by `node src/store/migrations/compile-definitions.ts` from the migrations; a test compares the two.
 import type { SqliteDefinition } from './known.ts';
 
 /** `PRAGMA application_id` of idkit's databases. */

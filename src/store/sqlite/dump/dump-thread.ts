@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { toFault } from '../faults.ts';
-import { checkKind } from '../prepare-file.ts';
-import { summarize } from '../summary.ts';
+import { checkKind, summarize } from '../schema-state.ts';
 import { RingWriter } from './chunk-ring.ts';
 import type { FromDump } from './dump.ts';
 import { writeDump } from './write-dump.ts';

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 import { hasDatabase, hasLog, readLocation, tidyLog } from '../file.ts';
-import type { DatabaseSummary } from '../summary.ts';
+import type { DatabaseSummary } from '../schema-state.ts';
 import { newRing, RingReader } from './chunk-ring.ts';
 
 /** How a dump is watched and ended. */

@@ -1,11 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { COMPILED_QUERIES } from '../compiled-queries.ts';
+import { COMPILED_QUERIES } from '../../queries/compiled/sqlite.ts';
+import { Refused } from '../../verbs/apply.ts';
+import { drive } from '../../verbs/steps.ts';
+import { stepsOf, TOGETHER, type Verb } from '../../verbs/verbs.ts';
 import { type Fault, isStorageFault, toFault } from '../faults.ts';
-import type { Answer, Call, FromWriter, ToWriter } from '../messages.ts';
-import { prepareForWriting } from '../prepare-file.ts';
+import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
-import { runVerb } from './run-verb.ts';
+import type { Answer, Call, FromWriter, ToWriter } from './writer.ts';
 
 /** Calls of one transaction at most, so that the first of them does not wait long. */
 const LARGEST_BATCH = 512;
@@ -93,5 +95,21 @@ function checkpoint(connection: DatabaseSync, mode: 'PASSIVE' | 'TRUNCATE'): voi
     connection.exec(`PRAGMA wal_checkpoint(${mode})`);
   } catch {
     // Nothing is lost: the log is whole and is folded in at the next start.
+  }
+}
+
+/** Runs one verb inside the batch's transaction. A verb that throws leaves nothing behind. */
+function runVerb(sql: Statements, verb: Verb, input: unknown): unknown {
+  if (!TOGETHER.has(verb)) return drive(sql, stepsOf(verb, input));
+  sql.database.exec('SAVEPOINT verb');
+  try {
+    const value = drive(sql, stepsOf(verb, input));
+    sql.database.exec('RELEASE verb');
+    return value;
+  } catch (error) {
+    // A full disk may have ended the whole transaction already.
+    if (sql.database.isTransaction) sql.database.exec('ROLLBACK TO verb; RELEASE verb');
+    if (error instanceof Refused) return error.answer;
+    throw error;
   }
 }

@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
 import type { Verb, Verbs } from '../../verbs/verbs.ts';
-import { fromFault } from '../faults.ts';
-import type { Call, FromWriter, ToWriter } from '../messages.ts';
+import { type Fault, fromFault } from '../faults.ts';
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -91,7 +90,7 @@ export class Writer {
 
   #startCheckpoints(): void {
     if (this.#dead !== undefined) return;
-    const worker = new Worker(threadModule(import.meta.url, '../checkpoint-thread'), {
+    const worker = new Worker(threadModule(import.meta.url, './checkpoint-thread'), {
       workerData: this.#workerData,
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
@@ -135,3 +134,21 @@ export class Writer {
     this.#waiting.clear();
   }
 }
+
+export interface Call {
+  id: number;
+  verb: Verb;
+  input: unknown;
+}
+
+export type Answer = { id: number; value: unknown } | { id: number; fault: Fault };
+
+/** From the main thread. */
+export type ToWriter = { calls: readonly Call[] } | { close: true };
+
+/** To the main thread. */
+export type FromWriter =
+  | { ready: true }
+  | { answers: readonly Answer[] }
+  | { closed: true }
+  | { failed: Fault };

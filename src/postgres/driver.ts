@@ -1,0 +1,27 @@
+// The door to what loads the driver `pg`. A service on SQLite never loads it.
+import { hostname } from 'node:os';
+import { parsePostgresUrl } from '../config/index.ts';
+import { Connections, type ConnectionsOptions } from './connections.ts';
+import type { PostgresLocation } from './location.ts';
+
+export type { Connections, Lane } from './connections.ts';
+
+/** Milliseconds for which an opening waits for its server, where the address has no `connect_timeout`. */
+const PATIENCE_MS = 5_000;
+
+/** Opens connections to a location. Nothing is asked yet. @throws IDKIT_SETTING */
+export function connectionsTo(
+  { url, password, applicationName }: PostgresLocation,
+  options: ConnectionsOptions,
+): Connections {
+  const name = (applicationName ?? defaultName()).slice(0, 63);
+  return new Connections({ address: parsePostgresUrl(url), password, applicationName: name }, options);
+}
+
+export function patienceOf({ address }: Connections): number {
+  return address.connectTimeout === undefined ? PATIENCE_MS : address.connectTimeout * 1000;
+}
+
+function defaultName(): string {
+  return `idkit ${hostname()} ${process.pid}`;
+}

@@ -1,0 +1,58 @@
+import type { Client } from 'pg';
+import { type PostgresHost, showPostgresHost } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+import { SESSION_SETTINGS } from './client-settings.ts';
+import { CLOSED_COMMENT, refuse, takeSql } from './locks.ts';
+import type { ServerIdentity } from './primary.ts';
+
+/** What every new connection is asked; a commit that does not wait for the disk is no commit. */
+const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
+  pg_postmaster_start_time()::text AS started,
+  CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline,
+  CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END,
+  ${Object.entries(SESSION_SETTINGS)
+    .map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    .join(', ')}`;
+
+const CLOSED = `EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database()
+  AND split_part(shobj_description(d.oid, 'pg_database'), E'\\n', 1) = '${CLOSED_COMMENT}')`;
+
+/** What a server says of itself and of its end of the connection. */
+export interface Greeted extends ServerIdentity {
+  /** Of the server's process; a pooler in between knows it by another number. */
+  pid: number;
+}
+
+/**
+ * Whether the server takes writes, and this service is let in.
+ *
+ * @param options `within`: milliseconds for the answer
+ * @throws IDKIT_LOCKED; 25006 as the server says it where it takes no writes
+ */
+export async function greet(
+  client: { query: Client['query'] },
+  host: PostgresHost,
+  options: { holdsLock: boolean; place: string; within: number },
+): Promise<Greeted> {
+  const lock = options.holdsLock ? takeSql('shared') : 'true';
+  const order = {
+    text: `${GREETING}, ${CLOSED} AS closed, ${lock} AS admitted`,
+    query_timeout: options.within,
+  };
+  const { rows } = await client.query<Greeted & { standby: boolean; closed: boolean; admitted: boolean }>(
+    order,
+  );
+  const { standby, closed, admitted, pid, started, timeline } = rows[0]!;
+  if (standby)
+    throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
+      code: '25006',
+    });
+  if (!admitted) await refuse(client, options.place);
+  if (closed && options.holdsLock)
+    throw new IdkitError('IDKIT_LOCKED', `the database at ${options.place} is being restored`, {
+      hints: [
+        'wait until the restore has ended; one that was cut off ends by idkit restore --resume or --abort',
+      ],
+    });
+  return { pid, started, timeline };
+}

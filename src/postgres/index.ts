@@ -1,0 +1,16 @@
+// Postgres: connections to a server, for the store and for work on a whole database. Decided here: which host is used,
+// how a connection is encrypted and authenticated, which locks a database has, what a server's fault means.
+// Must not know: tables, queries, and what is stored.
+// Start at connections.ts. driver.ts is the door to what loads `pg`; wire.ts hands a connection to another program.
+export {
+  isConnectionLost,
+  isLostRace,
+  isStalePlan,
+  isUnreachable,
+  mapFault,
+  POOLER_HINT,
+} from './faults.ts';
+export { lockPostgres, openWire, type PostgresLocation } from './location.ts';
+export { ADVISORY, CLOSED_COMMENT, type PostgresLock, SERVICE_LOCK } from './locks.ts';
+export { endInTime } from './primary.ts';
+export type { Wire, WireOptions } from './wire.ts';

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import { IdkitError } from '../core/index.ts';
+import type { Connections } from './connections.ts';
+import { mapFault } from './faults.ts';
+import { endInTime, streamOf } from './primary.ts';
+
+/** Advisory locks of this program: class (`idkt`) and object, as `pg_advisory_lock` takes them. */
+export const ADVISORY = {
+  migrations: [0x69646b74, 1],
+  service: [0x69646b74, 2],
+  sweep: [0x69646b74, 3],
+} as const;
+
+/**
+ * The lock of a database that a service writes to. Each connection of each service holds it shared, so that whoever
+ * has it exclusively is alone, and nobody comes in meanwhile.
+ */
+export const SERVICE_LOCK: readonly [number, number] = ADVISORY.service;
+
+/**
+ * The first line of a database's comment while a restore has put it in place and does not hold its lock yet: no service
+ * comes in meanwhile.
+ */
+export const CLOSED_COMMENT = 'idkit closed';
+
+/** Milliseconds in which connections that were just closed are gone from the server too. */
+const SETTLING_MS = 1_000;
+const BETWEEN_TRIES_MS = 50;
+/** Milliseconds between two questions of whether the server is there, and after which no answer will come. */
+const BETWEEN_BEATS_MS = 1_000;
+const SILENT_MS = 5_000;
+
+/** A lock that lives as long as its connection. */
+export interface PostgresLock {
+  /** False once the connection was lost: somebody else may have the lock. */
+  isHeld(): boolean;
+  /** Idempotent. */
+  release(): Promise<void>;
+}
+
+/** One query that takes the lock where it is free: `admitted` tells whether. */
+export function takeSql(mode: 'shared' | 'exclusive'): string {
+  const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
+  return `${name}(${SERVICE_LOCK.join(', ')})`;
+}
+
+/** @throws IDKIT_LOCKED with the names of the holders */
+export async function refuse(client: { query: Client['query'] }, place: string): Promise<never> {
+  const { rows } = await client.query<{ name: string; pids: number }>(`
+    SELECT coalesce(nullif(application_name, ''), 'process ' || pid) AS name, count(*) AS pids
+    FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND classid = ${SERVICE_LOCK[0]} AND objid = ${SERVICE_LOCK[1]} AND objsubid = 2
+      AND pg_locks.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid()
+    GROUP BY 1 ORDER BY 1`);
+  const holders = rows.map(({ name }) => name);
+  const who = holders.length === 0 ? 'another process' : holders.join(' and by ');
+  throw new IdkitError('IDKIT_LOCKED', `the database at ${place} is held by ${who}`, {
+    hints: ['wait until it has ended, or end it, then try again'],
+  });
+}
+
+/** Takes the lock on a connection of its own, which ends the connections with it. See `lockPostgres`. */
+export async function holdLock(
+  connections: Connections,
+  mode: 'shared' | 'exclusive',
+): Promise<PostgresLock> {
+  const client = await connections.open();
+  let held = true;
+  client.on('end', () => {
+    held = false;
+  });
+  try {
+    const until = performance.now() + SETTLING_MS;
+    while (!(await isTaken(client, mode))) {
+      if (performance.now() > until) await refuse(client, connections.place);
+      await sleep(BETWEEN_TRIES_MS);
+    }
+  } catch (error) {
+    client.end().catch(() => {});
+    await connections.close();
+    throw mapFault(error, connections.place);
+  }
+  const beat = keepAsking(client);
+  let released: Promise<void> | undefined;
+  return {
+    isHeld: () => held,
+    release: () => {
+      clearInterval(beat);
+      released ??= endInTime(client).then(() => connections.close());
+      return released;
+    },
+  };
+}
+
+/** A server that is frozen or cut off ends no connection; without an answer it ends here, and the lock with it. */
+function keepAsking(client: Client): NodeJS.Timeout {
+  let isAnswered = true;
+  return setInterval(() => {
+    if (!isAnswered) return;
+    isAnswered = false;
+    const order = { text: 'SELECT 1', query_timeout: SILENT_MS };
+    client.query(order).then(
+      () => {
+        isAnswered = true;
+      },
+      () => streamOf(client).destroy(),
+    );
+  }, BETWEEN_BEATS_MS).unref();
+}
+
+async function isTaken(client: Client, mode: 'shared' | 'exclusive'): Promise<boolean> {
+  const { rows } = await client.query<{ admitted: boolean }>(`SELECT ${takeSql(mode)} AS admitted`);
+  return rows[0]!.admitted;
+}

@@ -1,0 +1,58 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, checkServerIdentity, getCACertificates } from 'node:tls';
+import type { PostgresAddress, PostgresHost } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+
+/** A file of TLS: where the address names none, libpq's variable does, else it lies at libpq's place if at all. */
+const FILES = {
+  sslrootcert: { variable: 'PGSSLROOTCERT', place: 'root.crt' },
+  sslcert: { variable: 'PGSSLCERT', place: 'postgresql.crt' },
+  sslkey: { variable: 'PGSSLKEY', place: 'postgresql.key' },
+  sslcrl: { variable: 'PGSSLCRL', place: 'root.crl' },
+} as const;
+
+/** As libpq: `require` checks the certificate only where an authority is given; `verify-ca` not the name. */
+export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
+  const { sslMode } = address;
+  const rootCert = findFile('sslrootcert', address.sslRootCert);
+  const checks = sslMode.startsWith('verify-') || (sslMode === 'require' && rootCert !== undefined);
+  const checksName = sslMode === 'verify-full';
+  const options: ConnectionOptions = {
+    rejectUnauthorized: checks,
+    checkServerIdentity: checksName
+      ? (_, certificate) => checkServerIdentity(host, certificate)
+      : () => undefined,
+  };
+  if (rootCert === 'system') options.ca = [...getCACertificates('default'), ...getCACertificates('system')];
+  else if (rootCert !== undefined) options.ca = readCertificate('sslrootcert', rootCert);
+  const cert = findFile('sslcert', address.sslCert);
+  if (cert !== undefined) {
+    options.cert = readCertificate('sslcert', cert);
+    const key = findFile('sslkey', address.sslKey);
+    if (key !== undefined) options.key = readCertificate('sslkey', key);
+  }
+  const revoked = findFile('sslcrl', undefined);
+  if (checks && revoked !== undefined) options.crl = readCertificate('sslcrl', revoked);
+  return options;
+}
+
+/** PostgreSQL documentation, 34.19. */
+function findFile(parameter: keyof typeof FILES, named: string | undefined): string | undefined {
+  const { variable, place } = FILES[parameter];
+  const given = named ?? (process.env[variable] || undefined);
+  if (given !== undefined) return given;
+  const file = join(homedir(), '.postgresql', place);
+  return existsSync(file) ? file : undefined;
+}
+
+function readCertificate(parameter: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new IdkitError('IDKIT_SETTING', `the database's ${parameter} is ${file}, and it cannot be read`, {
+      cause,
+    });
+  }
+}

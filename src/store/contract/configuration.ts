@@ -1,0 +1,117 @@
+import type {
+  AdminEvent,
+  Client,
+  ClientScope,
+  Component,
+  Consent,
+  Credential,
+  Group,
+  Realm,
+  Role,
+  User,
+} from '../../model/index.ts';
+
+/**
+ * Everything of a realm that tokens need and that is small: settings, roles, scopes, groups, components.
+ * The object is frozen. The store returns the same object until a part of it changes.
+ */
+export interface RealmConfiguration {
+  realm: Realm;
+  roles: ReadonlyMap<string, Role>;
+  groups: ReadonlyMap<string, Group>;
+  clientScopes: ReadonlyMap<string, ClientScope>;
+  components: readonly Component[];
+}
+
+/** The kinds of records that a change creates, replaces and removes. */
+export type RecordKind =
+  | 'realm'
+  | 'client'
+  | 'clientScope'
+  | 'role'
+  | 'group'
+  | 'component'
+  | 'user'
+  | 'credential';
+
+/**
+ * One change of configuration or users. `create` fails if an identity or a name is taken. `put` replaces a record that
+ * exists and has not changed since it was read. `remove` also removes what belongs to the record: all of a realm; the
+ * roles, service account and families of a client; the credentials, sessions and login failures of a user; the
+ * assignments of a role; the subgroups and memberships of a group.
+ */
+export type Change =
+  | { do: 'create' | 'put'; realm: Realm }
+  | { do: 'create' | 'put'; client: Client }
+  | { do: 'create' | 'put'; clientScope: ClientScope }
+  | { do: 'create' | 'put'; role: Role }
+  | { do: 'create' | 'put'; group: Group }
+  | { do: 'create' | 'put'; component: Component }
+  | { do: 'create' | 'put'; user: User }
+  | { do: 'create' | 'put'; credential: Credential }
+  | { do: 'remove'; what: RecordKind; id: string }
+  /** Adds or removes single assignments without reading and writing the whole user. */
+  | { do: 'assign' | 'unassign'; userId: string; roleIds: readonly string[] }
+  | { do: 'join' | 'leave'; userId: string; groupId: string }
+  /** Creates or replaces a consent, for example of an imported user. An existing consent keeps its creation date. */
+  | { do: 'putConsent'; consent: Consent }
+  /**
+   * Ends the user's sessions as part of the change, for example when a password is set. Unfinished logins and
+   * unexchanged codes end too.
+   */
+  | { do: 'endSessions'; userId: string; offlineToo: boolean }
+  | { do: 'record'; adminEvent: AdminEvent };
+
+/** A value that must be unique is taken. The store applied no change of the list. */
+export interface Conflict {
+  outcome: 'conflict';
+  on:
+    | `${RecordKind}.id`
+    | 'realm.name'
+    | 'client.clientId'
+    | 'clientScope.name'
+    | 'role.name'
+    | 'group.name'
+    | 'user.username'
+    | 'user.email';
+  /** The value that is taken. */
+  value: string;
+}
+
+/** A change names a record that does not exist. The store applied no change of the list. */
+export interface Missing {
+  outcome: 'missing';
+  what: RecordKind;
+  id: string;
+}
+
+/**
+ * A `put` replaces a record that somebody else has changed since it was read, or that was never read (model, `Revised`).
+ * The store applied no change of the list.
+ */
+export interface Stale {
+  outcome: 'stale';
+  what: RecordKind;
+  id: string;
+}
+
+export type Applied = { outcome: 'applied' } | Conflict | Missing | Stale;
+
+/** Realms, clients, roles, scopes, groups and components. All results are cached, frozen objects. */
+export interface ConfigurationStore {
+  listRealmNames(): Promise<readonly string[]>;
+  findRealm(name: string): Promise<RealmConfiguration | undefined>;
+  findRealmById(id: string): Promise<RealmConfiguration | undefined>;
+  findClient(realmId: string, clientId: string): Promise<Client | undefined>;
+  findClientByUuid(realmId: string, id: string): Promise<Client | undefined>;
+  /** Sorted by clientId. `clientId` matches exactly, `search` as an infix. */
+  listClients(query: {
+    realmId: string;
+    clientId?: string;
+    search?: string;
+    first?: number;
+    max?: number;
+  }): Promise<readonly Client[]>;
+  /** Every write of configuration and users. Atomic. */
+  apply(changes: readonly Change[]): Promise<Applied>;
+}

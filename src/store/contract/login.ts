@@ -1,0 +1,105 @@
+import type {
+  AuthenticationSession,
+  AuthorizationCode,
+  Consent,
+  TokenFamily,
+  UserSession,
+} from '../../model/index.ts';
+
+/** The state of a code when it was presented. */
+export type TakenCode =
+  | { outcome: 'taken'; code: AuthorizationCode }
+  /**
+   * The code was taken before. The same transaction has removed the client from the session. `code` lacks the
+   * parameters of the authorization request.
+   */
+  | { outcome: 'used'; code: AuthorizationCode }
+  /** The code was never issued, has expired, or is so old that its mark is gone. */
+  | { outcome: 'gone' };
+
+/**
+ * The state of logins in a browser. Guarantees, each with a conformance test that quotes it:
+ *
+ * - Of any number of parallel `finishLogin` calls for one authentication session, exactly one returns `finished`;
+ *   its user session and code are stored before it returns.
+ * - Of any number of parallel `takeCode` and `startFamily` calls for one code, exactly one wins: it returns
+ *   `taken` or `started`.
+ * - The second presentation of a code ends what the first one received, and everything else that its client has in the
+ *   session.
+ * - Whatever ends all sessions of a user also ends unfinished logins and unexchanged codes.
+ * - Codes and browser cookies are stored as hashes only.
+ */
+export interface LoginStore {
+  /**
+   * Creates an authentication session (`revision` 0), or replaces the stored one if its revision is `next.revision`. The
+   * stored record has revision + 1. `changed`: another form of the same tab came first, or the session is gone.
+   */
+  putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'>;
+  /** Never returns an expired session. */
+  findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
+  removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
+  /** Removes the session only if it has no user and nobody proved a password in it. */
+  removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
+  /**
+   * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. A session in
+   * which somebody proved a password stays.
+   */
+  boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }>;
+
+  /**
+   * One transaction: removes the authentication session (absent: the login needed no page), creates or continues the
+   * user session, and stores the consent and the code. A user session that continues takes the last use of `session`,
+   * and its notes if the note `auth_time` is later than the stored one.
+   *
+   * @returns `gone` if the authentication session has another revision or does not exist; if the user, a client or (with
+   *   `sessionMustExist`) the user session does not exist; or if the user session belongs to another user. Nothing is
+   *   written then.
+   */
+  finishLogin(login: {
+    authenticationSession?: { id: string; revision: number };
+    session: UserSession;
+    sessionMustExist: boolean;
+    consent?: Consent;
+    /** Absent for response types without a code. */
+    code?: AuthorizationCode;
+  }): Promise<'finished' | 'gone'>;
+
+  /** Reads a code without taking it. Returns undefined if it was presented before, has expired or never existed. */
+  findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined>;
+  /** Takes a code and starts nothing, for an exchange that fails. Its mark stays for an hour after its expiry. */
+  takeCode(hash: Buffer, now: number): Promise<TakenCode>;
+  /**
+   * One transaction: takes the code if one is given, and stores its family, with the offline session if one is given.
+   * `used`: as in `takeCode`. `gone`: the code, the user session or the client does not exist.
+   */
+  startFamily(
+    code: { hash: Buffer; now: number } | undefined,
+    family: TokenFamily,
+    offlineSession?: UserSession,
+  ): Promise<'started' | 'used' | 'gone'>;
+
+  /**
+   * Returns the notes of the client's newest family in the session that started at `startedBy` (Unix time in seconds) or
+   * earlier. Returns an empty object if there is no such family.
+   */
+  findClientNotes(
+    sessionId: string,
+    offline: boolean,
+    clientUuid: string,
+    startedBy: number,
+  ): Promise<Readonly<Record<string, string>>>;
+
+  findConsent(userId: string, clientUuid: string): Promise<Consent | undefined>;
+  /** Oldest first. */
+  listConsents(userId: string): Promise<readonly Consent[]>;
+  /**
+   * Removes the consent and, with it, all families that the client has of the user, including offline ones. Without a
+   * consent it removes the offline families only. `removed` is false if there was neither.
+   */
+  removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }>;
+  /**
+   * Reports whether a family was removed together with its consent, or because its code was presented twice. The store
+   * remembers it for a day.
+   */
+  wasDetached(familyId: string): Promise<boolean>;
+}

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { SqliteDefinition } from '../../backupset/index.ts';
+import { migrate } from '../sqlite/schema-state.ts';
+import { APPLICATION_ID, MIGRATIONS } from './index.ts';
+
+/** Every table and index that a database of idkit's holds, with the versions of the schema that have it. */
+export function compileDefinitions(): readonly SqliteDefinition[] {
+  const found = new Map<string, SqliteDefinition>();
+  for (let version = 1; version <= MIGRATIONS.length; version++) {
+    const database = new DatabaseSync(':memory:');
+    migrate(database, version);
+    const rows = database
+      .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
+      .all() as { type: string; name: string; sql: string }[];
+    for (const { type, name, sql } of rows) {
+      const versions = [...(found.get(sql)?.versions ?? []), version];
+      const columns =
+        type !== 'table'
+          ? undefined
+          : database
+              .prepare('SELECT name FROM pragma_table_info(?)')
+              .all(name)
+              .map((row) => String(row['name']));
+      found.set(sql, { sql, versions, ...(columns === undefined ? {} : { table: { name, columns } }) });
+    }
+    database.close();
+  }
+  return [...found.values()];
+}
+
+/** The module text of `backupset/dump/sqlite/definitions.ts`. */
+export function renderDefinitions(): string {
+  return `// Written by \`node src/store/migrations/compile-definitions.ts\` from the migrations; a test compares the two.
+import type { SqliteDefinition } from './known.ts';
+
+/** \`PRAGMA application_id\` of idkit's databases. */
+export const SQLITE_APPLICATION = ${APPLICATION_ID};
+
+/** The newest version of the schema that the definitions are known of. */
+export const SQLITE_VERSION = ${MIGRATIONS.length};
+
+// biome-ignore format: generated
+export const SQLITE_DEFINITIONS: readonly SqliteDefinition[] = ${JSON.stringify(compileDefinitions(), null, 1)};
+`;
+}
+
+if (import.meta.main)
+  writeFileSync(new URL('../../backupset/dump/sqlite/definitions.ts', import.meta.url), renderDefinitions());

@@ -1,0 +1,211 @@
+import type { Client, User } from '../../model/index.ts';
+import type { RealmConfiguration } from '../contract/index.ts';
+import type { Answer } from '../schema.ts';
+import type { Touched } from '../verbs/verbs.ts';
+
+/** Clients kept at most; the one unused for longest goes first. */
+const CLIENTS = 10_000;
+/** Users kept at most; the one read first goes first. */
+const USERS = 2_000;
+
+/** Where the cache reads what it lacks. */
+export interface ConfigurationSource {
+  realmByName(name: string): Answer<RealmConfiguration | undefined>;
+  realmById(id: string): Answer<RealmConfiguration | undefined>;
+  clientByName(realmId: string, clientId: string): Answer<Client | undefined>;
+  clientByUuid(id: string): Answer<Client | undefined>;
+  user(realmId: string, id: string): Answer<User | undefined>;
+  serviceAccount(clientUuid: string): Answer<User | undefined>;
+}
+
+/**
+ * Realm configurations, clients, the users behind their service accounts and some of those who refresh their
+ * tokens as frozen objects, the same object until something of it changes. Absence is never remembered.
+ */
+export class ConfigurationCache {
+  readonly #source: ConfigurationSource;
+  readonly #realmsById = new Map<string, RealmConfiguration>();
+  readonly #realmsByName = new Map<string, RealmConfiguration>();
+  /** In order of last use. */
+  readonly #clients = new Map<string, Client>();
+  readonly #uuids = new Map<string, string>();
+  /** By the client's UUID. Every `apply` may give or take a role, so each one empties it. */
+  readonly #serviceAccounts = new Map<string, User>();
+  /** Emptied like the service accounts. */
+  readonly #users = new Map<string, User>();
+
+  /** Reads that are under way; replaced by an empty one whenever something is forgotten. */
+  #reads = new Map<string, Promise<unknown>>();
+
+  constructor(source: ConfigurationSource) {
+    this.#source = source;
+  }
+
+  realmByName(name: string): Answer<RealmConfiguration | undefined> {
+    const known = this.#realmsByName.get(name);
+    if (known !== undefined) return known;
+    return this.#read(
+      `realm ${name}`,
+      () => this.#source.realmByName(name),
+      (realm) => this.#keepRealm(realm),
+    );
+  }
+
+  realmById(id: string): Answer<RealmConfiguration | undefined> {
+    const known = this.#realmsById.get(id);
+    if (known !== undefined) return known;
+    return this.#read(
+      `realm id ${id}`,
+      () => this.#source.realmById(id),
+      (realm) => this.#keepRealm(realm),
+    );
+  }
+
+  clientByName(realmId: string, clientId: string): Answer<Client | undefined> {
+    const name = nameKey(realmId, clientId);
+    const uuid = this.#uuids.get(name);
+    if (uuid !== undefined) return this.#use(uuid);
+    return this.#read(
+      `client ${name}`,
+      () => this.#source.clientByName(realmId, clientId),
+      (client) => this.#keepClient(client),
+    );
+  }
+
+  clientByUuid(realmId: string, id: string): Answer<Client | undefined> {
+    const ofRealm = (client: Client | undefined) => (client?.realmId === realmId ? client : undefined);
+    if (this.#clients.has(id)) return ofRealm(this.#use(id));
+    const read = this.#read(
+      `client id ${id}`,
+      () => this.#source.clientByUuid(id),
+      (client) => this.#keepClient(client),
+    );
+    return read instanceof Promise ? read.then(ofRealm) : ofRealm(read);
+  }
+
+  serviceAccount(clientUuid: string): Answer<User | undefined> {
+    const known = this.#serviceAccounts.get(clientUuid);
+    if (known !== undefined) return known;
+    return this.#read(
+      `service account ${clientUuid}`,
+      () => this.#source.serviceAccount(clientUuid),
+      (user) => this.#keepServiceAccount(clientUuid, user),
+    );
+  }
+
+  user(realmId: string, id: string): Answer<User | undefined> {
+    const known = this.#users.get(id);
+    if (known !== undefined) return known.realmId === realmId ? known : undefined;
+    return this.#read(
+      `user ${realmId} ${id}`,
+      () => this.#source.user(realmId, id),
+      (user) => this.#keepUser(user),
+    );
+  }
+
+  forget(touched: Touched): void {
+    this.#endReads();
+    this.#serviceAccounts.clear();
+    this.#users.clear();
+    for (const id of touched.realms) {
+      const known = this.#realmsById.get(id);
+      this.#realmsById.delete(id);
+      if (known !== undefined) this.#realmsByName.delete(known.realm.name);
+    }
+    for (const id of touched.clients) this.#dropClient(id);
+    if (touched.clientsOf.length === 0) return;
+    const realms = new Set(touched.clientsOf);
+    for (const client of [...this.#clients.values()])
+      if (realms.has(client.realmId)) this.#dropClient(client.id);
+  }
+
+  /** For a store that may have missed what others changed. */
+  forgetAll(): void {
+    this.#endReads();
+    for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
+    this.#serviceAccounts.clear();
+    this.#users.clear();
+  }
+
+  /**
+   * Reads what the cache lacks. Where the answer comes later, callers meanwhile share the read, and an answer that
+   * something was changed during is passed on and not kept.
+   */
+  #read<T extends object>(
+    key: string,
+    read: () => Answer<T | undefined>,
+    keep: (value: T) => T,
+  ): Answer<T | undefined> {
+    const running = this.#reads.get(key) as Promise<T | undefined> | undefined;
+    if (running !== undefined) return running;
+    const answer = read();
+    if (!(answer instanceof Promise)) return answer === undefined ? undefined : keep(deepFreeze(answer));
+    const reads = this.#reads;
+    const kept = answer.then((value) => {
+      if (value === undefined) return undefined;
+      return reads === this.#reads ? keep(deepFreeze(value)) : deepFreeze(value);
+    });
+    const shared = kept.finally(() => reads.delete(key));
+    reads.set(key, shared);
+    return shared;
+  }
+
+  /** Who asks from now on must not be answered by a read that began before. */
+  #endReads(): void {
+    if (this.#reads.size > 0) this.#reads = new Map();
+  }
+
+  #keepRealm(read: RealmConfiguration): RealmConfiguration {
+    this.#realmsById.set(read.realm.id, read);
+    this.#realmsByName.set(read.realm.name, read);
+    return read;
+  }
+
+  /** The object that is kept already, where there is one. */
+  #keepClient(read: Client): Client {
+    const known = this.#clients.get(read.id);
+    if (known !== undefined) return known;
+    this.#clients.set(read.id, read);
+    this.#uuids.set(nameKey(read.realmId, read.clientId), read.id);
+    if (this.#clients.size > CLIENTS) this.#dropClient(this.#clients.keys().next().value!);
+    return read;
+  }
+
+  #keepServiceAccount(clientUuid: string, read: User): User {
+    if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
+    this.#serviceAccounts.set(clientUuid, read);
+    return read;
+  }
+
+  #keepUser(read: User): User {
+    if (this.#users.size >= USERS) this.#users.delete(this.#users.keys().next().value!);
+    this.#users.set(read.id, read);
+    return read;
+  }
+
+  #use(id: string): Client | undefined {
+    const client = this.#clients.get(id);
+    if (client === undefined) return undefined;
+    this.#clients.delete(id);
+    this.#clients.set(id, client);
+    return client;
+  }
+
+  #dropClient(id: string): void {
+    const client = this.#clients.get(id);
+    if (client === undefined) return;
+    this.#clients.delete(id);
+    this.#uuids.delete(nameKey(client.realmId, client.clientId));
+  }
+}
+
+function nameKey(realmId: string, clientId: string): string {
+  return `${realmId}\n${clientId}`;
+}
+
+/** Freezes plain objects, arrays and the values of maps all the way down. */
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(inner);
+  return Object.freeze(value);
+}

@@ -1,0 +1,61 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { definitionsOf } from '../../../backupset/index.ts';
+import { IdkitError, Secret } from '../../../core/index.ts';
+import { openKeyring } from '../../sealing/keyring.ts';
+import { checkMasterKeys } from '../../sealing/proofs.ts';
+import { toFault } from '../faults.ts';
+import { quickCheck } from '../file.ts';
+import { checkKind, migrate, schemaVersion, summarize } from '../schema-state.ts';
+import type { CheckRequest, FromCheck } from './check.ts';
+
+const { file, masterKey, masterKeyOld } = workerData as CheckRequest;
+let answer: FromCheck;
+const database = new DatabaseSync(file, { timeout: 10_000 });
+try {
+  database.exec('PRAGMA cache_size = -65536');
+  answer = { summary: check() };
+} catch (error) {
+  const fault = toFault(error, file);
+  answer = { fault: fault.code === 'IDKIT_DATABASE_DAMAGED' ? { ...fault, code: 'IDKIT_DAMAGED' } : fault };
+}
+database.close();
+parentPort!.postMessage(answer);
+
+function check() {
+  checkKind(database, file);
+  quickCheck(database, file);
+  const orphan = database.prepare('PRAGMA foreign_key_check').get();
+  if (orphan !== undefined)
+    throw damaged(`a row of ${orphan['table']} belongs to a row of ${orphan['parent']} that is missing`);
+  // Before anything is written there: a trigger would run.
+  checkSchema();
+  migrate(database);
+  checkSchema();
+  const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
+  const keys = checkMasterKeys(database, openKeyring(new Secret(masterKey), old));
+  if (keys === 'fresh') throw damaged('no master key belongs to it');
+  return summarize(database);
+}
+
+/** Tables and indexes are exactly those of its version, as the dump's reader has them: a dump may not bring its own. */
+function checkSchema(): void {
+  const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
+  const found = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+  const own = found.filter(({ type, name, sql }) => !isKeyOfTable(type, name, sql));
+  const foreign = own.find(({ sql }) => !expected.has(String(sql)));
+  if (foreign !== undefined)
+    throw damaged(
+      `its schema holds what idkit does not make: ${JSON.stringify(Object.values(foreign)).slice(0, 80)}`,
+    );
+  if (own.length !== expected.size) throw damaged('a table or index of its schema is missing');
+}
+
+/** What SQLite makes by itself for a key of a table. */
+function isKeyOfTable(type: unknown, name: unknown, sql: unknown): boolean {
+  return type === 'index' && sql === null && String(name).startsWith('sqlite_autoindex_');
+}
+
+function damaged(why: string): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', `the loaded database is damaged: ${why}`);
+}

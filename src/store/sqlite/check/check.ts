@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads';
+import { IdkitError, type Secret, threadModule } from '../../../core/index.ts';
+import { openKeyring } from '../../sealing/keyring.ts';
+import { checkProofs } from '../../sealing/proofs.ts';
+import { type Fault, fromFault } from '../faults.ts';
+import { hasDatabase } from '../file.ts';
+import type { DatabaseSummary } from '../schema-state.ts';
+import { checkVersion } from '../schema-state.ts';
+
+export interface CheckRequest {
+  file: string;
+  masterKey: string;
+  masterKeyOld: string | undefined;
+}
+
+export type FromCheck = { summary: DatabaseSummary } | { fault: Fault };
+
+/**
+ * Checks a loaded side file through and through in its own thread: pages, foreign keys, schema (an older one is
+ * migrated), and that the master key opens it. Answers what it holds.
+ *
+ * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_NO_SPACE
+ */
+export async function checkSqlite(
+  file: string,
+  masterKey: Secret,
+  masterKeyOld?: Secret,
+): Promise<DatabaseSummary> {
+  if (!hasDatabase(file)) throw new IdkitError('IDKIT_NOT_FOUND', `there is no database ${file}`);
+  const workerData: CheckRequest = {
+    file,
+    masterKey: masterKey.reveal(),
+    masterKeyOld: masterKeyOld?.reveal(),
+  };
+  const worker = new Worker(threadModule(import.meta.url, './check-thread'), { workerData });
+  const answer = await new Promise<FromCheck>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', () => reject(new IdkitError('IDKIT_FAILED', 'the check thread ended early')));
+  });
+  if ('fault' in answer) throw fromFault(answer.fault);
+  return answer.summary;
+}
+
+/** What a dump tells of itself before it is loaded. */
+export interface DumpFacts {
+  /** `PRAGMA user_version`. */
+  schemaVersion: number;
+  /** Its table `meta`, value by name. */
+  meta: ReadonlyMap<string, string>;
+}
+
+/**
+ * What `checkSqlite` would find of schema and master key once the dump is loaded, without loading it. An older
+ * schema passes: it is migrated.
+ *
+ * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_DAMAGED where no key belongs to it
+ */
+export function checkSqliteDump(dump: DumpFacts, masterKey: Secret, masterKeyOld?: Secret): void {
+  checkVersion(dump.schemaVersion, 'the dump');
+  const keyring = openKeyring(masterKey, masterKeyOld);
+  if (check(dump.meta, keyring) === 'fresh') throw damaged('no master key belongs to it');
+}
+
+function check(meta: DumpFacts['meta'], keyring: Parameters<typeof checkProofs>[1]) {
+  try {
+    return checkProofs(meta, keyring);
+  } catch (error) {
+    if (error instanceof IdkitError && error.code === 'IDKIT_DATABASE_DAMAGED') throw damaged(error.message);
+    throw error;
+  }
+}
+
+function damaged(why: string): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', `the dump is damaged: ${why}`);
+}

@@ -1,0 +1,20 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { toFault } from '../faults.ts';
+import type { ReaderAnswer, ReaderQuestion } from './reader.ts';
+
+/** Runs reads that may take long, beside the main thread. */
+const { location, file } = workerData as { location: string; file: string };
+const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
+database.exec('PRAGMA cache_size = -4000');
+const port = parentPort!;
+
+port.on('message', ({ id, sql, values }: ReaderQuestion) => {
+  let answer: ReaderAnswer;
+  try {
+    answer = { id, rows: database.prepare(sql).all(...(values as SQLInputValue[])) };
+  } catch (error) {
+    answer = { id, fault: toFault(error, file) };
+  }
+  port.postMessage(answer);
+});

@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import type { AdminEvent, UserEvent } from '../../../src/model/index.ts';
+import { applyAsRead } from '../../store/as-read.ts';
+import { aClient, aFamily, aRealm, aSession, aUser, START } from './records.ts';
+import { begin, many, type Rule, rotation } from './suite.ts';
+
+export function sessionsRules(rule: Rule): void {
+  rule('keeps the last use of a session over all its families, also of removed ones', async (store, set) => {
+    await begin(store);
+    await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
+    set(START + 500);
+    await store.rotateRefreshToken(rotation({ familyId: 'family-2', now: START + 500 }));
+    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
+    assert.equal((await store.findFamily('family-1'))!.session.lastAccessAt, START + 500);
+    assert.equal((await store.findFamily('family-1'))!.family.lastRefreshAt, START);
+    assert.equal(await store.hasFamily('session-1', false, 'client-2'), true);
+    assert.deepEqual(await store.removeFamily('family-2'), { removed: true });
+    assert.deepEqual(await store.removeFamily('family-2'), { removed: false });
+    assert.equal(await store.hasFamily('session-1', false, 'client-2'), false);
+    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 500);
+    await store.rotateRefreshToken(rotation({ now: START + 501 }));
+    await store.apply([{ do: 'remove', what: 'client', id: 'client-1' }]);
+    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.equal((await store.findSession('session-1', false))!.lastAccessAt, START + 501);
+  });
+
+  rule('ends sessions one by one, of a user, of a realm, and as part of a change', async (store) => {
+    await begin(store);
+    const start = async (id: string, offline: boolean) =>
+      store.startSession(
+        aSession({ id, offline }),
+        aFamily({ id: `f-${id}-${offline}`, sessionId: id, offline }),
+      );
+    await start('session-1', true);
+    await start('two', false);
+    assert.deepEqual(await store.endSession('session-1', false), { ended: true });
+    assert.deepEqual(await store.endSession('session-1', false), { ended: false });
+    assert.ok(await store.findSession('session-1', true));
+    assert.ok(await store.findFamily('f-session-1-true'));
+    assert.deepEqual(await store.endUserSessions('user-1', { offlineToo: false }), { ended: 1 });
+    await start('three', false);
+    assert.deepEqual(await store.endRealmSessions('realm-1'), { ended: 1 });
+    assert.ok(await store.findSession('session-1', true));
+    await start('four', false);
+    await applyAsRead(store, [
+      { do: 'put', user: aUser({ firstName: 'x' }) },
+      { do: 'endSessions', userId: 'user-1', offlineToo: true },
+    ]);
+    assert.equal(await store.findSession('session-1', true), undefined);
+    assert.equal(await store.findFamily('f-four-false'), undefined);
+  });
+
+  rule('lists and counts sessions with their clients', async (store) => {
+    await begin(store);
+    await store.apply([{ do: 'create', client: aClient({ id: 'client-2', clientId: 'two' }) }]);
+    await store.startSession(aSession({}), aFamily({ id: 'family-2', clientUuid: 'client-2' }));
+    await store.startSession(
+      aSession({ id: 'off', offline: true }),
+      aFamily({ id: 'family-3', sessionId: 'off', offline: true }),
+    );
+    const [session, ...none] = await store.listUserSessions('user-1', false);
+    assert.equal(none.length, 0);
+    assert.equal(session!.username, 'alice');
+    assert.deepEqual([...session!.clientUuids].sort(), ['client-1', 'client-2']);
+    const ofClient = await store.listClientSessions({
+      clientUuid: 'client-1',
+      offline: true,
+      first: 0,
+      max: 10,
+    });
+    assert.deepEqual(
+      ofClient.map((item) => item.session.id),
+      ['off'],
+    );
+    const counts = [...(await store.countClientSessions('realm-1'))];
+    assert.deepEqual(
+      counts.sort((a, b) => a.clientUuid.localeCompare(b.clientUuid)),
+      [
+        { clientUuid: 'client-1', online: 1, offline: 1 },
+        { clientUuid: 'client-2', online: 1, offline: 0 },
+      ],
+    );
+    const figures = await store.figures();
+    assert.deepEqual(
+      { ...figures, databaseBytes: 0, schemaVersion: 0 },
+      {
+        schemaVersion: 0,
+        databaseBytes: 0,
+        realms: 1,
+        users: 1,
+        userSessions: 1,
+        offlineSessions: 1,
+        tokenFamilies: 3,
+        openLogins: 0,
+      },
+    );
+    assert.ok(figures.databaseBytes > 0 && figures.schemaVersion > 0);
+  });
+
+  rule('refuses a revoked access token until it would have expired', async (store, set) => {
+    await store.revokeAccessToken('jti', START + 60);
+    await store.revokeAccessToken('jti', START + 30);
+    assert.equal(await store.isAccessTokenRevoked('jti'), true);
+    assert.equal(await store.isAccessTokenRevoked('other'), false);
+    set(START + 60);
+    assert.equal(await store.isAccessTokenRevoked('jti'), false);
+  });
+
+  rule('stores login failures only over the revision that was read', async (store, _, other) => {
+    await begin(store);
+    const failures = {
+      realmId: 'realm-1',
+      userId: 'user-1',
+      revision: 0,
+      failures: 1,
+      temporaryLockouts: 0,
+      lastFailureAt: 1,
+      lockedUntil: 0,
+      lastIpAddress: '192.0.2.1',
+    };
+    const answers = await many(20, [store, other], (one) => one.putLoginFailures(failures));
+    assert.equal(answers.filter((answer) => answer === 'stored').length, 1);
+    assert.deepEqual(await store.findLoginFailures('realm-1', 'user-1'), { ...failures, revision: 1 });
+    assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 2 }), 'stored');
+    assert.equal(await store.putLoginFailures({ ...failures, revision: 1, failures: 3 }), 'changed');
+    await store.removeLoginFailures('realm-1', 'user-1');
+    assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
+    await store.putLoginFailures(failures);
+    await store.removeLoginFailures('realm-1');
+    assert.equal(await store.findLoginFailures('realm-1', 'user-1'), undefined);
+  });
+
+  rule('lists events newest first by every filter, and clears them', async (store) => {
+    await begin(store);
+    const event = (id: string, more: Partial<UserEvent>): UserEvent => ({
+      id,
+      time: START * 1000,
+      type: 'LOGIN',
+      realmId: 'realm-1',
+      details: { username: 'alice' },
+      ...more,
+    });
+    const events = [
+      event('1', { clientId: 'app', userId: 'user-1', ipAddress: '192.0.2.1' }),
+      event('2', { type: 'LOGOUT', time: START * 1000 + 1 }),
+      event('3', { type: 'LOGIN_ERROR', error: 'invalid_user_credentials', time: START * 1000 + 2 }),
+    ];
+    await store.appendEvents(events);
+    const ids = async (query: object) =>
+      (await store.listEvents({ realmId: 'realm-1', first: 0, max: 10, ...query })).map(({ id }) => id);
+    assert.deepEqual(await ids({}), ['3', '2', '1']);
+    assert.deepEqual(await ids({ types: ['LOGIN', 'LOGOUT'] }), ['2', '1']);
+    assert.deepEqual(await ids({ clientId: 'app', userId: 'user-1', ipAddress: '192.0.2.1' }), ['1']);
+    assert.deepEqual(await ids({ from: START * 1000 + 1, to: START * 1000 + 1 }), ['2']);
+    assert.deepEqual(await ids({ first: 1, max: 1 }), ['2']);
+    assert.deepEqual((await store.listEvents({ realmId: 'realm-1', first: 2, max: 1 }))[0], events[0]);
+    await store.clearEvents('realm-1');
+    assert.deepEqual(await ids({}), []);
+  });
+
+  rule('lists admin events by every filter, and clears them', async (store) => {
+    await begin(store);
+    const adminEvent = (id: string, more: Partial<AdminEvent>): AdminEvent => ({
+      id,
+      time: START * 1000 + Number(id),
+      realmId: 'realm-1',
+      authRealmId: 'master',
+      authClientId: 'admin-cli',
+      authUserId: 'admin',
+      authIpAddress: '192.0.2.9',
+      operationType: 'CREATE',
+      resourceType: 'USER',
+      resourcePath: `users/${id}`,
+      ...more,
+    });
+    await store.apply([
+      { do: 'record', adminEvent: adminEvent('1', {}) },
+      {
+        do: 'record',
+        adminEvent: adminEvent('2', {
+          operationType: 'DELETE',
+          resourceType: 'CLIENT',
+          resourcePath: 'clients/x',
+        }),
+      },
+    ]);
+    const ids = async (query: object) =>
+      (await store.listAdminEvents({ realmId: 'realm-1', first: 0, max: 10, ...query })).map(({ id }) => id);
+    assert.deepEqual(await ids({}), ['2', '1']);
+    assert.deepEqual(await ids({ operationTypes: ['CREATE'] }), ['1']);
+    assert.deepEqual(await ids({ resourceTypes: ['CLIENT'] }), ['2']);
+    assert.deepEqual(await ids({ resourcePath: 'users/*' }), ['1']);
+    assert.deepEqual(await ids({ authRealmId: 'master', authUserId: 'admin' }), ['2', '1']);
+    assert.deepEqual(await ids({ authClientId: 'x' }), []);
+    await store.clearAdminEvents('realm-1');
+    assert.deepEqual(await ids({}), []);
+  });
+
+  rule('sweeps what has expired in batches, and nothing that may still be used', async (store) => {
+    await begin(store);
+    await store.startSession(aSession({ id: 'busy' }), aFamily({ id: 'busy', sessionId: 'busy' }));
+    await store.startSession(
+      aSession({ id: 'off', offline: true }),
+      aFamily({ id: 'off', sessionId: 'off', offline: true }),
+    );
+    await store.claimOnce('claim', START + 60);
+    await store.revokeAccessToken('jti', START + 60);
+    assert.deepEqual(await store.sweep(START + 59, 100), { removed: 0, handled: 0 });
+    await store.rotateRefreshToken(rotation({ familyId: 'busy', now: START + 7000 }));
+    let { removed, handled } = await store.sweep(START + 7200, 1);
+    assert.equal(handled, 1);
+    for (let round = 0; round < 5; round++) removed += (await store.sweep(START + 7200, 100)).removed;
+    assert.equal(removed, 3);
+    assert.equal(await store.findSession('session-1', false), undefined);
+    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.ok(await store.findFamily('busy'));
+    await store.sweep(START + 86_400, 100);
+    await store.sweep(START + 86_400, 100);
+    assert.equal(await store.findFamily('busy'), undefined);
+    assert.ok(await store.findFamily('off'));
+    await store.sweep(START + 2_592_000 + 7200, 100);
+    await store.sweep(START + 2_592_000 + 7200, 100);
+    assert.equal(await store.findFamily('off'), undefined);
+  });
+
+  rule('counts a session that is due and lives on as work of its batch, and meets it once', async (store) => {
+    await begin(store);
+    const later = START + 7200;
+    for (let i = 0; i < 12; i++) {
+      const id = `session of batch ${i}`;
+      const lastAccessAt = i % 3 === 0 ? later - 60 : START;
+      await store.startSession(
+        aSession({ id, lastAccessAt }),
+        aFamily({ id, sessionId: id, lastRefreshAt: lastAccessAt }),
+      );
+    }
+    const batches = [];
+    for (let round = 0; round < 4; round++) batches.push(await store.sweep(later, 5));
+    assert.deepEqual(
+      batches.map(({ handled }) => handled),
+      [5, 5, 3, 0],
+      'all that are due, and the session of the beginning, once each',
+    );
+    assert.equal(
+      batches.reduce((sum, { removed }) => sum + removed, 0),
+      9,
+    );
+    assert.ok(await store.findFamily('session of batch 3'));
+    assert.equal(await store.findFamily('session of batch 4'), undefined);
+  });
+
+  rule('never sweeps a session that a client with longer lifetimes may still use', async (store) => {
+    await begin(store);
+    const attributes = { 'client.session.idle.timeout': '90000', 'client.session.max.lifespan': '90000' };
+    await applyAsRead(store, [{ do: 'put', client: aClient({ attributes }) }]);
+    await store.sweep(START + 86_400, 100);
+    assert.ok(await store.findFamily('family-1'));
+    await store.sweep(START + 95_000, 100);
+    assert.equal(await store.findFamily('family-1'), undefined);
+  });
+
+  rule('sweeps events by the age that their realm sets', async (store) => {
+    await begin(store);
+    const { settings } = aRealm({});
+    await applyAsRead(store, [
+      { do: 'put', realm: aRealm({ settings: { ...settings, eventsExpiration: 60 } }) },
+    ]);
+    await store.appendEvents(
+      ['1', '2'].map((id, i) => ({
+        id,
+        time: (START + i * 60) * 1000,
+        type: 'LOGIN',
+        realmId: 'realm-1',
+        details: {},
+      })),
+    );
+    await store.sweep(START + 61, 100);
+    const left = await store.listEvents({ realmId: 'realm-1', first: 0, max: 10 });
+    assert.deepEqual(
+      left.map(({ id }) => id),
+      ['2'],
+    );
+  });
+}

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { forCaller, IdkitError } from '../../../src/core/index.ts';
+import { connectionsTo } from '../../../src/postgres/driver.ts';
+import type { Store } from '../../../src/store/index.ts';
+import { aUser } from '../../conformance/store/records.ts';
+import { begin, rotation } from '../../conformance/store/suite.ts';
+import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
+import { newStore } from '../files.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
+
+// Lists and searches of administrators that take long, and what must not wait for them.
+
+const missing = missingPostgres();
+const server = missing === undefined ? await startPostgres({ after }) : undefined;
+const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer) => Promise<void>): void => {
+  test(title, { skip: missing ?? false }, (t) => run(t, server!));
+};
+
+/** A store with one session, and a lock that no read of administrative events gets past until it is given back. */
+async function withSlowReads(t: TestContext, pg: PostgresServer) {
+  const { url, name } = await makeDatabase(pg);
+  const store = await openOn(t, pg, url);
+  await begin(store);
+  const holder = new Client({ ...connectionOf(pg), database: name });
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query('BEGIN; LOCK TABLE admin_event IN ACCESS EXCLUSIVE MODE');
+  const waiting = async () => {
+    const [row] = await runSql(
+      pg,
+      `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = '${name}' AND wait_event_type = 'Lock'`,
+    );
+    return Number(row!['n']);
+  };
+  const untilWaiting = async (wanted: number) => {
+    const until = performance.now() + 30_000;
+    for (let now = await waiting(); now !== wanted; now = await waiting()) {
+      assert.ok(performance.now() < until, `${now} reads wait at the server, not ${wanted}`);
+      await sleep(10);
+    }
+  };
+  return { store, url, untilWaiting, giveBack: () => holder.query('ROLLBACK') };
+}
+
+const read = (store: Store) => store.listAdminEvents({ realmId: 'realm-1', first: 0, max: 10 });
+
+onPostgres('twelve slow reads at once hold up no refresh, no login and no other request', async (t, pg) => {
+  const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
+  const reads = Array.from({ length: 12 }, () => read(store));
+  await untilWaiting(2);
+  const begun = performance.now();
+  assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
+  assert.ok(await store.findSession('session-1', false));
+  assert.ok(await store.findUserByUsername('realm-1', 'alice'));
+  assert.equal(await store.claimOnce('claim', 2_000_000_000), true);
+  const took = performance.now() - begun;
+  assert.ok(took < 1_000, `they took ${Math.round(took)} ms`);
+  await giveBack();
+  for (const events of await Promise.all(reads)) assert.deepEqual(events, []);
+});
+
+onPostgres('what finds no place among the reads that wait is refused at once', async (t, pg) => {
+  const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
+  const reads = Array.from({ length: 66 }, () => read(store));
+  await untilWaiting(2);
+  await assert.rejects(read(store), { code: 'IDKIT_UNREACHABLE', message: /busy/ });
+  await giveBack();
+  await Promise.all(reads);
+  assert.deepEqual(await read(store), []);
+});
+
+onPostgres('a read whose caller goes away ends at the server, and in the queue', async (t, pg) => {
+  const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
+  const gone = new AbortController();
+  const running = [read(store), read(store)].map((one) => one.catch(() => undefined));
+  await untilWaiting(2);
+  const queued = forCaller(gone.signal, () => read(store));
+  gone.abort(new IdkitError('IDKIT_UNREACHABLE', 'gone'));
+  await assert.rejects(queued, { message: 'gone' });
+  await giveBack();
+  await Promise.all(running);
+  assert.deepEqual(await read(store), []);
+});
+
+onPostgres('a statement that runs for a caller who goes away is cancelled', async (t, pg) => {
+  const { store, untilWaiting } = await withSlowReads(t, pg);
+  const gone = [new AbortController(), new AbortController()];
+  const running = gone.map(({ signal }) => forCaller(signal, () => read(store)));
+  const ended = Promise.allSettled(running);
+  await untilWaiting(2);
+  gone[0]!.abort();
+  await untilWaiting(1);
+  gone[1]!.abort();
+  await untilWaiting(0);
+  for (const { status } of await ended) assert.equal(status, 'rejected');
+  assert.equal(await store.countUsers({ realmId: 'realm-1' }), 1, 'others have the connections again');
+});
+
+onPostgres('the server ends a read of an administrator after 15 s, and others after 30 s', async (t, pg) => {
+  const { url } = await makeDatabase(pg);
+  const connections = connectionsTo({ url: `${url}?password=${pg.password}` }, { holdsLock: false });
+  t.after(() => connections.close());
+  const limits = await Promise.all(
+    (['reads', 'requests'] as const).map((lane) =>
+      connections.use(async (client) => (await client.query('SHOW statement_timeout')).rows[0], { lane }),
+    ),
+  );
+  assert.deepEqual(limits, [{ statement_timeout: '15s' }, { statement_timeout: '30s' }]);
+});
+
+test('on SQLite searches that take long hold up no list of a login or token', async (t) => {
+  const { store } = await newStore(t);
+  await begin(store);
+  const users = Array.from({ length: 3_000 }, (_, i) => ({
+    do: 'create' as const,
+    user: aUser({ id: `u${i}`, username: `user-${i}`, attributes: { place: ['x'.repeat(2_000)] } }),
+  }));
+  await store.apply(users);
+  let ended = 0;
+  const searches = Array.from({ length: 12 }, async () => {
+    await store.countUsers({ realmId: 'realm-1', attributes: { place: 'y' } });
+    ended++;
+  });
+  assert.equal((await store.listUserSessions('user-1', false)).length, 1);
+  assert.ok(ended < 12, 'it was answered before the searches were');
+  await Promise.all(searches);
+});
+
+test('on SQLite what finds no place among the searches that wait is refused', async (t) => {
+  const { store } = await newStore(t);
+  await begin(store);
+  const searches = Array.from({ length: 66 }, () => store.countUsers({ realmId: 'realm-1', search: 'a' }));
+  const outcomes = await Promise.allSettled(searches);
+  const refused = outcomes.filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, 1);
+  assert.equal((refused[0] as PromiseRejectedResult).reason.code, 'IDKIT_UNREACHABLE');
+});

@@ -1,0 +1,12 @@
+// A process with a store on Postgres that takes a turn, says so, and keeps it until it is killed.
+import { Secret } from '../../../src/core/index.ts';
+import { openStore } from '../../../src/store/open.ts';
+
+const [, , url, password, key, name] = process.argv;
+const store = await openStore({
+  postgres: { url: url!, password: new Secret(password!) },
+  masterKey: new Secret(key!),
+});
+const end = await store.takeTurn(name!, 20_000);
+console.log(end === undefined ? 'busy' : 'taken');
+setInterval(() => {}, 60_000);

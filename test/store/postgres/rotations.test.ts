@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { IdkitError } from '../../../src/core/index.ts';
+import type { Rotation, Store } from '../../../src/store/index.ts';
+import { Batches } from '../../../src/store/postgres/batches.ts';
+import { aFamily, aRealm, aSession, aUser, hash, START } from '../../conformance/store/records.ts';
+import { waitUntil } from '../../wait-until.ts';
+import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
+import { missingPostgres, startPostgres } from '../postgres-server.ts';
+import { wayTo } from '../way-to.ts';
+
+// What others hold, or what is slow to take effect, stands in nobody else's way and costs no client its session.
+
+const missing = missingPostgres();
+const server = missing === undefined ? await startPostgres({ after }) : undefined;
+const skip = missing ?? false;
+
+async function begin(store: Store): Promise<void> {
+  await store.apply([
+    { do: 'create', realm: aRealm({}) },
+    { do: 'create', user: aUser({}) },
+  ]);
+  for (const i of [0, 1])
+    await store.startSession(
+      aSession({ id: `session-${i}` }),
+      aFamily({ id: `family-${i}`, sessionId: `session-${i}`, currentHash: hash(`${i} 0`) }),
+    );
+}
+
+const turn = (family: number, presented: string, next: string): Rotation => ({
+  familyId: `family-${family}`,
+  presentedHash: hash(presented),
+  nextHash: hash(next),
+  now: START,
+  singleUse: true,
+  maxReuse: 0,
+});
+
+test('a family that a long change holds is told of in time, and holds up no other', { skip }, async (t) => {
+  const { url, name } = await makeDatabase(server!);
+  const store = await openOn(t, server!, url);
+  await begin(store);
+  const holder = new Client({ ...connectionOf(server!), database: name });
+  await holder.connect();
+  t.after(() => holder.end());
+  await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
+  const held = assert.rejects(store.rotateRefreshToken(turn(0, '0 0', '0 1')), {
+    code: 'IDKIT_UNREACHABLE',
+    message: /holds a session/,
+  });
+  assert.deepEqual(await store.rotateRefreshToken(turn(1, '1 0', '1 1')), { outcome: 'rotated' });
+  await held;
+  const waiting = store.rotateRefreshToken(turn(0, '0 0', '0 2'));
+  assert.deepEqual(await store.rotateRefreshToken(turn(1, '1 1', '1 2')), { outcome: 'rotated' });
+  await holder.query('ROLLBACK');
+  assert.deepEqual(await waiting, { outcome: 'rotated' });
+  await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
+  const late = store.rotateRefreshToken(turn(0, '0 2', '0 3'));
+  await store.rotateRefreshToken(turn(1, '1 2', '1 3'));
+  await holder.query('COMMIT');
+  assert.deepEqual(await late, { outcome: 'gone' });
+});
+
+test('callers that waited while a batch could not reach the database are told with it', async () => {
+  let batches = 0;
+  let refuse = () => {};
+  const reads = new Batches<number, number>({
+    largest: 2,
+    run: (inputs) => {
+      if (++batches > 1) return Promise.resolve(inputs.map((input) => Promise.resolve(input)));
+      return new Promise((_, reject) => {
+        refuse = () => reject(new IdkitError('IDKIT_UNREACHABLE', 'away'));
+      });
+    },
+  });
+  const early = Promise.allSettled(Array.from({ length: 9 }, (_, i) => reads.call(i)));
+  await waitUntil('the first batch runs', () => batches > 0, { every: 1 });
+  const late = reads.call(10);
+  refuse();
+  assert.ok((await early).every(({ status }) => status === 'rejected'));
+  assert.equal(await late, 10, 'who came later has not waited yet');
+  assert.equal(batches, 2);
+});
+
+test('a rotation that takes effect only after its caller was told of no answer is taken back then', {
+  skip,
+}, async (t: TestContext) => {
+  const { url } = await makeDatabase(server!);
+  const elsewhere = await openOn(t, server!, url);
+  await begin(elsewhere);
+  const way = await wayTo(t, server!);
+  const store = await openOn(t, server!, url.replace(`:${server!.port}/`, `:${way.port}/`));
+  assert.deepEqual(await store.rotateRefreshToken(turn(0, '0 0', '0 1')), { outcome: 'rotated' });
+  // A commit waits for a standby that is not there, and nobody sees it meanwhile.
+  await runSql(server!, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
+  await runSql(server!, 'SELECT pg_reload_conf()');
+  const waiting = () => runSql(server!, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
+  // The server hears of it a little later: these commits are done before, all but the last.
+  for (let probe: Promise<unknown> = Promise.resolve(true); (await waiting()).length === 0; ) {
+    const seen = await Promise.race([probe, sleep(50)]);
+    if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);
+  }
+  const sent = store.rotateRefreshToken(turn(0, '0 1', '0 lost'));
+  await waitUntil('both commits wait for the standby', async () => (await waiting()).length >= 2);
+  const presented = (await elsewhere.findFamily('family-0'))!.family.currentHash;
+  way.cut('at once');
+  await assert.rejects(sent, { code: 'IDKIT_UNREACHABLE' });
+  way.mend();
+  await store.findFamily('family-0');
+  await sleep(500);
+  await runSql(server!, 'ALTER SYSTEM RESET synchronous_standby_names');
+  await runSql(server!, 'SELECT pg_reload_conf()');
+  await waitUntil('no commit waits any more', async () => (await waiting()).length === 0);
+  assert.deepEqual(await store.rotateRefreshToken({ ...turn(0, '', '0 next'), presentedHash: presented }), {
+    outcome: 'rotated',
+  });
+});
