@@ -28,6 +28,7 @@ const ROOMS: Record<string, Room> = {
   postgres: { floor: 1, never: [], sideways: ['config'] },
   store: { floor: 2, never: [], sideways: [] },
   protocol: { floor: 3, never: ['files', 'postgres'], sideways: [] },
+  browser: { floor: 3, never: ['files', 'postgres'], sideways: ['protocol'] },
   admin: { floor: 3, never: ['files', 'postgres'], sideways: [] },
   http: { floor: 4, never: ['files', 'postgres'], sideways: [] },
   console: {
@@ -43,6 +44,7 @@ const ROOMS: Record<string, Room> = {
       'postgres',
       'store',
       'protocol',
+      'browser',
       'admin',
     ],
     sideways: [],
@@ -50,12 +52,12 @@ const ROOMS: Record<string, Room> = {
   runtime: { floor: 5, never: ['console'], sideways: [] },
   procedures: {
     floor: 6,
-    never: ['postgres', 'store', 'http', 'console', 'protocol', 'admin', 'crypto', 'model'],
+    never: ['postgres', 'store', 'http', 'console', 'protocol', 'browser', 'admin', 'crypto', 'model'],
     sideways: [],
   },
   cli: {
     floor: 7,
-    never: ['model', 'crypto', 'postgres', 'store', 'protocol', 'admin', 'http', 'console'],
+    never: ['model', 'crypto', 'postgres', 'store', 'protocol', 'browser', 'admin', 'http', 'console'],
     sideways: [],
   },
 };
@@ -66,7 +68,15 @@ const DOORS: Record<string, readonly string[]> = {
   store: ['open.ts'],
   runtime: ['open.ts'],
   /** Rooms inside a room, each with its own index. */
-  protocol: ['claims/index.ts', 'keys/index.ts'],
+  protocol: [
+    'claims/index.ts',
+    'client/index.ts',
+    'keys/index.ts',
+    'login/index.ts',
+    'profile/index.ts',
+    'session/index.ts',
+    'token/index.ts',
+  ],
 };
 
 /** What a room may import from Node.js at most; a room that is not named may use all of it. */
@@ -74,6 +84,7 @@ const NODE_MODULES: Record<string, readonly string[]> = {
   core: ['node:async_hooks', 'node:crypto', 'node:util'],
   model: [],
   protocol: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
+  browser: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
   admin: ['node:crypto', 'node:buffer', 'node:net', 'node:util'],
 };
 

@@ -12,9 +12,15 @@ export {
 } from './contract.ts';
 export { constantTimeEqual, sha256 } from './digest.ts';
 export type { HashCaller } from './fair-queue.ts';
-export { hashPolicy } from './hash-policy.ts';
-export { isSignatureAlgorithm, SIGNATURE_ALGORITHMS, signJws } from './jws-sign.ts';
-export { type JwsHeader, type JwsVerification, verifyJws } from './jws-verify.ts';
+export { hashPolicy } from './hash-parameters.ts';
+export {
+  isSignatureAlgorithm,
+  type JwsHeader,
+  type JwsVerification,
+  SIGNATURE_ALGORITHMS,
+  signJws,
+  verifyJws,
+} from './jws.ts';
 export { ensureNamedKeys } from './named-algorithms.ts';
 export {
   ensureAlgorithmKey,

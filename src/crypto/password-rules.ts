@@ -8,7 +8,7 @@ import {
   passwordFault,
 } from '../model/index.ts';
 import type { Passwords } from './contract.ts';
-import { hashPolicy } from './hash-policy.ts';
+import { hashPolicy } from './hash-parameters.ts';
 import { matchPatterns } from './pattern-matching.ts';
 
 /** Type of the old hashes that the policy's history is checked against. */

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../core/index.ts';
 import { HashingBusy, type HashingFigures } from './contract.ts';
 import { FairQueue, type HashCaller, type QueuedJob } from './fair-queue.ts';
-import { hashCost } from './hash-cost.ts';
 import type { HashParameters } from './hash-parameters.ts';
+import { hashCost } from './hash-parameters.ts';
 import type { HashAnswer, HashJob } from './password-hashes.ts';
 
 /** A pool of hash threads, each one job after the other. */

@@ -7,7 +7,7 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import type { Component } from '../model/index.ts';
-import { SIGNATURE_ALGORITHMS } from './jws-algorithms.ts';
+import { SIGNATURE_ALGORITHMS } from './jws.ts';
 
 /** Components of this type provide a realm's keys. */
 export const KEY_PROVIDER_TYPE = 'org.keycloak.keys.KeyProvider';

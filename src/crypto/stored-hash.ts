@@ -1,7 +1,6 @@
 import type { Credential } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
-import { mostIterations } from './hash-cost.ts';
-import { type HashParameters, parametersFor } from './hash-parameters.ts';
+import { type HashParameters, mostIterations, parametersFor } from './hash-parameters.ts';
 
 /** A stored password hash, read from Keycloak's two JSON texts. */
 export interface StoredHash {

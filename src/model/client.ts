@@ -1,5 +1,4 @@
-import type { Revised } from './revised.ts';
-import type { Secrets } from './secrets.ts';
+import type { Revised, Secrets } from './record.ts';
 
 /** A claim source of a client or client scope (ProtocolMapperRepresentation, facts §8.4). */
 export interface ProtocolMapper {

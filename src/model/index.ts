@@ -9,16 +9,8 @@ export type {
   AuthorizationRequest,
   Consent,
 } from './authentication.ts';
+export { type ClientFlow, readClientFlow } from './authentication-flow.ts';
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
-export { type ClientFlow, readClientFlow } from './client-flow.ts';
-export type { Component } from './component.ts';
-export {
-  effectiveRoleIds,
-  expandRoleIds,
-  groupPath,
-  groupsWithParents,
-  type RoleGraph,
-} from './effective-roles.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
 export { BUILT_ACTIONS, listNotBuilt, type WaitingUsers } from './not-built.ts';
 export {
@@ -32,12 +24,17 @@ export {
   passwordFault,
 } from './password-policy.ts';
 export { listProfileFaults, type ProfileFault } from './profile-rules.ts';
-export type { Realm, RealmSettings, Unenforced } from './realm.ts';
-export { type RecordKind, recordKey, userTurn } from './record-keys.ts';
-export { REVISION, type Revised } from './revised.ts';
+export type { Component, Realm, RealmSettings, Unenforced } from './realm.ts';
+export type { Secrets } from './record.ts';
+export { REVISION, type RecordKind, type Revised, recordKey, userTurn } from './record.ts';
 export type { Group, Role } from './role.ts';
-export type { Secrets } from './secrets.ts';
-export type { TokenFamily, UserSession } from './session.ts';
-export type { EndingSessions, SessionEndings } from './session-ending.ts';
+export {
+  effectiveRoleIds,
+  expandRoleIds,
+  groupPath,
+  groupsWithParents,
+  type RoleGraph,
+} from './role.ts';
+export type { EndingSessions, SessionEndings, TokenFamily, UserSession } from './session.ts';
 export { listUnenforced } from './unenforced.ts';
 export type { Credential, LoginFailures, User } from './user.ts';

@@ -1,4 +1,4 @@
-import { asObject } from './flow-check.ts';
+import { asObject } from './authentication-flow.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
 /** How many users wait for something before they can log in. */

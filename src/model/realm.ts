@@ -1,5 +1,4 @@
-import type { Revised } from './revised.ts';
-import type { Secrets } from './secrets.ts';
+import type { Revised, Secrets } from './record.ts';
 
 /**
  * A realm's settings, under the names of Keycloak 26's RealmRepresentation (facts §8.1). All lifetimes are
@@ -94,4 +93,19 @@ export interface Unenforced {
    * a client. Default: every token.
    */
   at?: 'direct' | 'browser' | 'users' | 'clients';
+}
+
+/** A component of a realm (ComponentRepresentation); key providers are components (facts §7.2, §10). */
+export interface Component extends Revised {
+  id: string;
+  realmId: string;
+  name: string;
+  providerId: string;
+  /** For example `org.keycloak.keys.KeyProvider`. */
+  providerType: string;
+  parentId: string;
+  subType?: string;
+  config: Readonly<Record<string, readonly string[]>>;
+  /** `/config/privateKey/0`, `/config/secret/0`, `/config/bindCredential/0` … */
+  secrets: Secrets;
 }

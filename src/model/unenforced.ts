@@ -1,9 +1,7 @@
+import { asObject, type Flow, listUnknownSteps, readClientFlow, readFlows } from './authentication-flow.ts';
 import type { Client } from './client.ts';
-import { readClientFlow } from './client-flow.ts';
-import type { Component } from './component.ts';
-import { asObject, type Flow, listUnknownSteps, readFlows } from './flow-check.ts';
 import { parsePasswordPolicy } from './password-policy.ts';
-import type { Realm, RealmSettings, Unenforced } from './realm.ts';
+import type { Component, Realm, RealmSettings, Unenforced } from './realm.ts';
 
 const USER_STORAGE = 'org.keycloak.storage.UserStorageProvider';
 const KEY_PROVIDER = 'org.keycloak.keys.KeyProvider';

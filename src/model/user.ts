@@ -1,5 +1,4 @@
-import type { Revised } from './revised.ts';
-import type { Secrets } from './secrets.ts';
+import type { Revised, Secrets } from './record.ts';
 
 /** A user, under the names of UserRepresentation (facts §8.2). */
 export interface User extends Revised {

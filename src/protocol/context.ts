@@ -46,3 +46,10 @@ export interface ProtocolRequest {
   /** TLS, or a trusted proxy says so. */
   secure: boolean;
 }
+
+/** What an endpoint answers when it does not refuse. */
+export interface Answer<Body> {
+  body: Body;
+  /** The origin whose pages may read the answer; absent where none was sent. */
+  allowOrigin?: string | undefined;
+}

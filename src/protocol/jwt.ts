@@ -1,4 +1,7 @@
-import { decodeJsonObject } from './json-object.ts';
+import { verifyJws } from '../crypto/index.ts';
+import type { RealmConfiguration } from '../store/index.ts';
+import type { ProtocolContext } from './context.ts';
+import { decodeJsonObject } from './json.ts';
 
 /** A compact JWS (RFC 7515 §7.1) taken apart; nothing of it is proved. */
 export interface ParsedJwt {
@@ -49,4 +52,19 @@ export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly 
   const { aud } = claims;
   if (typeof aud === 'string') return [aud];
   return Array.isArray(aud) ? aud.filter((one): one is string => typeof one === 'string') : [];
+}
+
+/**
+ * The claims of a token that a key of this realm signed, active or passive; undefined for everything else.
+ * Issuer, type and times are not looked at.
+ */
+export function verifyRealmJwt(
+  ctx: Pick<ProtocolContext, 'keys'>,
+  configuration: RealmConfiguration,
+  token: string,
+): Readonly<Record<string, unknown>> | undefined {
+  const verified = verifyJws(token, (kid, algorithm) =>
+    ctx.keys.verificationKey(configuration, kid, algorithm),
+  );
+  return verified.outcome === 'valid' ? verified.payload : undefined;
 }

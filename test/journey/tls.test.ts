@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemClock } from '../../src/core/index.ts';
-import { selfSignedCertificate } from '../../src/crypto/certificate.ts';
+import { selfSignedCertificate } from '../../src/crypto/new-realm-keys.ts';
 import { freePort } from '../free-port.ts';
 import { makePlace, startIdkit } from './idkit.ts';
 

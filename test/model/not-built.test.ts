@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { REQUIRED_ACTIONS } from '../../src/browser/required-actions/table.ts';
 import { BUILT_ACTIONS, listNotBuilt, type RealmSettings } from '../../src/model/index.ts';
-import { REQUIRED_ACTIONS } from '../../src/protocol/browser/actions/table.ts';
 
 const NOBODY = { requiredActions: new Map<string, number>(), unverified: 0 };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Client, Component, RealmSettings } from '../../src/model/index.ts';
-import { Browser, clientAnswer, realmWithLogin } from './browser/browser.ts';
+import { Browser, clientAnswer, realmWithLogin } from '../browser/browser.ts';
 import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from './support/code.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './support/world.ts';
 

@@ -8,7 +8,7 @@ import {
   accountRepresentation,
   accountSessions,
   type BrowserEndpoint,
-} from '../../protocol/index.ts';
+} from '../../browser/index.ts';
 import { preflight } from '../answers/cors.ts';
 import { wantsPage } from '../answers/error-answers.ts';
 import { answerNotFound, notBuilt } from '../answers/not-found.ts';

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { BrowserRequest } from '../../protocol/index.ts';
+import type { BrowserRequest } from '../../browser/index.ts';
 import { isForm, parseFields } from '../request/form.ts';
 import { realmOf, releaseBody } from '../request/realm-request.ts';
 import { parseCookies } from './cookies.ts';

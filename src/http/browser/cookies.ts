@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { CookieChange } from '../../protocol/index.ts';
+import type { CookieChange } from '../../browser/index.ts';
 
 /**
  * Every value of every cookie, in the order sent. A parent domain or another port can add a cookie of a name that

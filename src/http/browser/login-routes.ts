@@ -2,15 +2,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   authorize,
   type BrowserEndpoint,
-  Refusal,
-  type RefusalCase,
   restartLogin,
   showLogin,
   showRequiredAction,
   submitConsent,
   submitLogin,
   submitRequiredAction,
-} from '../../protocol/index.ts';
+} from '../../browser/index.ts';
+import { Refusal, type RefusalCase } from '../../protocol/index.ts';
 import { sendErrorPage, wantsPage } from '../answers/error-answers.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BrowserAnswer } from '../../protocol/index.ts';
+import type { BrowserAnswer } from '../../browser/index.ts';
 import { realmOf } from '../request/realm-request.ts';
 import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';

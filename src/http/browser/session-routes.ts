@@ -1,12 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import {
-  checkSessionFrame,
-  confirmLogout,
-  findRefreshToken,
-  getRealm,
-  logoutByRefreshToken,
-  requestLogout,
-} from '../../protocol/index.ts';
+import { checkSessionFrame, confirmLogout, requestLogout } from '../../browser/index.ts';
+import { findRefreshToken, getRealm, logoutByRefreshToken } from '../../protocol/index.ts';
 import type { RenderedPage } from '../pages/index.ts';
 import { protocolRequest, realmOf, sendEmpty } from '../request/realm-request.ts';
 import type { Route } from '../url-table/route.ts';

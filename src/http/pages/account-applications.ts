@@ -1,4 +1,4 @@
-import type { AccountApplication, AccountFrame, PageFrame } from '../../protocol/index.ts';
+import type { AccountApplication, AccountFrame, PageFrame } from '../../browser/index.ts';
 import {
   type AccountPageOf,
   accountContent,

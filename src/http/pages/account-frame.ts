@@ -1,4 +1,4 @@
-import type { AccountFrame, AccountPage, AccountPageName, PageFrame } from '../../protocol/index.ts';
+import type { AccountFrame, AccountPage, AccountPageName, PageFrame } from '../../browser/index.ts';
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { MessageKey, Texts } from './messages/texts.ts';

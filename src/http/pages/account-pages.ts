@@ -1,4 +1,4 @@
-import type { AccountPage, PageFrame } from '../../protocol/index.ts';
+import type { AccountPage, PageFrame } from '../../browser/index.ts';
 import { applicationsPage } from './account-applications.ts';
 import { type AccountPageOf, accountContent, accountForm } from './account-frame.ts';
 import { sessionsPage } from './account-sessions.ts';

@@ -1,4 +1,4 @@
-import type { AccountFrame, AccountSession, PageFrame } from '../../protocol/index.ts';
+import type { AccountFrame, AccountSession, PageFrame } from '../../browser/index.ts';
 import {
   type AccountPageOf,
   accountContent,

@@ -1,4 +1,4 @@
-import type { PageFrame } from '../../protocol/index.ts';
+import type { PageFrame } from '../../browser/index.ts';
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 
 /** A labelled line to fill in. `id` is `name` unless given. */

@@ -1,4 +1,4 @@
-import type { PageFrame } from '../../protocol/index.ts';
+import type { PageFrame } from '../../browser/index.ts';
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 import { LANGUAGES, type Texts } from './messages/texts.ts';
 import { icon, stylesheet } from './resources.ts';

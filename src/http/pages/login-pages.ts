@@ -1,4 +1,4 @@
-import type { LoginPage, PageFrame } from '../../protocol/index.ts';
+import type { LoginPage, PageFrame } from '../../browser/index.ts';
 import { buttons, choice, errorId, field, form, link, submit } from './controls.ts';
 import { html } from './html.ts';
 import type { PageContent } from './layout.ts';

@@ -1,4 +1,4 @@
-import type { PageField } from '../../protocol/index.ts';
+import type { PageField } from '../../browser/index.ts';
 import { field } from './controls.ts';
 import { type Html, type HtmlValue, html } from './html.ts';
 import type { Texts } from './messages/texts.ts';

@@ -1,4 +1,4 @@
-import type { Page, PageFrame } from '../../protocol/index.ts';
+import type { Page, PageFrame } from '../../browser/index.ts';
 import { accountPage } from './account-pages.ts';
 import { consentPage, termsPage, updatePasswordPage, updateProfilePage } from './action-pages.ts';
 import { frameOrigin, html, safeLink } from './html.ts';

@@ -1,4 +1,4 @@
-import type { PageFrame, StandalonePage } from '../../protocol/index.ts';
+import type { PageFrame, StandalonePage } from '../../browser/index.ts';
 import { buttons, form, link, submit } from './controls.ts';
 import { frameOrigin, html, safeLink } from './html.ts';
 import type { PageContent } from './layout.ts';

@@ -1,7 +1,6 @@
-// Claims: from scopes, roles and protocol mappers to what stands in a token (facts §6).
-// Owns: scope resolution, role narrowing, the protocol mappers, the claims of access, ID and refresh tokens.
-// Must not know: signing, sessions, grants.
-// Start at scopes.ts, then tokens.ts.
+// Claims: from scopes, roles and protocol mappers to the content of a token.
+// Not decided here: who gets a token (grants/), how it is signed (keys/, token/).
+// Start at scopes.ts, then tokens.ts. A protocol mapper is one function and one row of mapper-table.ts.
 export type {
   ClaimsInput,
   ClaimsTarget,
@@ -9,19 +8,17 @@ export type {
   ScopeResolution,
   TokenOrigin,
   TokenStamp,
-} from './contract.ts';
+} from './claims-input.ts';
 export { mapClaims } from './map-claims.ts';
 export { readsRequestedClaims } from './requested-claims.ts';
 export { narrowRoles, permittedScopes, roleOwners } from './roles.ts';
-export { resolveRefreshScopes, resolveScopes } from './scopes.ts';
+export { keptScopes, missingConsent, resolveRefreshScopes, resolveScopes } from './scopes.ts';
 export {
   accessTokenClaims,
   accessTokenId,
   accessTokenPayload,
   idTokenClaims,
   isLightweight,
-  type RefreshTokenFacts,
   refreshTokenClaims,
   tokenHash,
 } from './tokens.ts';
-export { resolveRootUrl, resolveWebOrigins } from './web-origins.ts';

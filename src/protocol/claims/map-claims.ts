@@ -1,5 +1,5 @@
 import type { Client, ProtocolMapper } from '../../model/index.ts';
-import type { ClaimsInput, ClaimsTarget, GrantedScopes } from './contract.ts';
+import type { ClaimsInput, ClaimsTarget, GrantedScopes } from './claims-input.ts';
 import type { MapperRun, MapperStep } from './mapper-run.ts';
 import { compileMappers } from './mapper-table.ts';
 import { personClaim } from './requested-claims.ts';

@@ -1,7 +1,7 @@
 import type { ProtocolMapper } from '../../model/index.ts';
 import { claimPath, isWritable, putClaim } from './claim-path.ts';
 import { claimValue } from './claim-value.ts';
-import type { ClaimsInput, ClaimsTarget } from './contract.ts';
+import type { ClaimsInput, ClaimsTarget } from './claims-input.ts';
 import { rolesByOwner } from './roles.ts';
 
 /** One document being filled: what mappers read and write. */

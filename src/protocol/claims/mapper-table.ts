@@ -1,5 +1,5 @@
 import type { ProtocolMapper } from '../../model/index.ts';
-import type { ClaimsTarget } from './contract.ts';
+import type { ClaimsTarget } from './claims-input.ts';
 import type { MapperStep } from './mapper-run.ts';
 import { REQUESTED_CLAIMS, requestedClaims } from './requested-claims.ts';
 import { clientRoles, hardcodedRole, realmRoles, roleName } from './role-mappers.ts';

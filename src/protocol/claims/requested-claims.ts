@@ -1,7 +1,7 @@
 import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { parseObject } from './claim-value.ts';
-import type { ClaimsTarget, GrantedScopes } from './contract.ts';
+import type { ClaimsTarget, GrantedScopes } from './claims-input.ts';
 import type { MapperStep } from './mapper-run.ts';
 import { address, fullName, userAttribute, userProperty } from './user-mappers.ts';
 

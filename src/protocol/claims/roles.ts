@@ -1,8 +1,7 @@
 import { type Client, expandRoleIds } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import type { GrantedScopes } from './contract.ts';
-import { preparedFor } from './prepared.ts';
-import { withoutScopes } from './scopes.ts';
+import type { GrantedScopes } from './claims-input.ts';
+import { preparedFor, withoutScopes } from './scopes.ts';
 
 /**
  * The grant without the scopes that the user may not use: a client scope with roles is for users who have at

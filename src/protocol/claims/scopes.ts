@@ -1,7 +1,6 @@
-import type { Client, ClientScope } from '../../model/index.ts';
+import type { Client, ClientScope, Consent } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import type { GrantedScopes, ScopeResolution } from './contract.ts';
-import { preparedFor } from './prepared.ts';
+import type { GrantedScopes, ScopeResolution } from './claims-input.ts';
 
 /** Requests are free text, so what is remembered for one client is bounded. */
 const REMEMBERED_REQUESTS = 256;
@@ -107,4 +106,83 @@ function remembered(
   // A refused request is as long as its sender likes; only grants are worth keeping.
   if (resolution.outcome === 'granted') memory.set(key, resolution);
   return resolution;
+}
+
+/** What is worked out once for a client and kept while the realm's configuration and the client stay. */
+interface Prepared {
+  defaults: readonly ClientScope[];
+  defaultNames: ReadonlySet<string>;
+  optional: ReadonlyMap<string, ClientScope>;
+  resolutions: Map<string, ScopeResolution>;
+  /** Roles that tokens with this grant may name; only for clients without full scope. */
+  allowedRoles: WeakMap<GrantedScopes, ReadonlySet<string>>;
+}
+
+const memory = new WeakMap<RealmConfiguration, WeakMap<Client, Prepared>>();
+
+/** The client's prepared scopes. Scopes of other protocols (SAML) are not the client's here. */
+export function preparedFor(configuration: RealmConfiguration, client: Client): Prepared {
+  let clients = memory.get(configuration);
+  if (clients === undefined) {
+    clients = new WeakMap();
+    memory.set(configuration, clients);
+  }
+  const known = clients.get(client);
+  if (known !== undefined) return known;
+  const defaults = openidScopes(configuration, client.defaultClientScopeIds);
+  const defaultNames = new Set(defaults.map((scope) => scope.name));
+  const optional = openidScopes(configuration, client.optionalClientScopeIds);
+  const prepared: Prepared = {
+    defaults,
+    defaultNames,
+    optional: new Map(
+      optional.filter((scope) => !defaultNames.has(scope.name)).map((scope) => [scope.name, scope]),
+    ),
+    resolutions: new Map(),
+    allowedRoles: new WeakMap(),
+  };
+  clients.set(client, prepared);
+  return prepared;
+}
+
+function openidScopes(configuration: RealmConfiguration, ids: readonly string[]): readonly ClientScope[] {
+  return ids
+    .flatMap((id) => configuration.clientScopes.get(id) ?? [])
+    .filter((scope) => scope.protocol === 'openid-connect');
+}
+
+/**
+ * The scopes of an older token that its client still has, as a request for them; undefined where none is left.
+ * A scope that was taken away since does not make the token unusable.
+ */
+export function keptScopes(
+  configuration: RealmConfiguration,
+  client: Client,
+  scope: string,
+): string | undefined {
+  const names = new Set(['openid']);
+  for (const id of [...client.defaultClientScopeIds, ...client.optionalClientScopeIds]) {
+    const name = configuration.clientScopes.get(id)?.name;
+    if (name !== undefined) names.add(name);
+  }
+  const kept = scope.split(' ').filter((name) => names.has(name));
+  return kept.length === 0 ? undefined : kept.join(' ');
+}
+
+/** Whether the consent page names the scope: unless it says otherwise (facts §8.4). */
+function isShownForConsent(scope: ClientScope): boolean {
+  return (scope.attributes['display.on.consent.screen'] ?? 'true') === 'true';
+}
+
+/**
+ * The scopes that a client which requires consent was granted and the user has not agreed to: what the consent
+ * page asks for, and what makes a token refused once a consent was withdrawn (facts §3.3, §3.4 row 16).
+ */
+export function missingConsent(
+  client: Client,
+  scopes: readonly ClientScope[],
+  consent: Consent | undefined,
+): readonly ClientScope[] {
+  if (!client.consentRequired) return [];
+  return scopes.filter((scope) => isShownForConsent(scope) && !consent?.scopeIds.includes(scope.id));
 }

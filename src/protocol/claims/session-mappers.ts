@@ -1,8 +1,8 @@
 import type { Client, ProtocolMapper } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
+import { resolveWebOrigins } from '../client/index.ts';
 import { parseObject } from './claim-value.ts';
 import { claimStep, type MapperStep, tokenRoles } from './mapper-run.ts';
-import { resolveWebOrigins } from './web-origins.ts';
 
 /** `oidc-usersessionmodel-note-mapper`: a note of the session (`AUTH_TIME` is kept as `auth_time`). */
 export function sessionNote(mapper: ProtocolMapper): MapperStep {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Random, uuid } from '../../core/index.ts';
 import type { SignatureAlgorithm } from '../../crypto/index.ts';
 import type { Client, User } from '../../model/index.ts';
-import type { ClaimsInput, GrantedScopes, TokenOrigin, TokenStamp } from './contract.ts';
+import type { ClaimsInput, GrantedScopes, TokenOrigin, TokenStamp } from './claims-input.ts';
 import { mapClaims } from './map-claims.ts';
 
 /** The client's access tokens carry no claims of mappers but those that say so (facts §6.1). */

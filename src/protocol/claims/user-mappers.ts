@@ -1,5 +1,5 @@
 import { type Group, groupPath, type ProtocolMapper, type User } from '../../model/index.ts';
-import type { ClaimsInput } from './contract.ts';
+import type { ClaimsInput } from './claims-input.ts';
 import { claimStep, type MapperRun, type MapperStep } from './mapper-run.ts';
 
 /** `oidc-usermodel-property-mapper`: a field of the user. */

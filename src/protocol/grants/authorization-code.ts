@@ -1,12 +1,9 @@
-import { sha256 } from '../../crypto/index.ts';
+import { hash } from 'node:crypto';
+import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
 import type { AuthorizationCode, UserSession } from '../../model/index.ts';
-import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
-import { missingConsent } from '../consents.ts';
-import { keptScopes } from '../kept-scopes.ts';
-import { newFamily } from '../new-session.ts';
-import { checkVerifier } from '../pkce.ts';
-import { isSessionAlive } from '../refresh-token-check.ts';
+import { type GrantedScopes, keptScopes, missingConsent, resolveScopes } from '../claims/index.ts';
 import { Refusal } from '../refusal.ts';
+import { isSessionAlive, newFamily } from '../session/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /**
@@ -115,5 +112,38 @@ function notValid(): Refusal {
 }
 
 function refused(description: string, eventError?: string): Refusal {
+  return new Refusal('code-refused', { description, eventError });
+}
+
+/** 43 to 128 unreserved characters (RFC 7636 §4.1). */
+const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+/**
+ * Proof Key for Code Exchange (RFC 7636 §4.6; facts §3.3): who exchanges a code knows the verifier behind the
+ * challenge of its request. A challenge without a method is plain.
+ *
+ * @throws Refusal `code-refused`
+ */
+function checkVerifier(
+  { codeChallenge, codeChallengeMethod = 'plain' }: AuthorizationCode,
+  verifier: string | undefined,
+): void {
+  if (codeChallenge === undefined) {
+    if (verifier === undefined) return;
+    throw refusedVerifier(
+      'PKCE code verifier specified but challenge not present in authorization',
+      'invalid_code_verifier',
+    );
+  }
+  if (verifier === undefined)
+    throw refusedVerifier('PKCE code verifier not specified', 'code_verifier_missing');
+  if (!VERIFIER.test(verifier))
+    throw refusedVerifier('PKCE verification failed: Invalid code verifier', 'invalid_code_verifier');
+  const expected = codeChallengeMethod === 'S256' ? hash('sha256', verifier, 'base64url') : verifier;
+  if (!constantTimeEqual(expected, codeChallenge))
+    throw refusedVerifier('PKCE verification failed: Code mismatch', 'pkce_verification_failed');
+}
+
+function refusedVerifier(description: string, eventError: string): Refusal {
   return new Refusal('code-refused', { description, eventError });
 }

@@ -2,8 +2,8 @@ import type { Client, TokenFamily, User, UserSession } from '../../model/index.t
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { GrantedScopes, TokenOrigin } from '../claims/index.ts';
 import type { ProtocolContext, ProtocolRequest } from '../context.ts';
-import type { TokenUse } from '../enforceable.ts';
 import type { EventDraft } from '../events.ts';
+import type { TokenUse } from '../realm.ts';
 
 /** One request at the token endpoint, its client authenticated. */
 export interface GrantRequest {

@@ -1,7 +1,15 @@
-import { checkLogin } from '../login.ts';
+import type { User } from '../../model/index.ts';
+import {
+  type LoginAttempt,
+  listLoginActions,
+  onBehalfOf,
+  provePassword,
+  stillHolds,
+  typedPassword,
+} from '../login/index.ts';
 import { Refusal } from '../refusal.ts';
-import { startRecord } from '../sessions.ts';
-import type { Grant } from './grant.ts';
+import { startRecord } from '../session/index.ts';
+import type { Grant, GrantRequest } from './grant.ts';
 
 /** `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3; facts §3.6). */
 export const passwordGrant: Grant = {
@@ -39,3 +47,39 @@ export const passwordGrant: Grant = {
     };
   },
 };
+
+/** A user who logged in. */
+interface Login {
+  user: User;
+  /** Asked once the session is stored, so that a later change finds and ends it. */
+  stillHolds: () => Promise<boolean>;
+  /** What is done once the answer is certain: a hash of old parameters is replaced. */
+  settled: () => Promise<void>;
+}
+
+/**
+ * Proves a user by the fields of one form: name, password and, where there is one, second factor (facts §3.6). An
+ * account that still has something to do in the browser is told so only to who proved all of it.
+ *
+ * @throws Refusal
+ */
+async function checkLogin(request: GrantRequest): Promise<Login> {
+  const { ctx, configuration, event } = request;
+  const { form, remoteAddress } = request.request;
+  const username = form.get('username');
+  if (username === undefined) throw new Refusal('missing-username');
+  const caller = { realmId: configuration.realm.id, address: remoteAddress, user: username };
+  const attempt: LoginAttempt = { ctx: onBehalfOf(ctx, caller), configuration, event, remoteAddress };
+
+  const code = form.get('otp') ?? form.get('totp') ?? '';
+  const typed = typedPassword(form.get('password'));
+  const { user, password, rehash } = await provePassword(attempt, username, typed, code);
+  const pending = listLoginActions(configuration, user, password, ctx.clock.now());
+  if (pending.length > 0)
+    throw new Refusal('account-not-set-up', { detail: `required actions: ${pending.join(', ')}` });
+  return {
+    user,
+    stillHolds: () => stillHolds(attempt, { userId: user.id, passwordId: password.id }),
+    settled: rehash,
+  };
+}

@@ -1,6 +1,6 @@
 import type { Rotation } from '../../store/index.ts';
-import { resolveRefreshScopes } from '../claims/index.ts';
-import { missingConsent } from '../consents.ts';
+import { missingConsent, resolveRefreshScopes } from '../claims/index.ts';
+import { Refusal } from '../refusal.ts';
 import {
   checkRefreshSession,
   checkRefreshTimesAndClient,
@@ -8,8 +8,7 @@ import {
   type RefreshToken,
   readRefreshToken,
   refused,
-} from '../refresh-token-check.ts';
-import { Refusal } from '../refusal.ts';
+} from '../token/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; facts §3.4, §4.2). */

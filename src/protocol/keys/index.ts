@@ -1,5 +1,4 @@
-// Keys of a realm: which one signs, which ones verify, what is published (facts §5.6).
-// Owns: choosing and publishing. What a key component holds, and making new ones, is crypto's.
-// Start at contract.ts, then key-ring.ts.
-export type { KeyRing, RealmKey } from './contract.ts';
-export { openKeyRing } from './key-ring.ts';
+// Keys: which key of a realm signs, which ones verify, and what is published.
+// Not decided here: what a key component holds and how a key is made (the crypto room).
+// Start at key-ring.ts.
+export { type KeyRing, openKeyRing, type RealmKey, signatureAlgorithm } from './key-ring.ts';

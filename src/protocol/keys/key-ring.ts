@@ -1,8 +1,14 @@
-import { isSignatureAlgorithm, type JwsKey, type KeyMaterial, readKeyComponent } from '../../crypto/index.ts';
+import { createHash } from 'node:crypto';
+import {
+  isSignatureAlgorithm,
+  type JwsKey,
+  type KeyMaterial,
+  readKeyComponent,
+  type SignatureAlgorithm,
+} from '../../crypto/index.ts';
+import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { Refusal } from '../refusal.ts';
-import type { KeyRing, RealmKey } from './contract.ts';
-import { publicJwk } from './public-jwk.ts';
 
 /** One realm's keys, prepared once for as long as its configuration object lives. */
 interface PreparedKeys {
@@ -82,4 +88,69 @@ function realmKey(material: KeyMaterial): RealmKey {
   if (certificate !== undefined) key.certificate = certificate;
   if (validTo !== undefined) key.validTo = validTo;
   return Object.freeze(key);
+}
+
+/** The algorithm that signs a client's tokens: its own, else the realm's. */
+export function signatureAlgorithm(
+  configuration: RealmConfiguration,
+  client: Client,
+  kind: 'access' | 'id',
+): SignatureAlgorithm {
+  const own = client.attributes[`${kind}.token.signed.response.alg`];
+  return (own || configuration.realm.settings.defaultSignatureAlgorithm) as SignatureAlgorithm;
+}
+
+/** A key of a realm with what publishing it needs (facts §5.6, `GET …/keys`). */
+export interface RealmKey {
+  /** The component that provides it. */
+  providerId: string;
+  priority: number;
+  kid: string;
+  status: 'ACTIVE' | 'PASSIVE' | 'DISABLED';
+  /** `RSA`, `EC`, `OKP`, `OCT`. */
+  type: string;
+  algorithm: string;
+  use: 'SIG' | 'ENC';
+  /** DER SubjectPublicKeyInfo in base64. */
+  publicKey?: string;
+  /** DER certificate in base64. */
+  certificate?: string;
+  /** End of the certificate, milliseconds. */
+  validTo?: number;
+}
+
+/** The realm's keys, read from its key components and kept prepared until the realm's configuration changes. */
+export interface KeyRing {
+  /** The active key of highest priority for the algorithm. @throws Refusal where the realm has none */
+  signingKey(configuration: RealmConfiguration, algorithm: SignatureAlgorithm): JwsKey;
+  /** An active or passive key that may verify, or undefined. */
+  verificationKey(configuration: RealmConfiguration, kid: string, algorithm: string): JwsKey | undefined;
+  /** Every key, DISABLED ones too, by priority. */
+  list(configuration: RealmConfiguration): readonly RealmKey[];
+  /** The published key set (RFC 7517), in Keycloak's field order. */
+  publish(configuration: RealmConfiguration): { keys: readonly Readonly<Record<string, unknown>>[] };
+}
+
+/**
+ * A key as it is published (RFC 7517 §4), in Keycloak's field order (facts §5.6): `kid, kty, alg, use`, then the
+ * certificate with its two thumbprints, then the key's own members.
+ */
+function publicJwk(material: KeyMaterial): Readonly<Record<string, unknown>> {
+  const jwk: Record<string, unknown> = {
+    kid: material.kid,
+    kty: material.type,
+    alg: material.algorithm,
+    use: material.use === 'SIG' ? 'sig' : 'enc',
+  };
+  if (material.certificate !== undefined) {
+    const der = Buffer.from(material.certificate, 'base64');
+    jwk.x5c = [material.certificate];
+    jwk.x5t = createHash('sha1').update(der).digest('base64url');
+    jwk['x5t#S256'] = createHash('sha256').update(der).digest('base64url');
+  }
+  const { n, e, crv, x, y } = material.publicKey?.export({ format: 'jwk' }) ?? {};
+  for (const [name, value] of Object.entries({ n, e, crv, x, y })) {
+    if (value !== undefined) jwk[name] = value;
+  }
+  return Object.freeze(jwk);
 }

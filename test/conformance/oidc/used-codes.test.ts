@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { userInfo } from '../../../src/protocol/index.ts';
-import { Browser, CALLBACK, clientAnswer, realmWithLogin } from '../../protocol/browser/browser.ts';
+import { Browser, CALLBACK, clientAnswer, realmWithLogin } from '../../browser/browser.ts';
 import {
   closePasswords,
   openWorld,

@@ -5,7 +5,7 @@ import { get } from 'node:https';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { systemClock } from '../../../src/core/index.ts';
-import { selfSignedCertificate } from '../../../src/crypto/certificate.ts';
+import { selfSignedCertificate } from '../../../src/crypto/new-realm-keys.ts';
 import { readTls } from '../../../src/http/index.ts';
 import { makePlatform, startTestService } from '../service.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountFrame, Message, PageFrame } from '../../../src/protocol/index.ts';
+import type { AccountFrame, Message, PageFrame } from '../../../src/browser/index.ts';
 import { PLAIN, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';

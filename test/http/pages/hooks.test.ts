@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { LoginPage, StandalonePage } from '../../../src/browser/index.ts';
 import { renderFormPost, renderPage, renderPlainError } from '../../../src/http/pages/index.ts';
 import { findTexts } from '../../../src/http/pages/messages/texts.ts';
 import { stylesheet } from '../../../src/http/pages/resources.ts';
-import type { LoginPage, StandalonePage } from '../../../src/protocol/index.ts';
 import { accountSamples } from './account-samples.ts';
 import { find, readElements } from './read-page.ts';
 import { samples } from './samples.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { PAGE_LOCALES, RULE_MESSAGE_KEYS } from '../../../src/browser/index.ts';
 import { renderPage } from '../../../src/http/pages/index.ts';
 import { en } from '../../../src/http/pages/messages/en.ts';
 import { findTexts, LANGUAGES } from '../../../src/http/pages/messages/texts.ts';
-import { PAGE_LOCALES, RULE_MESSAGE_KEYS } from '../../../src/protocol/index.ts';
 
 const pages = new URL('../../../src/http/', import.meta.url).pathname;
 const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })

@@ -1,4 +1,4 @@
-import type { BrowserAnswer, Message, Page, PageFrame } from '../../../src/protocol/index.ts';
+import type { BrowserAnswer, Message, Page, PageFrame } from '../../../src/browser/index.ts';
 
 /** Every text of a page that somebody else stored or sent, by what it is. */
 export type Texts = Record<

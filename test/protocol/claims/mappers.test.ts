@@ -10,8 +10,8 @@ import {
   mapClaims,
   refreshTokenClaims,
   resolveScopes,
-  resolveWebOrigins,
 } from '../../../src/protocol/claims/index.ts';
+import { resolveWebOrigins } from '../../../src/protocol/client/origins.ts';
 import { exportedRealm } from './exported-realm.ts';
 
 const { configuration, clients, clientsByUuid, users } = exportedRealm('acme');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import { newCode } from '../../../src/browser/login/code.ts';
 import { randomId, systemRandom } from '../../../src/core/index.ts';
 import type { AuthorizationRequest, Client, User, UserSession } from '../../../src/model/index.ts';
-import { newCode } from '../../../src/protocol/browser/code.ts';
 import type { RealmInWorld, World } from './world.ts';
 
 export const REDIRECT = 'https://web.example.test/cb';

@@ -1,4 +1,4 @@
-import type { RuleMessageKey } from '../../../protocol/index.ts';
+import type { RuleMessageKey } from '../../../browser/index.ts';
 
 /**
  * Every text of the pages in English. `{name}` is filled in from a message's values. Keys are Keycloak's where it

@@ -1,4 +1,4 @@
-import type { Message } from '../../../protocol/index.ts';
+import type { Message } from '../../../browser/index.ts';
 import { de } from './de.ts';
 import { en, type MessageKey, type Messages } from './en.ts';
 

@@ -1,0 +1,75 @@
+import { constantTimeEqual } from '../../crypto/index.ts';
+import type { Client } from '../../model/index.ts';
+import {
+  type BrowserAnswer,
+  type BrowserCall,
+  type BrowserEndpoint,
+  errorPage,
+  findSsoSession,
+  refuseUnenforced,
+  withBrowserCall,
+} from '../index.ts';
+import type { AccountCall, AccountRules } from './account-page.ts';
+import { answerDenied, pageUrl } from './account-page.ts';
+import type { AccountPageName } from './pages.ts';
+import { ACCOUNT_CLIENT, rightsOfUser } from './rights.ts';
+
+/**
+ * The endpoint of an account page: whoever has no login gets one first and comes back; a form counts only with the
+ * login's own state checker.
+ */
+export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
+  return (ctx, request) =>
+    withBrowserCall(ctx, request, async (call) => {
+      const client = await ctx.store.findClient(call.configuration.realm.id, ACCOUNT_CLIENT);
+      if (client === undefined)
+        return errorPage(call.configuration, request, 'clientNotFoundMessage', { status: 404 });
+      const refused = refuseClient(call, client);
+      if (refused !== undefined) return refused;
+      const sso = await findSsoSession(ctx, call.configuration, request);
+      if (sso === undefined) return sendToLogin(call, rules.name);
+      if (request.method === 'GET' && isAfterLogin(call))
+        return { show: 'redirect', to: pageUrl(call, rules.name), cookies: [] };
+      const rights = rightsOfUser(call.configuration, client, sso.user);
+      const account: AccountCall = { ...call, client, sso, rights, page: rules.name };
+      if (!rights.see || rules.may?.(rights) === false) return answerDenied(account);
+      if (request.method === 'GET') return rules.show(account);
+      if (!constantTimeEqual(request.form.get('stateChecker') ?? '', sso.stateChecker))
+        return rules.show(account, {
+          status: 400,
+          message: { kind: 'error', key: 'accountFormOutdatedMessage' },
+        });
+      return rules.submit(account);
+    });
+}
+
+/** A client that is off, and a realm that asks for what is not enforced here, let nobody in (contract §5). */
+function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
+  const { configuration, request } = call;
+  if (!client.enabled) return errorPage(configuration, request, 'clientDisabledMessage', { status: 404 });
+  return refuseUnenforced(call, client);
+}
+
+/**
+ * An authorization request that leads back to the page. It asks for a login and for nothing else (`response_type=none`,
+ * OAuth 2.0 Multiple Response Types §4): the cookies are all that these pages need.
+ */
+function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
+  const back = pageUrl(call, page);
+  if (call.request.query.has('error'))
+    return errorPage(call.configuration, call.request, 'accountNotLoggedInMessage', { backTo: back });
+  const locale = call.request.query.get('kc_locale');
+  const parameters = new URLSearchParams({
+    client_id: ACCOUNT_CLIENT,
+    redirect_uri: back,
+    response_type: 'none',
+    scope: 'openid',
+    ...(locale === undefined ? {} : { ui_locales: locale }),
+  });
+  return { show: 'redirect', to: `${call.issuer}/protocol/openid-connect/auth?${parameters}`, cookies: [] };
+}
+
+/** The URL still has what the login answered; it is of no use, and not to be kept in a bookmark. */
+function isAfterLogin({ request }: BrowserCall): boolean {
+  return request.query.has('session_state') || request.query.has('iss') || request.query.has('error');
+}

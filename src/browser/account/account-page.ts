@@ -1,0 +1,147 @@
+import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
+import type { Client } from '../../model/index.ts';
+import type { EventDraft } from '../../protocol/index.ts';
+import {
+  type BrowserAnswer,
+  type BrowserCall,
+  type CookieChange,
+  errorPage,
+  type PageMessage,
+  pageAnswer,
+  type RuleMessageKey,
+  type SsoSession,
+  startEvent,
+} from '../index.ts';
+import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './pages.ts';
+import type { AccountRights } from './rights.ts';
+
+/** URL of an account page. */
+export function pageUrl({ issuer }: Pick<BrowserCall, 'issuer'>, page: AccountPageName): string {
+  return `${issuer}/account/${ACCOUNT_PATHS[page]}`;
+}
+
+/** What all account pages of this login have. */
+export function accountFrame(account: AccountCall): AccountFrame {
+  const { sso, rights } = account;
+  return {
+    username: sso.user.username,
+    links: {
+      profile: pageUrl(account, 'profile'),
+      password: pageUrl(account, 'password'),
+      sessions: pageUrl(account, 'sessions'),
+      applications: pageUrl(account, 'applications'),
+    },
+    stateChecker: sso.stateChecker,
+    sessionId: sso.session.id,
+    mayChange: rights.change,
+  };
+}
+
+/** Shows a page of this login, with what was done just before where nothing else is to be said. */
+export function showAccountPage(
+  account: AccountCall,
+  page: AccountPage,
+  { status = 200, message = doneMessage(account) }: ShowOptions = {},
+): BrowserAnswer {
+  return pageAnswer(account.configuration, account.request, {
+    page,
+    status,
+    message,
+    hints: { user: account.sso.user.attributes['locale']?.[0] },
+    self: pageUrl(account, account.page),
+  });
+}
+
+/** What the pages say was done. */
+const DONE = [
+  'accountUpdatedMessage',
+  'accountPasswordUpdatedMessage',
+  'accountSessionEndedMessage',
+  'accountSessionsEndedMessage',
+  'accountAccessRemovedMessage',
+] as const satisfies readonly RuleMessageKey[];
+
+/**
+ * Shows a page by GET after its form did something, so that the browser's "reload" does not do it again. A mark that
+ * only this login's pages can make keeps others from having them say what did not happen.
+ *
+ * @param options `stateChecker`: of the login that goes on, where it is a new one
+ */
+export function answerDone(
+  account: AccountCall,
+  key: (typeof DONE)[number],
+  options: { stateChecker?: string; cookies?: readonly CookieChange[] } = {},
+): BrowserAnswer {
+  const { stateChecker = account.sso.stateChecker, cookies = [] } = options;
+  const parameters = new URLSearchParams({ done: key, mark: doneMark(stateChecker, key) });
+  return { show: 'redirect', to: `${pageUrl(account, account.page)}?${parameters}`, cookies };
+}
+
+function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
+  if (request.method !== 'GET') return undefined;
+  const key = DONE.find((one) => one === request.query.get('done'));
+  if (key === undefined) return undefined;
+  return constantTimeEqual(request.query.get('mark') ?? '', doneMark(sso.stateChecker, key))
+    ? { kind: 'success', key }
+    : undefined;
+}
+
+/** Of what no client knows: the session's name is told to all of them. */
+function doneMark(stateChecker: string, key: string): string {
+  return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
+}
+
+/** An event about this user by this login. */
+export function startAccountEvent(account: AccountCall, type: string): EventDraft {
+  const event = startEvent(account, type, account.client);
+  event.userId = account.sso.user.id;
+  event.sessionId = account.sso.session.id;
+  event.details['username'] = account.sso.user.username;
+  event.details['context'] = 'ACCOUNT';
+  return event;
+}
+
+/** A page that the user may not see, or a form that none of theirs sends. */
+export function answerDenied(account: AccountCall): BrowserAnswer {
+  return errorPage(account.configuration, account.request, 'accountDeniedMessage', { status: 403 });
+}
+
+/** A request of somebody who is logged in to a page about their own account. */
+export interface AccountCall extends BrowserCall {
+  /** The client `account`. */
+  client: Client;
+  /** The browser's login; its user is the only one that is ever touched. */
+  sso: SsoSession;
+  rights: AccountRights;
+  page: AccountPageName;
+}
+
+/** How a page is shown after something happened. */
+export interface ShowOptions {
+  status?: number;
+  message?: PageMessage;
+}
+
+/** One account page. */
+export interface AccountRules {
+  name: AccountPageName;
+  may?(rights: AccountRights): boolean;
+  show(account: AccountCall, options?: ShowOptions): Promise<BrowserAnswer>;
+  submit(account: AccountCall): Promise<BrowserAnswer>;
+}
+
+/** The clients by UUID; those that are gone are left out. */
+export async function findClients(
+  { ctx, configuration }: Pick<BrowserCall, 'ctx' | 'configuration'>,
+  ids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, Client>> {
+  const found = await Promise.all(
+    [...ids].map((id) => ctx.store.findClientByUuid(configuration.realm.id, id)),
+  );
+  return new Map(found.flatMap((client) => (client === undefined ? [] : [[client.id, client]])));
+}
+
+/** What people know a client by. */
+export function clientName(client: Client): string {
+  return client.name || client.clientId;
+}

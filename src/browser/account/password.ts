@@ -1,0 +1,143 @@
+import type { Credential, User, UserSession } from '../../model/index.ts';
+import { type EventDraft, Refusal } from '../../protocol/index.ts';
+import {
+  changePassword,
+  type LoginAttempt,
+  onBehalfOf,
+  provePassword,
+  stillHolds,
+  typedPassword,
+} from '../../protocol/login/index.ts';
+import { newUserSession } from '../../protocol/session/index.ts';
+import {
+  type BrowserAnswer,
+  type CookieChange,
+  clearSsoCookies,
+  makeSsoCookies,
+  newStateChecker,
+  type RuleMessageKey,
+} from '../index.ts';
+import { accountEndpoint } from './account-endpoint.ts';
+import type { AccountCall, AccountRules } from './account-page.ts';
+import {
+  accountFrame,
+  answerDenied,
+  answerDone,
+  pageUrl,
+  showAccountPage,
+  startAccountEvent,
+} from './account-page.ts';
+
+const rules: AccountRules = {
+  name: 'password',
+  show: async (account, options) =>
+    showAccountPage(account, { page: 'account-password', account: accountFrame(account) }, options),
+
+  async submit(account) {
+    const { configuration, request, sso, rights } = account;
+    if (!rights.change) return answerDenied(account);
+    const event = startAccountEvent(account, 'UPDATE_PASSWORD');
+    const password = request.form.get('password-new') ?? '';
+    if (password === '') return again(account, event, 'missingPasswordMessage', 'password_missing');
+    if (password !== request.form.get('password-confirm'))
+      return again(account, event, 'notMatchPasswordMessage', 'password_confirm_error');
+    const proved = await proveCurrent(account, event);
+    if (proved === undefined)
+      return rules.show(account, { message: { kind: 'error', key: 'accountPasswordWrongMessage' } });
+    const changed = await changePassword(onBehalfOfUser(account), configuration, sso.user.id, password, {
+      provedBy: proved.id,
+    });
+    if (changed.outcome === 'gone')
+      return again(account, event, 'accountFormOutdatedMessage', 'user_not_found');
+    if (changed.outcome === 'refused') {
+      const { key, params } = changed.fault;
+      event.details['reason'] = key;
+      const values = Object.fromEntries(params.map((value, index) => [String(index), String(value)]));
+      return again(account, event, key as RuleMessageKey, 'password_rejected', values);
+    }
+    event.succeeded();
+    const credential = startAccountEvent(account, 'UPDATE_CREDENTIAL');
+    credential.details['credential_type'] = 'password';
+    credential.succeeded();
+    return goOn(account, changed.password);
+  },
+};
+
+/**
+ * `/account/account-security/signing-in`: a new password for the old one. It ends every login of the user (contract
+ * §5); the one who changed it stays, in a session of its own.
+ */
+export const accountPassword = accountEndpoint(rules);
+
+function again(
+  account: AccountCall,
+  event: EventDraft,
+  key: RuleMessageKey,
+  eventError: string,
+  values?: Readonly<Record<string, string>>,
+): Promise<BrowserAnswer> {
+  event.failed(eventError);
+  const message = { kind: 'error', key, ...(values === undefined ? {} : { values }) } as const;
+  return rules.show(account, { message });
+}
+
+/** The password that the user has now, by the very rules of the login: guesses count and lock (facts §11). */
+async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Credential | undefined> {
+  const { configuration, request, sso } = account;
+  const ctx = onBehalfOfUser(account);
+  const attempt: LoginAttempt = { ctx, configuration, event, remoteAddress: request.remoteAddress };
+  try {
+    const typed = typedPassword(request.form.get('password'));
+    const { user, password } = await provePassword(attempt, sso.user, typed);
+    if (!user.enabled) throw new Refusal('account-disabled');
+    return password;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    event.refused(error);
+    return undefined;
+  }
+}
+
+/** The user's own hashes wait their turn among those of everybody. */
+function onBehalfOfUser({ ctx, configuration, request, sso }: AccountCall) {
+  const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user: sso.user.id };
+  return onBehalfOf(ctx, caller);
+}
+
+/** A login of this browser in place of the one that ended with the old password, under a new name. */
+async function goOn(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
+  const { ctx, configuration } = account;
+  const { user } = account.sso;
+  const session = nextSession(account);
+  const stored = await ctx.store.finishLogin({ session, sessionMustExist: false });
+  const holds = stored === 'finished' && (await stillHolds(account, proofOf(user, password)));
+  if (!holds) {
+    await ctx.store.endSession(session.id, false);
+    return { show: 'redirect', to: pageUrl(account, 'password'), cookies: clearSsoCookies() };
+  }
+  const stateChecker = newStateChecker(ctx);
+  const cookies: readonly CookieChange[] = await makeSsoCookies(ctx, configuration, {
+    session,
+    username: user.username,
+    now: account.now,
+    authenticatedAt: account.now,
+    stateChecker,
+  });
+  return answerDone(account, 'accountPasswordUpdatedMessage', { stateChecker, cookies });
+}
+
+function proofOf(user: User, password: Credential) {
+  return { userId: user.id, passwordId: password.id };
+}
+
+function nextSession({ ctx, configuration, request, now, sso }: AccountCall): UserSession {
+  const { realm } = configuration;
+  return newUserSession(ctx.random, now, {
+    offline: false,
+    realmId: realm.id,
+    userId: sso.user.id,
+    ipAddress: request.remoteAddress,
+    rememberMe: realm.settings.rememberMe && sso.session.rememberMe,
+    notes: { ...sso.session.notes, auth_time: String(now) },
+  });
+}

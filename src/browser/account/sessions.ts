@@ -1,0 +1,139 @@
+import type { UserSession } from '../../model/index.ts';
+import { endSessionOf, isSessionAlive } from '../../protocol/session/index.ts';
+import type { SessionWithClients } from '../../store/index.ts';
+import { type BrowserAnswer, clearSsoCookies, frontChannelFrames, standalonePage } from '../index.ts';
+import { accountEndpoint } from './account-endpoint.ts';
+import type { AccountCall, AccountRules } from './account-page.ts';
+import {
+  accountFrame,
+  answerDenied,
+  answerDone,
+  clientName,
+  findClients,
+  pageUrl,
+  showAccountPage,
+  startAccountEvent,
+} from './account-page.ts';
+import type { AccountSession } from './pages.ts';
+
+/** Sessions on the page; a program that logs in for each call can leave thousands. */
+const MOST_SHOWN = 100;
+
+const rules: AccountRules = {
+  name: 'sessions',
+
+  async show(account, options) {
+    const sessions = await listSessions(account);
+    const shown = sessions.slice(0, MOST_SHOWN);
+    const clients = await findClients(account, new Set(shown.flatMap(({ clientUuids }) => clientUuids)));
+    return showAccountPage(
+      account,
+      {
+        page: 'account-sessions',
+        account: accountFrame(account),
+        sessions: shown.map(({ session, clientUuids }) =>
+          describe(
+            account,
+            session,
+            clientUuids.flatMap((id) => {
+              const client = clients.get(id);
+              return client === undefined ? [] : [clientName(client)];
+            }),
+          ),
+        ),
+        more: sessions.length - shown.length,
+      },
+      options,
+    );
+  },
+
+  async submit(account) {
+    const { form } = account.request;
+    const id = form.get('session');
+    if (id === account.sso.session.id) return signOut(account);
+    // Whoever may log in may log out; other logins are for those who may change something.
+    if (!account.rights.change) return answerDenied(account);
+    if (form.has('others')) return endOthers(account);
+    const session = id === undefined ? undefined : await account.ctx.store.findSession(id, false);
+    if (session !== undefined && isOwn(account, session)) {
+      const ended = await endSessionOf(account.ctx, session);
+      if (ended !== undefined) tellEnd(account, session);
+    }
+    return answerDone(account, 'accountSessionEndedMessage');
+  },
+};
+
+/** `/account/account-security/device-activity`: where the user is logged in, with "sign out". */
+export const accountSessions = accountEndpoint(rules);
+
+async function listSessions(account: AccountCall): Promise<readonly SessionWithClients[]> {
+  const { ctx, configuration, now, sso } = account;
+  const all = await ctx.store.listUserSessions(sso.user.id, false);
+  const first = (one: UserSession) => (one.id === sso.session.id ? 1 : 0);
+  return all
+    .filter(({ session }) => isOwn(account, session) && isSessionAlive(configuration, session, now))
+    .sort(
+      ({ session: one }, { session: other }) =>
+        first(other) - first(one) || other.lastAccessAt - one.lastAccessAt || other.startedAt - one.startedAt,
+    );
+}
+
+function isOwn({ configuration, sso }: AccountCall, session: UserSession): boolean {
+  return session.realmId === configuration.realm.id && session.userId === sso.user.id;
+}
+
+function describe(
+  { sso }: AccountCall,
+  { id, startedAt, lastAccessAt, ipAddress, notes }: UserSession,
+  clients: readonly string[],
+): AccountSession {
+  const device = notes['device'];
+  return {
+    id,
+    current: id === sso.session.id,
+    startedAt,
+    lastAccessAt,
+    ipAddress,
+    clients,
+    ...(device === undefined ? {} : { device }),
+  };
+}
+
+/** The login in this browser; its clients may clear what they keep here (Front-Channel Logout 1.0 §2). */
+async function signOut(account: AccountCall): Promise<BrowserAnswer> {
+  const { configuration, request, sso } = account;
+  const ended = await endSessionOf(account.ctx, sso.session);
+  if (ended !== undefined) tellEnd(account, sso.session);
+  const frames = ended === undefined ? [] : await frontChannelFrames(account, ended);
+  const back = pageUrl(account, 'profile');
+  return standalonePage(configuration, request, {
+    status: 200,
+    page:
+      frames.length > 0
+        ? { page: 'frontchannel-logout', frames, continueAt: back }
+        : { page: 'info', backTo: back },
+    message: { kind: 'success', key: 'successLogout' },
+    cookies: clearSsoCookies(),
+    hints: { user: sso.user.attributes['locale']?.[0] },
+  });
+}
+
+/** Every login but this browser's; applications with access of their own (offline) keep it, as in Keycloak. */
+async function endOthers(account: AccountCall): Promise<BrowserAnswer> {
+  const { ctx, configuration, sso } = account;
+  const all = await ctx.store.listUserSessions(sso.user.id, false);
+  const others = all.filter(({ session }) => isOwn(account, session) && session.id !== sso.session.id);
+  const tell = await ctx.sessionEndings?.prepare(configuration.realm.id, { sessions: others });
+  for (const { session } of others) {
+    const { ended } = await ctx.store.endSession(session.id, false);
+    if (ended) tellEnd(account, session);
+  }
+  await tell?.();
+  return answerDone(account, 'accountSessionsEndedMessage');
+}
+
+function tellEnd(account: AccountCall, session: UserSession): void {
+  const event = startAccountEvent(account, 'LOGOUT');
+  event.sessionId = session.id;
+  event.succeeded();
+}

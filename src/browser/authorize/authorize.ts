@@ -1,0 +1,164 @@
+import type { AuthorizationRequest, Client } from '../../model/index.ts';
+import { checkEnforceable, type EventDraft, Refusal } from '../../protocol/index.ts';
+import { type BrowserCall, startLoginEvent, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import { beginLogin } from '../login/begin-login.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import { errorPage } from '../page-frame.ts';
+import { readIdTokenHint } from '../sso/id-token-hint.ts';
+import { type ReplyTo, refuseToClient } from './client-answer.ts';
+import { findClientError } from './client-checks.ts';
+import { type Parameters, readParameters, withRequestObject } from './parameters.ts';
+import { findRedirectTarget, type RedirectTarget } from './redirect-uri.ts';
+import { isOpenId, type RequestFacts, readFacts } from './request-facts.ts';
+import { readRequestObject } from './request-object.ts';
+
+/**
+ * The authorization endpoint (RFC 6749 §3.1, OpenID Connect Core §3.1.2; facts §5.10). Until the client and its
+ * redirect URI are sure, what is wrong is a page; from then on the client is told (RFC 6749 §4.1.2.1).
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export const authorize: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const event = startLoginEvent(call);
+    const sent = readParameters(request);
+    const refuse = (key: RuleMessageKey, eventError: string, more: PageOptions = {}) => {
+      event.failed(eventError);
+      const hints = { uiLocales: sent.values.get('ui_locales') };
+      return errorPage(call.configuration, request, key, { hints, ...more });
+    };
+
+    // 1. The client.
+    const clientId = sent.values.get('client_id');
+    if (clientId === undefined || sent.doubled.has('client_id'))
+      return refuse('invalidRequestMessage', 'invalid_request');
+    event.clientId = clientId;
+    const client = await ctx.store.findClient(call.configuration.realm.id, clientId);
+    const wrong = findClientFault(client);
+    if (client === undefined || wrong !== undefined) return refuse(wrong!.key, wrong!.event, wrong!.more);
+
+    // 2. What it says, outside and inside a request object.
+    const object = readRequestObject(call, client, sent);
+    if (object?.outcome === 'refused') {
+      event.details['reason'] = object.reason;
+      return refuse('invalidRequestMessage', 'invalid_request');
+    }
+    const parameters = object === undefined ? sent : withRequestObject(sent, object.claims);
+    if (parameters.tooLong !== undefined)
+      return refuse('invalidParameterMessage', 'invalid_request', { values: { name: parameters.tooLong } });
+    if (!/^\d{1,15}$/.test(parameters.values.get('max_age') ?? '0'))
+      return refuse('invalidRequestMessage', 'invalid_request');
+
+    // 3. Where it may be answered.
+    const named = parameters.values.get('redirect_uri');
+    if (named !== undefined) event.details['redirect_uri'] = named;
+    const target = sent.doubled.has('redirect_uri')
+      ? undefined
+      : findRedirectTarget(client, named, { baseUrl: ctx.baseUrl, openid: isOpenId(parameters) });
+    if (target === undefined)
+      return refuse('invalidParameterMessage', 'invalid_redirect_uri', { values: { name: 'redirect_uri' } });
+
+    // 4. Everything else is between the service and the client.
+    return answerRequest(call, client, parameters, target, event);
+  });
+
+type PageOptions = { status?: number; values?: Readonly<Record<string, string>> };
+
+/** What keeps a client from logging anybody in (facts §5.10). */
+function findClientFault(
+  client: Client | undefined,
+): { key: RuleMessageKey; event: string; more?: PageOptions } | undefined {
+  if (client === undefined) return { key: 'clientNotFoundMessage', event: 'client_not_found' };
+  if (!client.enabled) return { key: 'clientDisabledMessage', event: 'client_disabled' };
+  if (client.bearerOnly) return { key: 'bearerOnlyMessage', event: 'not_allowed', more: { status: 403 } };
+  if (client.protocol !== 'openid-connect')
+    return { key: 'wrongClientProtocolMessage', event: 'invalid_client' };
+  return undefined;
+}
+
+/** Bytes of a request that are kept at most while somebody logs in: anybody may send one. */
+const MOST_KEPT = 8192;
+
+async function answerRequest(
+  call: BrowserCall,
+  client: Client,
+  parameters: Parameters,
+  target: RedirectTarget,
+  event: EventDraft,
+): Promise<BrowserAnswer> {
+  const facts = readFacts(call.configuration, client, parameters);
+  const state = parameters.values.get('state');
+  const to: ReplyTo = {
+    redirectUri: target.uri,
+    responseMode: facts.mode,
+    ...(state === undefined ? {} : { state }),
+  };
+  const found = findClientError(facts);
+  if (found !== undefined) {
+    event.details['reason'] = found.error.description ?? found.rule;
+    event.failed(found.eventError);
+    return refuseToClient(call, client, to, found.error);
+  }
+  if (parameters.values.get('prompt')?.split(' ').includes('create')) {
+    event.failed('registration_disabled');
+    return errorPage(call.configuration, call.request, 'registrationNotAllowedMessage');
+  }
+  const hint = parameters.values.get('id_token_hint');
+  const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
+  if (hint !== undefined && hinted === undefined) {
+    event.failed('invalid_token');
+    const description = 'Invalid parameter: id_token_hint';
+    return refuseToClient(call, client, to, { error: 'invalid_request', description });
+  }
+  try {
+    checkEnforceable(call.configuration, client, 'browser');
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    event.refused(error);
+    return errorPage(call.configuration, call.request, 'loginRefusedMessage');
+  }
+  const request = buildRequest(facts, to, target, hinted?.userId);
+  if (Buffer.byteLength(JSON.stringify(request)) > MOST_KEPT) {
+    event.details['reason'] = `more than ${MOST_KEPT} bytes would have to be kept`;
+    event.failed('invalid_request');
+    return errorPage(call.configuration, call.request, 'invalidRequestMessage');
+  }
+  return beginLogin(call, client, request);
+}
+
+const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
+
+/** The request as it is kept: every value that later steps use. Unknown prompts are ignored (facts §5.10). */
+function buildRequest(
+  { type, parameters }: RequestFacts,
+  to: ReplyTo,
+  target: RedirectTarget,
+  hintedUserId: string | undefined,
+): AuthorizationRequest {
+  const { values } = parameters;
+  const prompts = values.get('prompt')?.split(' ') ?? [];
+  const method = values.get('code_challenge_method');
+  const request: AuthorizationRequest = {
+    ...to,
+    redirectUriSent: target.sent,
+    responseType: type!.name,
+    prompt: PROMPTS.filter((prompt) => prompts.includes(prompt)),
+  };
+  const set = <K extends keyof AuthorizationRequest>(name: K, value: AuthorizationRequest[K] | undefined) => {
+    if (value !== undefined) request[name] = value;
+  };
+  set('scope', values.get('scope'));
+  set('nonce', values.get('nonce'));
+  if (values.has('code_challenge')) {
+    set('codeChallenge', values.get('code_challenge'));
+    set('codeChallengeMethod', method === 'S256' ? 'S256' : 'plain');
+  }
+  set('maxAge', values.has('max_age') ? Number(values.get('max_age')) : undefined);
+  set('loginHint', values.get('login_hint')?.slice(0, 255));
+  set('hintedUserId', hintedUserId);
+  set('uiLocales', values.get('ui_locales')?.slice(0, 255));
+  set('acrValues', values.get('acr_values')?.slice(0, 255));
+  set('claims', values.get('claims'));
+  return request;
+}

@@ -1,0 +1,176 @@
+import type { Client } from '../../model/index.ts';
+import { resolveScopes } from '../../protocol/claims/index.ts';
+import { isJsonObject, parseJsonObject } from '../../protocol/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { ClientError } from './client-answer.ts';
+import type { RequestFacts } from './request-facts.ts';
+import { givesTokens, parseResponseMode, type ResponseType } from './response-type.ts';
+
+/** One thing that a request must be; what stands in its way is told to the client (RFC 6749 §4.1.2.1). */
+interface Check {
+  /** The rule, in the present tense. */
+  rule: string;
+  refuse(facts: RequestFacts): (ClientError & { eventError?: string }) | undefined;
+}
+
+/** Keycloak 26's checks in its order (facts §5.10, observed authorization-endpoint). The first that fails counts. */
+const CHECKS: readonly Check[] = [
+  {
+    rule: 'names a response type',
+    refuse: ({ parameters }) =>
+      parameters.values.has('response_type') ? undefined : invalid('Missing parameter: response_type'),
+  },
+  {
+    rule: 'names a response type that there is',
+    refuse: ({ type }) => (type === undefined ? { error: 'unsupported_response_type' } : undefined),
+  },
+  {
+    rule: 'names a response mode that there is',
+    refuse: ({ parameters }) => {
+      const mode = parameters.values.get('response_mode');
+      if (mode === undefined || parseResponseMode(mode) !== undefined) return undefined;
+      return invalid('Invalid parameter: response_mode');
+    },
+  },
+  {
+    rule: 'keeps tokens out of the query',
+    refuse: ({ type, parameters }) =>
+      type !== undefined && givesTokens(type) && parameters.values.get('response_mode') === 'query'
+        ? invalid("Response_mode 'query' not allowed for implicit or hybrid flow")
+        : undefined,
+  },
+  {
+    rule: 'asks for what a flow gives that the client has on',
+    refuse: ({ type, client }) => (type === undefined ? undefined : findFlowError(type, client)),
+  },
+  {
+    rule: 'comes as a pushed request where the client must push it',
+    refuse: ({ client }) =>
+      client.attributes['require.pushed.authorization.requests'] === 'true'
+        ? invalid('Pushed Authorization Request is only allowed.')
+        : undefined,
+  },
+  {
+    rule: 'gives each parameter once',
+    refuse: ({ parameters }) => (parameters.doubled.size > 0 ? invalid('duplicated parameter') : undefined),
+  },
+  {
+    rule: 'asks for scopes that the client has',
+    refuse: ({ configuration, client, parameters }) => {
+      const scopes = resolveScopes(configuration, client, parameters.values.get('scope'));
+      if (scopes.outcome === 'granted') return undefined;
+      return { error: 'invalid_scope', description: `Invalid scopes: ${printable(scopes.names)}` };
+    },
+  },
+  {
+    rule: 'brings a nonce if an ID token comes through the browser',
+    refuse: ({ type, parameters }) =>
+      type?.idToken === true && !parameters.values.has('nonce')
+        ? invalid('Missing parameter: nonce')
+        : undefined,
+  },
+  { rule: 'brings a code challenge where the client must, and a whole one', refuse: refuseChallenge },
+  {
+    rule: 'brings claims as a JSON object',
+    refuse: ({ parameters }) => {
+      const claims = parameters.values.get('claims');
+      return claims === undefined || parseJsonObject(claims) !== undefined
+        ? undefined
+        : invalid('Invalid parameter: claims');
+    },
+  },
+  {
+    rule: 'demands no level of login that none here reaches',
+    refuse: ({ configuration, client, parameters }) =>
+      reachesLevel(configuration, client, parameters.values.get('claims'))
+        ? undefined
+        : { error: 'unmet_authentication_requirements' },
+  },
+];
+
+/** The first thing that the client is to be told, or nothing. */
+export function findClientError(
+  facts: RequestFacts,
+): { error: ClientError; eventError: string; rule: string } | undefined {
+  for (const { rule, refuse } of CHECKS) {
+    const found = refuse(facts);
+    if (found === undefined) continue;
+    const {
+      eventError = found.error === 'unauthorized_client' ? 'not_allowed' : 'invalid_request',
+      ...error
+    } = found;
+    return { error, eventError, rule };
+  }
+  return undefined;
+}
+
+/** What the client is told where the flow of a response type is off for it; it may be turned off during a login. */
+export function findFlowError(type: ResponseType, client: Client): ClientError | undefined {
+  if ((type.code || type.name === 'none') && !client.standardFlowEnabled) return flowOff('Standard');
+  return givesTokens(type) && !client.implicitFlowEnabled ? flowOff('Implicit') : undefined;
+}
+
+/** PKCE (RFC 7636 §4.4.1), demanded where the client's `pkce.code.challenge.method` is set. */
+function refuseChallenge({ type, client, parameters }: RequestFacts): ClientError | undefined {
+  if (!type?.code) return undefined;
+  const challenge = parameters.values.get('code_challenge');
+  const method = parameters.values.get('code_challenge_method');
+  const demanded = client.attributes['pkce.code.challenge.method'];
+  if (demanded) {
+    if (method === undefined) return invalid('Missing parameter: code_challenge_method');
+    if (method !== demanded)
+      return invalid('Invalid parameter: code challenge method is not matching the configured one');
+  }
+  if (challenge === undefined)
+    return demanded || method !== undefined ? invalid('Missing parameter: code_challenge') : undefined;
+  if (method !== undefined && method !== 'S256' && method !== 'plain')
+    return invalid('Invalid parameter: code_challenge_method');
+  return /^[A-Za-z0-9\-._~]{43,128}$/.test(challenge)
+    ? undefined
+    : invalid('Invalid parameter: code_challenge');
+}
+
+function invalid(description: string): ClientError {
+  return { error: 'invalid_request', description };
+}
+
+function flowOff(name: 'Standard' | 'Implicit'): ClientError {
+  const description = `Client is not allowed to initiate browser login with given response_type. ${name} flow is disabled for the client.`;
+  return { error: 'unauthorized_client', description };
+}
+
+/** `error_description` holds visible ASCII only (RFC 6749 §4.1.2.1). */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 500);
+}
+
+/** The level of a login with a password or with a second factor (facts §6.1). */
+const LEVEL = 1;
+
+/**
+ * An `acr` that is essential is one of the values that are named (OpenID Connect Core §5.5.1.1): levels as numbers, or
+ * by their names in `acr.loa.map` of client or realm.
+ */
+function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
+  const acr = asObject(asObject(parseJsonObject(claims ?? '{}')?.['id_token'])['acr']);
+  const values = [acr['value'] ?? acr['values'] ?? []].flat();
+  if (acr['essential'] !== true || values.length === 0) return true;
+  const names = {
+    ...parseJsonObject(realm.settings.attributes['acr.loa.map'] ?? '{}'),
+    ...parseJsonObject(client.attributes['acr.loa.map'] ?? '{}'),
+  };
+  return values.some((value) => {
+    if (!isLevel(value)) return false;
+    const level = Object.hasOwn(names, value) ? names[value] : value;
+    return isLevel(level) && level !== '' && Number(level) <= LEVEL;
+  });
+}
+
+/** An object is no level, and may not even be text. */
+function isLevel(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
+}
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return isJsonObject(value) ? value : {};
+}

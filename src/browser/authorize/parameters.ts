@@ -1,0 +1,83 @@
+import type { BrowserRequest } from '../contract.ts';
+
+/** Parameters that mean something here; others are ignored, twice given or not (RFC 6749 §3.1). */
+const KNOWN = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'nonce',
+  'prompt',
+  'max_age',
+  'login_hint',
+  'id_token_hint',
+  'ui_locales',
+  'acr_values',
+  'claims',
+  'request',
+  'request_uri',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+export type ParameterName = (typeof KNOWN)[number];
+
+/**
+ * Characters of a value at most (Keycloak's `req-params-default-max-size`; Keycloak goes on without such a value, which
+ * could be the `code_challenge`). A request object holds all the others.
+ */
+const MOST_CHARACTERS = 4000;
+const MOST_OF_A_REQUEST = 65_536;
+
+/** The parameters of one authorization request. */
+export interface Parameters {
+  values: ReadonlyMap<ParameterName, string>;
+  /** Names that were given more than once. */
+  doubled: ReadonlySet<ParameterName>;
+  /** The first value that is too long to be kept. */
+  tooLong?: ParameterName;
+}
+
+/**
+ * The parameters of a request: the query of a GET, the form of a POST (OpenID Connect Core §3.1.2.1). Those without a
+ * value count as left out (RFC 6749 §3.1), but for `scope`, which is then a scope that no client has.
+ */
+export function readParameters(request: BrowserRequest): Parameters {
+  const source = request.method === 'POST' ? request.form : request.query;
+  const values = new Map<ParameterName, string>();
+  const doubled = new Set<ParameterName>();
+  for (const name of KNOWN) {
+    const value = source.get(name);
+    if (value !== undefined && (value !== '' || name === 'scope')) values.set(name, value);
+    if (request.doubled.has(name)) doubled.add(name);
+  }
+  return withLongest({ values, doubled });
+}
+
+/** The same with the claims of a request object, which win (OpenID Connect Core §6.1). */
+export function withRequestObject(
+  { values, doubled }: Parameters,
+  claims: Readonly<Record<string, unknown>>,
+): Parameters {
+  const merged = new Map(values);
+  for (const name of KNOWN) {
+    if (name === 'client_id' || name === 'request' || name === 'request_uri') continue;
+    const claim = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    if (typeof claim === 'string') merged.set(name, claim);
+    else if (typeof claim === 'number') merged.set(name, String(claim));
+    else if (typeof claim === 'object' && claim !== null) merged.set(name, JSON.stringify(claim));
+  }
+  return withLongest({ values: merged, doubled });
+}
+
+function withLongest(parameters: Parameters): Parameters {
+  for (const [name, value] of parameters.values) {
+    // Only a help for the form: what is too long of it is cut off.
+    if (name === 'login_hint') continue;
+    const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
+    if (value.length > most) return { ...parameters, tooLong: name };
+  }
+  return parameters;
+}

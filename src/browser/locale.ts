@@ -1,0 +1,85 @@
+import type { RealmConfiguration } from '../store/index.ts';
+import type { BrowserRequest, CookieChange } from './contract.ts';
+import { cookieValues } from './cookies.ts';
+
+/** Languages that there are message files for; the first is Keycloak's own where a realm has none. */
+export const PAGE_LOCALES = ['en', 'de'] as const;
+
+/** What may say which language a user reads, beside the request itself. */
+export interface LocaleHints {
+  /** Chosen on an earlier page of this login. */
+  chosen?: string | undefined;
+  /** The user's attribute `locale`. */
+  user?: string | undefined;
+  /** `ui_locales` of the authorization request (OpenID Connect Core §3.1.2.1). */
+  uiLocales?: string | undefined;
+}
+
+/** Languages that pages of the realm can be read in; one where internationalization is off (facts §8.1). */
+export function realmLocales({ realm }: RealmConfiguration): readonly string[] {
+  const { kept } = realm.settings;
+  if (kept['internationalizationEnabled'] !== true) return ['en'];
+  const supported = Array.isArray(kept['supportedLocales']) ? kept['supportedLocales'] : [];
+  const locales = PAGE_LOCALES.filter((locale) => supported.includes(locale));
+  return locales.length === 0 ? ['en'] : locales;
+}
+
+/**
+ * The language of a page, in Keycloak's order: chosen just now (`kc_locale`), on an earlier page, by the user's
+ * profile, in the cookie, by the client, by the browser; else the realm's default. What the realm does not
+ * support is passed over.
+ */
+export function chooseLocale(
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'query' | 'cookies' | 'acceptLanguage'>,
+  hints: LocaleHints = {},
+): string {
+  const locales = realmLocales(configuration);
+  if (locales.length === 1) return locales[0]!;
+  const wishes = [
+    request.query.get('kc_locale'),
+    hints.chosen,
+    hints.user,
+    ...cookieValues(request, 'KEYCLOAK_LOCALE'),
+    ...(hints.uiLocales ?? '').slice(0, 200).split(' '),
+    ...acceptedLanguages(request.acceptLanguage),
+    configuration.realm.settings.kept['defaultLocale'],
+  ];
+  for (const wish of wishes) {
+    const found = typeof wish === 'string' ? match(locales, wish) : undefined;
+    if (found !== undefined) return found;
+  }
+  return locales[0]!;
+}
+
+/** Keeps a language that was chosen on this page, for the next login too. */
+export function localeCookies(
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'query'>,
+): readonly CookieChange[] {
+  const chosen = match(realmLocales(configuration), request.query.get('kc_locale') ?? '');
+  if (chosen === undefined || realmLocales(configuration).length === 1) return [];
+  return [{ name: 'KEYCLOAK_LOCALE', value: chosen, httpOnly: true, sameSite: 'None' }];
+}
+
+/** `de-AT` is read as `de` (RFC 4647 §3.4). */
+function match(locales: readonly string[], wish: string): string | undefined {
+  const [language] = wish.toLowerCase().split('-', 1);
+  return locales.find((locale) => locale === language);
+}
+
+/** Best first (RFC 9110 §12.5.4). */
+function acceptedLanguages(header: string | undefined): readonly string[] {
+  if (header === undefined) return [];
+  return header
+    .slice(0, 500)
+    .split(',')
+    .map((range) => {
+      const [tag = '', ...parameters] = range.trim().split(';');
+      const quality = parameters.map((one) => /^\s*q=([01](?:\.\d{0,3})?)\s*$/.exec(one)?.[1]).find(Boolean);
+      return { tag, quality: Number(quality ?? 1) };
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((one, other) => other.quality - one.quality)
+    .map(({ tag }) => tag);
+}

@@ -1,0 +1,45 @@
+import type { AuthorizationRequest, Client } from '../../model/index.ts';
+import { senderOf } from '../../protocol/login/index.ts';
+import { refuseToClient } from '../authorize/client-answer.ts';
+import type { BrowserCall } from '../call.ts';
+import type { BrowserAnswer } from '../contract.ts';
+import { identifyBrowser } from '../cookies.ts';
+import { findSsoSession } from '../sso/sso-session.ts';
+import { continueLogin } from './continue-login.ts';
+import { loginPage } from './login-page.ts';
+import { newLoginRow } from './login-row.ts';
+import { mustLoginAgain } from './next-step.ts';
+import { storeNewLogin } from './open-logins.ts';
+
+/**
+ * Answers a checked authorization request: from the login that the browser already has where it is good enough, else
+ * with the form; never with a page where `prompt=none` (OpenID Connect Core §3.1.2.1, §3.1.2.3).
+ */
+export async function beginLogin(
+  call: BrowserCall,
+  client: Client,
+  request: AuthorizationRequest,
+): Promise<BrowserAnswer> {
+  const found = await findSsoSession(call.ctx, call.configuration, call.request);
+  const other = request.hintedUserId !== undefined && found?.user.id !== request.hintedUserId;
+  const sso = other ? undefined : found;
+  const again = sso !== undefined && mustLoginAgain(request, sso, call);
+  if (sso !== undefined && !again)
+    return continueLogin(call, { client, request, user: sso.user, proof: { by: 'session', sso } });
+  // Nobody tried to log in: that a page asks silently and is told so is no event, as in Keycloak.
+  if (request.prompt.includes('none'))
+    return refuseToClient(call, client, request, { error: 'login_required' });
+  const browser = identifyBrowser(call.ctx, call.request);
+  const row = newLoginRow(call, client, request, browser.hash);
+  const stored = sso === undefined ? row : { ...row, notes: { again: sso.session.id } };
+  const sender = senderOf(call.request.remoteAddress);
+  await storeNewLogin(call.ctx.store, stored, { sender, now: call.now });
+  return loginPage(
+    call,
+    { client, row: { ...stored, revision: 1 }, again: sso?.user },
+    {
+      cookies: browser.cookies,
+      ...(again ? { message: { kind: 'info', key: 'reauthenticateMessage' } } : {}),
+    },
+  );
+}

@@ -1,0 +1,92 @@
+import type { AuthorizationRequest, Client } from '../../model/index.ts';
+import { decodeJsonObject } from '../../protocol/index.ts';
+import type { ReplyTo } from '../authorize/client-answer.ts';
+import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
+import { defaultResponseMode, parseResponseMode, parseResponseType } from '../authorize/response-type.ts';
+import type { BrowserCall } from '../call.ts';
+
+/** Parameters of the request under the short names of `client_data`; the first four are Keycloak's. */
+const NAMES = {
+  ru: 'redirect_uri',
+  rt: 'response_type',
+  rm: 'response_mode',
+  st: 'state',
+  sc: 'scope',
+  no: 'nonce',
+  cc: 'code_challenge',
+  cm: 'code_challenge_method',
+  lh: 'login_hint',
+  ul: 'ui_locales',
+} as const;
+
+/** Bytes of the whole; a page that holds it several times must stay small. */
+const MOST_BYTES = 3000;
+/** Bytes of what a client is answered with; a URL that holds more is too long for servers, this one too. */
+const MOST_OF_AN_ANSWER = 6000;
+/** Characters that are looked at. */
+const MOST_READ = 16_384;
+const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
+
+/**
+ * What a login needs when its own record is gone: where the client is answered, and the request to begin again with.
+ * Everybody may write it, so nothing of it is believed: it says no more than an authorization request does. Undefined
+ * where not even the answer's address and state are short enough.
+ */
+export function renderClientData(request: AuthorizationRequest): string | undefined {
+  const all: Partial<Record<keyof typeof NAMES, string | undefined>> = {
+    ru: request.redirectUri,
+    rt: request.responseType,
+    rm: request.responseMode,
+    st: request.state,
+    sc: request.scope,
+    no: request.nonce,
+    cc: request.codeChallenge,
+    cm: request.codeChallengeMethod,
+    lh: request.loginHint,
+    ul: request.uiLocales,
+  };
+  const text = Buffer.from(JSON.stringify(all));
+  if (text.length <= MOST_BYTES) return text.toString('base64url');
+  const answer = Buffer.from(JSON.stringify(all, [...KEYCLOAKS]));
+  return answer.length <= MOST_OF_AN_ANSWER ? answer.toString('base64url') : undefined;
+}
+
+/** What is left of a login by its `client_data`. */
+export interface LeftOver {
+  to: ReplyTo;
+  /** The authorization request once more, to be checked as any. */
+  restart: string;
+  /** The languages that its pages were asked for in. */
+  uiLocales: string | undefined;
+}
+
+/** Undefined where it cannot be read, or names a redirect URI that the client has not registered (any more). */
+export function readClientData(
+  { ctx, issuer }: BrowserCall,
+  client: Client,
+  text: string | undefined,
+): LeftOver | undefined {
+  const data = text === undefined || text.length > MOST_READ ? undefined : decodeJsonObject(text);
+  const field = (name: keyof typeof NAMES): string | undefined => {
+    const value = data?.[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const redirectUri = field('ru');
+  if (redirectUri === undefined || !isRegisteredRedirect(client, redirectUri, ctx.baseUrl)) return undefined;
+  const type = parseResponseType(field('rt') ?? 'code');
+  const state = field('st');
+  const parameters = new URLSearchParams({ client_id: client.clientId });
+  for (const [short, name] of Object.entries(NAMES)) {
+    const value = field(short as keyof typeof NAMES);
+    if (value !== undefined) parameters.set(name, value);
+  }
+  return {
+    to: {
+      redirectUri,
+      responseMode: parseResponseMode(field('rm') ?? '') ?? defaultResponseMode(type),
+      ...(state === undefined ? {} : { state }),
+    },
+    restart: `${issuer}/protocol/openid-connect/auth?${parameters}`,
+    uiLocales: field('ul'),
+  };
+}

@@ -1,0 +1,87 @@
+import type { AuthenticationSession, Client, Credential, User } from '../../model/index.ts';
+import { listSecondFactors, proveCode } from '../../protocol/login/index.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent } from '../call.ts';
+import type { BrowserAnswer } from '../contract.ts';
+import { enter, refuseForm, startAttempt } from './form-attempt.ts';
+import { otpPage, type ShownLogin } from './login-page.ts';
+import { moveStep, storeStep } from './login-row.ts';
+import { answerGone } from './open-login.ts';
+
+/** The password is right: the code of the second factor is next, under a name of its own. */
+export async function askForCode(
+  call: BrowserCall,
+  login: ShownLogin,
+  user: User,
+  password: Credential,
+  factors: readonly Credential[],
+): Promise<BrowserAnswer> {
+  const devices = factors.filter((one) => one.type === 'otp');
+  if (devices.length === 0) {
+    const event = startLoginEvent(call, login.client);
+    event.userId = user.id;
+    event.details['reason'] = `second factor of type ${factors[0]!.type} cannot be asked for here`;
+    event.failed('not_allowed');
+    const values = { kind: factors[0]!.type };
+    return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', values);
+  }
+  const notes = { ...login.row.notes, passwordUser: user.id, password: password.id };
+  const row = await moveStep(call, { ...login.row, notes }, 'login');
+  return row === undefined ? answerGone(call, login.client) : otpPage(call, { ...login, row }, devices);
+}
+
+/** The form of the second factor once more. */
+export async function showCodeForm(
+  call: BrowserCall,
+  client: Client,
+  row: AuthenticationSession,
+): Promise<BrowserAnswer> {
+  const found = await findHalfProven(call, row);
+  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+  return otpPage(call, { client, row }, found.devices);
+}
+
+/** The code was sent: a wrong one counts as a wrong password does, and is told as such (facts §11). */
+export async function submitCode(
+  call: BrowserCall,
+  client: Client,
+  row: AuthenticationSession,
+): Promise<BrowserAnswer> {
+  const { form } = call.request;
+  const found = await findHalfProven(call, row);
+  if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+  const { user, password, devices } = found;
+  const credentialId = form.get('selectedCredentialId') || undefined;
+  const login: ShownLogin = {
+    client,
+    row: credentialId === undefined ? row : { ...row, notes: { ...row.notes, device: credentialId } },
+  };
+  const attempt = startAttempt(call, login);
+  attempt.event.userId = user.id;
+  attempt.event.details['username'] = user.username;
+  try {
+    const code = form.get('otp') ?? '';
+    const proved = await proveCode(attempt, user, { passwordId: password.id, code, credentialId });
+    return await enter(call, login, proved, password);
+  } catch (error) {
+    return refuseForm(error, attempt, async (key) => {
+      const stored = await storeStep(call, login.row, 'login');
+      if (stored === undefined) return answerGone(call, client);
+      const shown = key === 'invalidUserMessage' ? 'invalidTotpMessage' : key;
+      return otpPage(call, { client, row: stored }, devices, { message: { kind: 'error', key: shown } });
+    });
+  }
+}
+
+/** The user whose password was proved a step before, while that password is theirs. */
+async function findHalfProven(call: BrowserCall, { notes }: AuthenticationSession) {
+  const { store } = call.ctx;
+  const userId = notes['passwordUser']!;
+  const [user, credentials] = await Promise.all([
+    store.findUser(call.configuration.realm.id, userId),
+    store.listCredentials(userId),
+  ]);
+  const password = credentials.find((one) => one.id === notes['password'] && one.type === 'password');
+  if (user === undefined || password === undefined) return undefined;
+  const devices = listSecondFactors(credentials).filter((one) => one.type === 'otp');
+  return { user, password, devices };
+}

@@ -1,0 +1,54 @@
+import { randomId, uuid } from '../../core/index.ts';
+import { sha256 } from '../../crypto/index.ts';
+import type { AuthorizationCode, AuthorizationRequest, Realm } from '../../model/index.ts';
+import type { ProtocolContext } from '../../protocol/index.ts';
+
+/** Random bytes of a code: 144 bits (RFC 6749 §10.10 asks for more than 128). */
+const CODE_BYTES = 18;
+
+/** Seconds where a realm's own `accessCodeLifespan` is 0 or less. */
+const DEFAULT_LIFESPAN = 60;
+
+/** What a code is for. */
+export interface CodeSubject {
+  realm: Realm;
+  clientUuid: string;
+  userId: string;
+  sessionId: string;
+  request: AuthorizationRequest;
+  /** Notes for the family: `auth_time`, `acr` and the like. */
+  notes: Readonly<Record<string, string>>;
+  /** Second of its issue. */
+  now: number;
+}
+
+/**
+ * A new authorization code: the text for the client, `<random>.<user session>.<client uuid>` (facts §3.3), and what
+ * the store keeps of it, its SHA-256 alone. Nothing is stored yet.
+ */
+export function newCode(
+  ctx: Pick<ProtocolContext, 'random'>,
+  { realm, clientUuid, userId, sessionId, request, notes, now }: CodeSubject,
+): { text: string; code: AuthorizationCode } {
+  const text = `${randomId(ctx.random, CODE_BYTES)}.${sessionId}.${clientUuid}`;
+  const { accessCodeLifespan } = realm.settings;
+  const code: AuthorizationCode = {
+    hash: sha256(text),
+    realmId: realm.id,
+    clientUuid,
+    userId,
+    sessionId,
+    familyId: uuid(ctx.random),
+    issuedAt: now,
+    expiresAt: now + (accessCodeLifespan > 0 ? accessCodeLifespan : DEFAULT_LIFESPAN),
+    notes,
+  };
+  const { redirectUri, redirectUriSent, scope, nonce, codeChallenge, codeChallengeMethod, claims } = request;
+  if (redirectUriSent) code.redirectUri = redirectUri;
+  if (scope !== undefined) code.scope = scope;
+  if (nonce !== undefined) code.nonce = nonce;
+  if (codeChallenge !== undefined) code.codeChallenge = codeChallenge;
+  if (codeChallengeMethod !== undefined) code.codeChallengeMethod = codeChallengeMethod;
+  if (claims !== undefined) code.claims = claims;
+  return { text, code };
+}

@@ -1,0 +1,93 @@
+import { sha256 } from '../../crypto/index.ts';
+import type { ClientScope, Consent } from '../../model/index.ts';
+import { type BrowserCall, loginErrorPage, startEvent, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
+import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
+import { showStep } from './login-page.ts';
+import { stepUrl, storeStep } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
+import { findProgress, type LoginInProgress } from './progress.ts';
+
+/** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
+export function consentPage(call: BrowserCall, login: LoginInProgress, need: ConsentNeed): BrowserAnswer {
+  const { client, user } = login;
+  const row = login.row!;
+  const { policyUri, tosUri } = client.attributes;
+  const execution = CONSENT_STEP;
+  const form = stepUrl(call, client, row, { path: 'consent', execution, code: row.formCode });
+  return showStep(
+    call,
+    { client, row },
+    {
+      page: 'consent',
+      action: `${form}&asked=${markOf(need)}`,
+      client: client.name || client.clientId,
+      scopes: need.missing.map((scope) => ({ text: consentText(scope) })),
+      links: {
+        ...(isWebUrl(policyUri) ? { policy: policyUri } : {}),
+        ...(isWebUrl(tosUri) ? { terms: tosUri } : {}),
+      },
+    },
+    { path: 'required-action', execution },
+    { userLocale: user.attributes['locale']?.[0] },
+  );
+}
+
+/**
+ * `POST …/login-actions/consent`: what the user agreed to is remembered with the end of the login; a refusal is
+ * `access_denied` without a description (observed consent-refused).
+ */
+export const submitConsent: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: true });
+    if (open.outcome === 'answer') return open.answer;
+    const found = await findProgress(call, open.client, open.row);
+    if (found === undefined) return loginErrorPage(call, open.client, 'accountChangedMessage');
+    const next = await findNextStep(call, found);
+    const need = next.step === 'consent' ? await findConsentNeed(call, found) : undefined;
+    if (need === undefined) return continueLogin(call, found);
+    // Agreed is what was read: where the client asks for something else meanwhile, the page is shown again.
+    if (request.form.has('accept') && request.query.get('asked') !== markOf(need))
+      return consentPage(call, found, need);
+    // The form counts once.
+    const row = await storeStep(call, open.row, 'action');
+    if (row === undefined) return answerGone(call, open.client);
+    const login = { ...found, row };
+    if (!request.form.has('accept')) return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
+    const event = startEvent(call, 'GRANT_CONSENT', open.client);
+    event.userId = login.user.id;
+    event.details['consent'] = 'consent_granted';
+    event.details['scope'] = need.missing.map(({ name }) => name).join(' ');
+    event.details['username'] = login.user.username;
+    const answer = await continueLogin(call, login, agreed(call, login, need));
+    event.succeeded();
+    return answer;
+  });
+
+/** Differs with what the page lists. */
+function markOf({ missing }: ConsentNeed): string {
+  const ids = missing.map(({ id }) => id).sort();
+  return sha256(ids.join(' ')).toString('base64url').slice(0, 22);
+}
+
+/** What was agreed to before stays; scopes that are no longer there go. */
+function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: ConsentNeed): Consent {
+  const now = call.ctx.clock.now();
+  const before = need.before?.scopeIds.filter((id) => call.configuration.clientScopes.has(id)) ?? [];
+  return {
+    userId: user.id,
+    clientUuid: client.id,
+    scopeIds: [...new Set([...before, ...need.asked.map(({ id }) => id)])],
+    createdDate: need.before?.createdDate ?? now,
+    lastUpdatedDate: now,
+  };
+}
+
+function consentText(scope: ClientScope): string {
+  return scope.attributes['consent.screen.text'] || scope.name;
+}
+
+function isWebUrl(text: string | undefined): text is string {
+  return text !== undefined && /^https?:\/\/[^\s]+$/i.test(text);
+}

@@ -1,0 +1,44 @@
+import type { Credential, User } from '../../model/index.ts';
+import { Refusal } from '../../protocol/index.ts';
+import { type LoginAttempt, onBehalfOf } from '../../protocol/login/index.ts';
+import { type BrowserCall, startLoginEvent } from '../call.ts';
+import type { BrowserAnswer } from '../contract.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import { continueLogin } from './continue-login.ts';
+import type { ShownLogin } from './login-page.ts';
+import { describeRequest } from './progress.ts';
+
+/** What the proof of a user works with, for a form of the login. */
+export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
+  const event = startLoginEvent(call, client);
+  describeRequest(event, row.request);
+  event.details['auth_type'] = 'code';
+  const { configuration, request } = call;
+  const user = row.notes['username'] ?? row.notes['passwordUser'] ?? row.notes['again'] ?? '';
+  const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user };
+  const ctx = onBehalfOf(call.ctx, caller);
+  return { ctx, configuration, event, remoteAddress: request.remoteAddress };
+}
+
+/** Tells the refusal and shows the form with what may be said of it. @throws what is no refusal */
+export async function refuseForm(
+  error: unknown,
+  attempt: LoginAttempt,
+  show: (key: RuleMessageKey) => Promise<BrowserAnswer>,
+): Promise<BrowserAnswer> {
+  if (!(error instanceof Refusal)) throw error;
+  if (error.case !== 'user-credentials-wrong' && error.case !== 'account-disabled') throw error;
+  attempt.event.refused(error);
+  return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
+}
+
+/** Everything is proved, and the login continues. */
+export function enter(
+  call: BrowserCall,
+  { client, row }: ShownLogin,
+  user: User,
+  password: Credential,
+): Promise<BrowserAnswer> {
+  const proof = { by: 'password', password, authenticatedAt: call.now } as const;
+  return continueLogin(call, { client, request: row.request, row, user, proof });
+}

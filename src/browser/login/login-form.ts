@@ -1,0 +1,119 @@
+import type { AuthenticationSession, Client, User } from '../../model/index.ts';
+import { provePassword, typedPassword } from '../../protocol/login/index.ts';
+import { type BrowserCall, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import { findSsoSession } from '../sso/sso-session.ts';
+import { askForCode, showCodeForm, submitCode } from './code-form.ts';
+import { continueLogin } from './continue-login.ts';
+import { enter, refuseForm, startAttempt } from './form-attempt.ts';
+import { loginPage, type ShownLogin } from './login-page.ts';
+import { stepUrl, storeStep } from './login-row.ts';
+import { mustLoginAgain } from './next-step.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
+
+/**
+ * `GET …/login-actions/authenticate`: the form of a login once more, in another language or after the back button.
+ * Where another tab has logged in meanwhile, this one goes on with that session.
+ */
+export const showLogin: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: false });
+    if (open.outcome === 'answer') return open.answer;
+    const { client } = open;
+    const row = await keepLocale(call, open.row);
+    if (row.userId !== undefined) return toRequiredAction(call, client, row);
+    if (row.notes['passwordUser'] !== undefined) return showCodeForm(call, client, row);
+    const again = await findUserToReturn(call, row);
+    const sso = await findSsoSession(ctx, call.configuration, request);
+    const times = { now: call.now, begunAt: row.startedAt };
+    if (sso !== undefined && !mustLoginAgain(row.request, sso, times))
+      return continueLogin(call, {
+        client,
+        request: row.request,
+        row,
+        user: sso.user,
+        proof: { by: 'session', sso },
+      });
+    return loginPage(call, { client, row, again });
+  });
+
+/**
+ * `POST …/login-actions/authenticate`: the form with name and password, or with the code of the second factor. What is
+ * wrong is told in the same words for unknown, locked and mistaken users, on the form again (facts §5.10).
+ */
+export const submitLogin: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: true });
+    if (open.outcome === 'answer') return open.answer;
+    const { client, row } = open;
+    if (row.userId !== undefined) return toRequiredAction(call, client, row);
+    return row.notes['passwordUser'] === undefined
+      ? submitPassword(call, client, row)
+      : submitCode(call, client, row);
+  });
+
+async function submitPassword(
+  call: BrowserCall,
+  client: Client,
+  row: AuthenticationSession,
+): Promise<BrowserAnswer> {
+  const { form } = call.request;
+  const { settings } = call.configuration.realm;
+  const again = await findUserToReturn(call, row);
+  const { again: _again, ...rest } = row.notes;
+  // Phones put a blank after what they complete; Keycloak's form leaves those around a name out, its grant does not.
+  const name = (form.get('username') ?? '').trim();
+  const typed = name.slice(0, 255);
+  const login: ShownLogin = {
+    client,
+    again,
+    row: {
+      ...row,
+      rememberMe:
+        again === undefined ? settings.rememberMe && form.get('rememberMe') === 'on' : row.rememberMe,
+      notes: again === undefined ? { ...rest, username: typed } : row.notes,
+    },
+  };
+  const attempt = startAttempt(call, login);
+  attempt.event.details['username'] = again?.username ?? typed;
+  try {
+    const proven = await provePassword(attempt, again ?? name, typedPassword(form.get('password')));
+    await proven.rehash();
+    const { user, password, due } = proven;
+    if (due.length > 0) return await askForCode(call, login, user, password, due);
+    return await enter(call, login, user, password);
+  } catch (error) {
+    return refuseForm(error, attempt, (key) => againWithForm(call, login, key));
+  }
+}
+
+/** The user of the session that this login renews; undefined where it ended or nobody has to return. */
+async function findUserToReturn(call: BrowserCall, row: AuthenticationSession): Promise<User | undefined> {
+  if (row.notes['again'] === undefined) return undefined;
+  const sso = await findSsoSession(call.ctx, call.configuration, call.request);
+  return sso?.session.id === row.notes['again'] ? sso.user : undefined;
+}
+
+async function againWithForm(
+  call: BrowserCall,
+  login: ShownLogin,
+  key: RuleMessageKey,
+): Promise<BrowserAnswer> {
+  const row = await storeStep(call, login.row, 'login');
+  if (row === undefined) return answerGone(call, login.client);
+  return loginPage(call, { ...login, row }, { message: { kind: 'error', key } });
+}
+
+function toRequiredAction(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
+  return { show: 'redirect', to: stepUrl(call, client, row, { path: 'required-action' }), cookies: [] };
+}
+
+/** A language chosen on a page of this login is that of its next pages. */
+async function keepLocale(call: BrowserCall, row: AuthenticationSession): Promise<AuthenticationSession> {
+  const locale = call.request.query.get('kc_locale');
+  if (locale === undefined || !/^[A-Za-z-]{2,10}$/.test(locale) || row.notes['locale'] === locale) return row;
+  const next = { ...row, notes: { ...row.notes, locale } };
+  const stored = await call.ctx.store.putAuthenticationSession(next);
+  return stored === 'stored' ? { ...next, revision: next.revision + 1 } : row;
+}

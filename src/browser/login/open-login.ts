@@ -1,0 +1,113 @@
+import { constantTimeEqual } from '../../crypto/index.ts';
+import type { AuthenticationSession, Client } from '../../model/index.ts';
+import { refuseToClient } from '../authorize/client-answer.ts';
+import { findFlowError } from '../authorize/client-checks.ts';
+import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
+import { parseResponseType } from '../authorize/response-type.ts';
+import { type BrowserCall, clientHome, loginErrorPage, refuseUnenforced, startLoginEvent } from '../call.ts';
+import type { BrowserAnswer } from '../contract.ts';
+import { browserHashes } from '../cookies.ts';
+import { errorPage, standalonePage } from '../page-frame.ts';
+import { findSsoSession } from '../sso/sso-session.ts';
+import { readClientData } from './client-data.ts';
+import { stepUrl } from './login-row.ts';
+
+/** A stored login of this browser, or what to answer instead. */
+export type OpenLogin =
+  | { outcome: 'open'; row: AuthenticationSession; client: Client }
+  | { outcome: 'answer'; answer: BrowserAnswer };
+
+/**
+ * The login that a URL of `/login-actions/` is about: of this realm, client and browser. Where it is over, the client
+ * is told when somebody is logged in here (Keycloak: `authentication_expired`), and the user else.
+ *
+ * @param options `form`: its code must be the one of the step's own form (CSRF, replay)
+ */
+export async function findOpenLogin(call: BrowserCall, options: { form: boolean }): Promise<OpenLogin> {
+  const { ctx, configuration, request } = call;
+  const client = await ctx.store.findClient(configuration.realm.id, request.query.get('client_id') ?? '');
+  if (client === undefined) return instead(errorPage(configuration, request, 'clientNotFoundMessage'));
+  if (!client.enabled) return instead(errorPage(configuration, request, 'clientDisabledMessage'));
+  if (options.form && isForeign(request)) {
+    const event = startLoginEvent(call, client);
+    event.details['reason'] = 'the form was sent by another site';
+    event.failed('invalid_request');
+    return instead(loginErrorPage(call, client, 'invalidRequestMessage'));
+  }
+  const hashes = browserHashes(request);
+  if (hashes.length === 0) {
+    startLoginEvent(call, client).failed('cookie_not_found');
+    return instead(loginErrorPage(call, client, 'cookieNotFoundMessage'));
+  }
+  const tab = request.query.get('tab_id') ?? '';
+  const row = tab === '' ? undefined : await ctx.store.findAuthenticationSession(tab);
+  if (
+    row === undefined ||
+    row.realmId !== configuration.realm.id ||
+    row.clientUuid !== client.id ||
+    row.expiresAt <= call.now ||
+    !hashes.some((hash) => hash.equals(row.browserHash))
+  )
+    return instead(await answerGone(call, client));
+  if (!isRegisteredRedirect(client, row.request.redirectUri, ctx.baseUrl)) {
+    // Taken from the client since: it must not get what is answered there.
+    startLoginEvent(call, client).failed('invalid_redirect_uri');
+    const values = { name: 'redirect_uri' };
+    return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
+  }
+  const unenforced = refuseUnenforced(call, client);
+  if (unenforced !== undefined) return instead(unenforced);
+  const flowOff = findFlowError(parseResponseType(row.request.responseType)!, client);
+  if (flowOff !== undefined) {
+    startLoginEvent(call, client).failed('not_allowed');
+    return instead(refuseToClient(call, client, row.request, flowOff));
+  }
+  const code = request.query.get('session_code') ?? request.form.get('session_code') ?? '';
+  if (options.form && !constantTimeEqual(code, row.formCode)) return instead(pageExpired(call, client, row));
+  return { outcome: 'open', row, client };
+}
+
+/** A login that is over: done, timed out or never there. */
+export async function answerGone(call: BrowserCall, client: Client): Promise<BrowserAnswer> {
+  const { configuration, request } = call;
+  const left = readClientData(call, client, request.query.get('client_data'));
+  const sso = await findSsoSession(call.ctx, configuration, request);
+  startLoginEvent(call, client).failed('expired_code');
+  if (left !== undefined && sso !== undefined)
+    return refuseToClient(call, client, left.to, {
+      error: 'temporarily_unavailable',
+      description: 'authentication_expired',
+    });
+  // Where the request cannot be made again, the application can make a new one.
+  const restart = left?.restart ?? clientHome(call, client);
+  return standalonePage(configuration, request, {
+    status: 400,
+    page: { page: 'expired', ...(restart === undefined ? {} : { restart }) },
+    message: { kind: 'error', key: sso === undefined ? 'loginTimeoutMessage' : 'alreadyLoggedInMessage' },
+    hints: { uiLocales: left?.uiLocales },
+  });
+}
+
+/** A form of an earlier step of a login that goes on: back button, second window, or somebody else's form. */
+function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
+  const path = row.userId === undefined ? 'authenticate' : 'required-action';
+  return standalonePage(call.configuration, call.request, {
+    status: 400,
+    page: {
+      page: 'expired',
+      restart: stepUrl(call, client, row, { path: 'restart' }),
+      continueAt: stepUrl(call, client, row, { path }),
+    },
+    message: { kind: 'error', key: 'pageExpiredMessage' },
+    hints: { chosen: row.notes['locale'], uiLocales: row.request.uiLocales },
+  });
+}
+
+/** Forms of the login are sent by its own pages alone; a browser that says otherwise is believed (login CSRF). */
+function isForeign({ fetchSite }: BrowserCall['request']): boolean {
+  return fetchSite === 'cross-site' || fetchSite === 'same-site';
+}
+
+function instead(answer: BrowserAnswer): OpenLogin {
+  return { outcome: 'answer', answer };
+}

@@ -1,0 +1,92 @@
+import type { FieldFault } from '../../protocol/profile/index.ts';
+import { type BrowserCall, loginErrorPage, startLoginEvent, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import type { PageMessage } from '../page-frame.ts';
+import { REQUIRED_ACTIONS } from '../required-actions/table.ts';
+import { consentPage } from './consent.ts';
+import { findConsentNeed } from './consent-need.ts';
+import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
+import { showStep } from './login-page.ts';
+import { stepUrl, storeStep } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
+import { findProgress, type LoginInProgress } from './progress.ts';
+
+/** `GET …/login-actions/required-action`: the page of whatever the login waits for now. */
+export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: false });
+    if (open.outcome === 'answer') return open.answer;
+    const { client, row } = open;
+    if (row.userId === undefined)
+      return { show: 'redirect', to: stepUrl(call, client, row, { path: 'authenticate' }), cookies: [] };
+    const login = await findProgress(call, client, row);
+    if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+    return showNext(call, login);
+  });
+
+/** `POST …/login-actions/required-action`: the form of the action that the login waits for. */
+export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: true });
+    if (open.outcome === 'answer') return open.answer;
+    const { client } = open;
+    const found = await findProgress(call, client, open.row);
+    if (found === undefined) return loginErrorPage(call, client, 'accountChangedMessage');
+    const next = await findNextStep(call, found);
+    if (next.step !== 'action') return continueLogin(call, found);
+    const action = REQUIRED_ACTIONS.get(next.action);
+    if (action === undefined) return refuseUnknown(call, found, next.action);
+    // The form counts once: what is sent beside it does nothing, not even while this one still works.
+    const row = await storeStep(call, open.row, 'action');
+    if (row === undefined) return answerGone(call, client);
+    const login = { ...found, row };
+    const result = await action.submit(call, login);
+    switch (result.outcome) {
+      case 'done':
+        return continueLogin(call, { ...login, ...result.login });
+      case 'refused':
+        return refuseLogin(call, login, 'access_denied', 'rejected_by_user');
+      case 'again':
+        return showAction(call, login, next.action, result);
+    }
+  });
+
+async function showNext(call: BrowserCall, login: LoginInProgress): Promise<BrowserAnswer> {
+  const next = await findNextStep(call, login);
+  if (next.step === 'action') return showAction(call, login, next.action);
+  const need = next.step === 'consent' ? await findConsentNeed(call, login) : undefined;
+  return need === undefined ? continueLogin(call, login) : consentPage(call, login, need);
+}
+
+function showAction(
+  call: BrowserCall,
+  login: LoginInProgress,
+  name: string,
+  again?: { message: PageMessage; faults?: readonly FieldFault[] },
+): BrowserAnswer {
+  const action = REQUIRED_ACTIONS.get(name);
+  if (action === undefined) return refuseUnknown(call, login, name);
+  const { client, user } = login;
+  const row = login.row!;
+  const usual: PageMessage | undefined =
+    action.message === undefined ? undefined : { kind: 'warning', key: action.message };
+  const message = again?.message ?? usual;
+  const url = stepUrl(call, client, row, { path: 'required-action', execution: name, code: row.formCode });
+  return showStep(
+    call,
+    { client, row },
+    action.show(call, login, url, again?.faults),
+    { path: 'required-action', execution: name },
+    { ...(message === undefined ? {} : { message }), userLocale: user.attributes['locale']?.[0] },
+  );
+}
+
+/** An action that cannot be done here keeps the user out; it is never skipped. */
+function refuseUnknown(call: BrowserCall, login: LoginInProgress, name: string): BrowserAnswer {
+  const event = startLoginEvent(call, login.client);
+  event.userId = login.user.id;
+  event.details['username'] = login.user.username;
+  event.details['reason'] = `required actions: ${name}`;
+  event.failed('resolve_required_actions');
+  return loginErrorPage(call, login.client, 'accountNotSetUpMessage', { action: name });
+}

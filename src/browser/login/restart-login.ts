@@ -1,0 +1,39 @@
+import { endSessionOf } from '../../protocol/session/index.ts';
+import { startEvent, withBrowserCall } from '../call.ts';
+import type { BrowserEndpoint } from '../contract.ts';
+import { clearSsoCookies } from '../sso/sso-cookies.ts';
+import { findSsoSession } from '../sso/sso-session.ts';
+import { newLoginRow, stepUrl } from './login-row.ts';
+import { answerGone, findOpenLogin } from './open-login.ts';
+import { describeRequest } from './progress.ts';
+
+/**
+ * `GET …/login-actions/restart`: the login begins again, with nothing proved. Whoever was to log in again and is
+ * somebody else ends the session that was there, as in Keycloak.
+ */
+export const restartLogin: BrowserEndpoint = (ctx, request) =>
+  withBrowserCall(ctx, request, async (call) => {
+    const open = await findOpenLogin(call, { form: false });
+    if (open.outcome === 'answer') return open.answer;
+    const { client, row } = open;
+    const again = row.notes['again'];
+    const sso = again === undefined ? undefined : await findSsoSession(ctx, call.configuration, request);
+    const ends = sso !== undefined && sso.session.id === again;
+    if (ends && (await endSessionOf(ctx, sso.session)) !== undefined) {
+      const event = startEvent(call, 'LOGOUT', client);
+      event.userId = sso.user.id;
+      event.sessionId = sso.session.id;
+      event.succeeded();
+    }
+    if (!(await ctx.store.removeAuthenticationSession(row.id)).removed) return answerGone(call, client);
+    const fresh = newLoginRow(call, client, row.request, row.browserHash);
+    await ctx.store.putAuthenticationSession(fresh);
+    const event = startEvent(call, 'RESTART_AUTHENTICATION', client);
+    describeRequest(event, row.request);
+    event.succeeded();
+    return {
+      show: 'redirect',
+      to: stepUrl(call, client, fresh, { path: 'authenticate' }),
+      cookies: ends ? clearSsoCookies() : [],
+    };
+  });

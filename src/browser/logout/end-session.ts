@@ -1,0 +1,218 @@
+import type { Client, UserSession } from '../../model/index.ts';
+import { resolveRootUrl } from '../../protocol/client/index.ts';
+import { endSessionOf } from '../../protocol/session/index.ts';
+import type { SessionWithClients } from '../../store/index.ts';
+import { matchesRedirects } from '../authorize/redirect-uri.ts';
+import { type BrowserCall, startEvent, withLogoutCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint, CookieChange } from '../contract.ts';
+import { errorPage, pageAnswer, standalonePage } from '../page-frame.ts';
+import { readIdTokenHint } from '../sso/id-token-hint.ts';
+import { clearSsoCookies } from '../sso/sso-cookies.ts';
+import { listSsoSessions, type SsoSession } from '../sso/sso-session.ts';
+import { frontChannelFrames } from './front-channel-logout.ts';
+import { type LogoutAsked, readLogoutCode, renderLogoutCode } from './logout-code.ts';
+
+/**
+ * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; facts §5.3). A client that proves by an ID
+ * token whom it logged in ends that session at once; everybody else is asked first, or any page could log people out.
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export const requestLogout: BrowserEndpoint = (ctx, request) =>
+  withLogoutCall(ctx, request, async (call) => {
+    const sent = request.method === 'POST' ? request.form : request.query;
+    const [hint, clientId, redirectUri, state, uiLocales] = [
+      sent.get('id_token_hint'),
+      sent.get('client_id'),
+      sent.get('post_logout_redirect_uri'),
+      sent.get('state'),
+      sent.get('ui_locales')?.slice(0, 255),
+    ];
+    const event = startEvent(call, 'LOGOUT');
+    const refuse = (
+      key: 'invalidParameterMessage' | 'missingParametersMessage' | 'invalidRedirectUriMessage',
+      error: string,
+      name?: string,
+    ) => {
+      event.failed(error);
+      const hints = { uiLocales };
+      return errorPage(
+        call.configuration,
+        request,
+        key,
+        name === undefined ? { hints } : { hints, values: { name } },
+      );
+    };
+
+    // 1. Who asks.
+    const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
+    if (hint !== undefined && hinted === undefined)
+      return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
+    if (hinted !== undefined && clientId !== undefined && hinted.clientId !== clientId)
+      return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
+    const askedBy = clientId ?? hinted?.clientId;
+    const client =
+      askedBy === undefined ? undefined : await ctx.store.findClient(call.configuration.realm.id, askedBy);
+    // Of a client that is there: the metrics keep a series for each that they are told of.
+    event.clientId = client?.clientId;
+
+    // 2. Where to afterwards.
+    if (redirectUri !== undefined && askedBy === undefined)
+      return refuse('missingParametersMessage', 'invalid_request', 'id_token_hint');
+    if (redirectUri !== undefined && !isLogoutRedirect(client, redirectUri, ctx.baseUrl))
+      return refuse('invalidRedirectUriMessage', 'invalid_redirect_uri');
+    const asked: LogoutAsked = {
+      ...(client === undefined ? {} : { clientId: client.clientId }),
+      ...(redirectUri === undefined ? {} : { redirectUri, ...(state === undefined ? {} : { state }) }),
+      ...(uiLocales === undefined ? {} : { uiLocales }),
+    };
+
+    // 3. What ends.
+    const logins = await listSsoSessions(ctx, call.configuration, request);
+    if (hinted?.sessionId !== undefined) {
+      const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
+      const ending = session === undefined ? [] : [session];
+      const others = logins.filter((login) => login.session.id !== hinted.sessionId);
+      if (others.length === 0) return end(call, asked, ending, client);
+      // The browser meanwhile holds another login: the hint proves nothing about that one.
+      await endAndTell(call, ending, client);
+      return askFirst(call, asked, others, client);
+    }
+    if (logins.length === 0 && redirectUri !== undefined) return goOn(call, asked, [], clearSsoCookies());
+    return askFirst(call, asked, logins, client);
+  });
+
+/**
+ * `POST …/logout/logout-confirm`: the user agreed on the page of this browser's own login. Where cookies prove several
+ * (cookie tossing), all of them end: which one is the user's own cannot be told, and the user wants to be logged out.
+ */
+export const confirmLogout: BrowserEndpoint = (ctx, request) =>
+  withLogoutCall(ctx, request, async (call) => {
+    const logins = await listSsoSessions(ctx, call.configuration, request);
+    const asked = readLogoutCode(
+      call,
+      request.query.get('session_code') ?? request.form.get('session_code'),
+      logins,
+    );
+    if (asked === undefined || !request.form.has('confirmLogout')) {
+      startEvent(call, 'LOGOUT').failed('session_expired');
+      return errorPage(call.configuration, request, 'pageExpiredMessage');
+    }
+    const client =
+      asked.clientId === undefined
+        ? undefined
+        : await ctx.store.findClient(call.configuration.realm.id, asked.clientId);
+    // The client may have lost the URI while the page was open.
+    const { redirectUri, ...rest } = asked;
+    const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
+    const ending = logins.map(({ session }) => session);
+    return end(call, kept ? asked : rest, ending, client);
+  });
+
+async function end(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  sessions: readonly UserSession[],
+  client: Client | undefined,
+): Promise<BrowserAnswer> {
+  const ended = await endAndTell(call, sessions, client);
+  const frames = await Promise.all(ended.map((one) => frontChannelFrames(call, one)));
+  return goOn(call, asked, frames.flat(), clearSsoCookies());
+}
+
+/** Those that ended by this, with the clients that took part. */
+async function endAndTell(
+  call: BrowserCall,
+  sessions: readonly UserSession[],
+  client: Client | undefined,
+): Promise<readonly SessionWithClients[]> {
+  const ended: SessionWithClients[] = [];
+  for (const session of sessions) {
+    const one = await endSessionOf(call.ctx, session);
+    if (one === undefined) continue;
+    const event = startEvent(call, 'LOGOUT', client);
+    event.userId = session.userId;
+    event.sessionId = session.id;
+    event.succeeded();
+    ended.push(one);
+  }
+  return ended;
+}
+
+/** The clients' frames first, then the redirect; without either, the page that says so. */
+function goOn(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  frames: readonly { client: string; url: string }[],
+  cookies: readonly CookieChange[],
+): BrowserAnswer {
+  const { configuration, request } = call;
+  const to = asked.redirectUri === undefined ? undefined : withState(asked.redirectUri, asked.state);
+  const hints = { uiLocales: asked.uiLocales };
+  if (frames.length > 0) {
+    const page = {
+      page: 'frontchannel-logout' as const,
+      frames,
+      ...(to === undefined ? {} : { continueAt: to }),
+    };
+    return standalonePage(configuration, request, { status: 200, page, cookies, hints });
+  }
+  if (to !== undefined) return { show: 'redirect', to, cookies };
+  return standalonePage(configuration, request, {
+    status: 200,
+    page: { page: 'info' },
+    message: { kind: 'success', key: 'successLogout' },
+    cookies,
+    hints,
+  });
+}
+
+/** Characters of the form's code: it stands in a URL, and servers take no endless ones. */
+const MOST_OF_A_CODE = 11_000;
+
+async function askFirst(
+  call: BrowserCall,
+  asked: LogoutAsked,
+  logins: readonly SsoSession[],
+  client: Client | undefined,
+): Promise<BrowserAnswer> {
+  const { configuration, request, issuer } = call;
+  const code = await renderLogoutCode(call, asked, logins);
+  const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
+  const name = client === undefined ? undefined : client.name || client.clientId;
+  const hints = { user: logins[0]?.user.attributes['locale']?.[0], uiLocales: asked.uiLocales };
+  if (code.length > MOST_OF_A_CODE)
+    return errorPage(configuration, request, 'invalidParameterMessage', { hints, values: { name: 'state' } });
+  return pageAnswer(configuration, request, {
+    page: { page: 'logout-confirm', action, ...(name === undefined ? {} : { client: name }) },
+    hints,
+  });
+}
+
+/** The state comes back byte for byte, encoded, and is not added where none was sent (RP-Initiated Logout §2). */
+function withState(uri: string, state: string | undefined): string {
+  if (state === undefined) return uri;
+  return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
+}
+
+/**
+ * Whether a client may be gone back to there: its attribute `post.logout.redirect.uris`, joined by `##`; `+`, and
+ * no attribute at all, mean its redirect URIs (facts §5.3).
+ */
+function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
+  if (client === undefined || !client.enabled) return false;
+  const named = client.attributes['post.logout.redirect.uris'];
+  if (named === '-') return false;
+  const entries = named === undefined || named === '' ? ['+'] : named.split('##');
+  const registered = entries.flatMap((entry) => (entry === '+' ? client.redirectUris : [entry]));
+  return matchesRedirects(registered, uri, resolveRootUrl(client, baseUrl));
+}
+
+async function findSessionOf(
+  { ctx, configuration }: BrowserCall,
+  id: string,
+  userId: string,
+): Promise<UserSession | undefined> {
+  const session = await ctx.store.findSession(id, false);
+  return session?.realmId === configuration.realm.id && session.userId === userId ? session : undefined;
+}

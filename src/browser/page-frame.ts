@@ -1,0 +1,113 @@
+import type { RealmConfiguration } from '../store/index.ts';
+import type {
+  BrowserAnswer,
+  BrowserRequest,
+  CookieChange,
+  Page,
+  PageFrame,
+  StandalonePage,
+} from './contract.ts';
+import { chooseLocale, type LocaleHints, localeCookies, realmLocales } from './locale.ts';
+import type { RuleMessageKey } from './message-keys.ts';
+
+/** A message above a page's form. */
+export interface PageMessage {
+  kind: 'error' | 'warning' | 'info' | 'success';
+  key: RuleMessageKey;
+  values?: Readonly<Record<string, string>>;
+}
+
+type FrameRequest = Pick<BrowserRequest, 'query' | 'cookies' | 'acceptLanguage'>;
+
+/**
+ * What surrounds a page.
+ *
+ * @param options `self`: URL that shows the same page again by GET; without it no other language is offered
+ */
+export function pageFrame(
+  configuration: RealmConfiguration,
+  request: FrameRequest,
+  options: { hints?: LocaleHints; message?: PageMessage | undefined; self?: string } = {},
+): PageFrame {
+  const { name, settings } = configuration.realm;
+  const { hints, message, self } = options;
+  const locales = realmLocales(configuration);
+  const locale = chooseLocale(configuration, request, hints);
+  const ownTexts = (
+    settings.kept['localizationTexts'] as Record<string, Record<string, unknown>> | null | undefined
+  )?.[locale];
+  return {
+    realm: { name, displayName: settings.displayName || name },
+    locale,
+    ...(ownTexts ? { ownTexts } : {}),
+    languages:
+      self === undefined || locales.length < 2
+        ? []
+        : locales.map((locale) => ({ locale, url: withParameter(self, 'kc_locale', locale) })),
+    ...(message === undefined ? {} : { message }),
+  };
+}
+
+/** A page that belongs to no step of a login. */
+export function standalonePage(
+  configuration: RealmConfiguration,
+  request: FrameRequest,
+  shown: {
+    status: number;
+    page: StandalonePage;
+    message?: PageMessage;
+    cookies?: readonly CookieChange[];
+    hints?: LocaleHints;
+  },
+): BrowserAnswer {
+  const { status, page, message, cookies = [], hints } = shown;
+  return pageAnswer(configuration, request, { status, page, message, cookies, ...(hints ? { hints } : {}) });
+}
+
+/** A page that says why the login cannot go on; 400 unless Keycloak answers otherwise. */
+export function errorPage(
+  configuration: RealmConfiguration,
+  request: FrameRequest,
+  key: RuleMessageKey,
+  options: {
+    status?: number;
+    values?: Readonly<Record<string, string>>;
+    backTo?: string | undefined;
+    hints?: LocaleHints;
+  } = {},
+): BrowserAnswer {
+  const { status = 400, values, backTo, hints } = options;
+  return standalonePage(configuration, request, {
+    status,
+    page: { page: 'error', ...(backTo === undefined ? {} : { backTo }) },
+    message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
+    ...(hints === undefined ? {} : { hints }),
+  });
+}
+
+/** Any page with its frame and the cookie of a language that was chosen on it. */
+export function pageAnswer(
+  configuration: RealmConfiguration,
+  request: FrameRequest,
+  shown: {
+    page: Page;
+    status?: number;
+    message?: PageMessage | undefined;
+    cookies?: readonly CookieChange[];
+    hints?: LocaleHints;
+    self?: string;
+  },
+): BrowserAnswer {
+  const { page, status = 200, cookies = [], ...frame } = shown;
+  return {
+    show: 'page',
+    status,
+    cookies: [...cookies, ...localeCookies(configuration, request)],
+    frame: pageFrame(configuration, request, frame),
+    page,
+  };
+}
+
+function withParameter(url: string, name: string, value: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(value)}`;
+}

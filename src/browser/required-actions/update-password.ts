@@ -1,0 +1,77 @@
+import { changePassword, onBehalfOf } from '../../protocol/login/index.ts';
+import { startEvent } from '../call.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import type { PageMessage } from '../page-frame.ts';
+import type { ActionResult, RequiredAction } from './required-action.ts';
+
+/**
+ * UPDATE_PASSWORD: a new password, twice. It ends all sessions of the user and every login half done, this one too
+ * (contract §5); the user is at the form, so this login goes on under a new name, and with a session of its own.
+ */
+export const updatePassword: RequiredAction = {
+  message: 'updatePasswordMessage',
+
+  show: (_call, { user }, action) => ({
+    page: 'update-password',
+    action,
+    username: user.username,
+    logoutSessions: true,
+  }),
+
+  async submit(call, login) {
+    const { ctx, configuration, request, now } = call;
+    const { client, user } = login;
+    const password = request.form.get('password-new') ?? '';
+    const event = startEvent(call, 'UPDATE_PASSWORD', client);
+    event.userId = user.id;
+    event.details['username'] = user.username;
+    const again = (key: RuleMessageKey, eventError: string, values?: PageMessage['values']): ActionResult => {
+      event.failed(eventError);
+      return {
+        outcome: 'again',
+        message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
+      };
+    };
+    if (password === '') return again('missingPasswordMessage', 'password_missing');
+    if (password !== request.form.get('password-confirm'))
+      return again('notMatchPasswordMessage', 'password_confirm_error');
+    const changed = await changePassword(
+      onBehalfOf(ctx, {
+        realmId: configuration.realm.id,
+        address: request.remoteAddress,
+        user: user.id,
+      }),
+      configuration,
+      user.id,
+      password,
+    );
+    if (changed.outcome === 'gone') return again('accountChangedMessage', 'user_not_found');
+    if (changed.outcome === 'refused') {
+      const { key, params } = changed.fault;
+      event.details['reason'] = key;
+      const values = Object.fromEntries(params.map((value, index) => [String(index), String(value)]));
+      return again(key as RuleMessageKey, 'password_rejected', values);
+    }
+    event.succeeded();
+    const credential = startEvent(call, 'UPDATE_CREDENTIAL', client);
+    credential.userId = user.id;
+    credential.details['username'] = user.username;
+    credential.details['credential_type'] = 'password';
+    credential.succeeded();
+    const current = (await ctx.store.findUser(configuration.realm.id, user.id)) ?? user;
+    const { userId: _userId, ...row } = login.row!;
+    const { sso: _sso, ...notes } = row.notes;
+    return {
+      outcome: 'done',
+      login: {
+        user: current,
+        proof: {
+          by: 'password',
+          password: changed.password,
+          authenticatedAt: login.row?.authenticatedAt ?? now,
+        },
+        row: { ...row, notes, revision: 0 },
+      },
+    };
+  },
+};

@@ -1,0 +1,101 @@
+import { seconds } from '../../core/index.ts';
+import type { User, UserSession } from '../../model/index.ts';
+import { isAllowedOrigin } from '../../protocol/client/index.ts';
+import {
+  getRealm,
+  issuerOf,
+  numberClaim,
+  type ProtocolContext,
+  textClaim,
+  verifyRealmJwt,
+} from '../../protocol/index.ts';
+import { isSessionAlive } from '../../protocol/session/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { BrowserRequest } from '../contract.ts';
+import { cookieValues } from '../cookies.ts';
+
+/** `typ` of the JWT in `KEYCLOAK_IDENTITY`; no other token of the realm has it. */
+export const IDENTITY_TYPE = 'Serialized-ID';
+
+/** The login that a browser already has in a realm. */
+export interface SsoSession {
+  session: UserSession;
+  user: User;
+  /** Second at which the user last proved themselves in this browser (claim `auth_time`). */
+  authenticatedAt: number;
+  /** Random text of this browser's login that forms behind it send back, so that no other site can (CSRF). */
+  stateChecker: string;
+}
+
+/**
+ * The browser's login by its cookie `KEYCLOAK_IDENTITY` (facts §12): signed by the realm, in force, its session
+ * alive and of an enabled user. Of several cookies of that name the one that proves right counts; two that prove
+ * different sessions were not both put there by this service, so none does (cookie tossing).
+ */
+export async function findSsoSession(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'cookies'>,
+): Promise<SsoSession | undefined> {
+  const [only, ...others] = await listSsoSessions(ctx, configuration, request);
+  return others.length === 0 ? only : undefined;
+}
+
+/** Every login that a cookie of the browser proves, each session once, by its newest proof; several are a mix. */
+export async function listSsoSessions(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: Pick<BrowserRequest, 'cookies'>,
+): Promise<readonly SsoSession[]> {
+  const values = cookieValues(request, 'KEYCLOAK_IDENTITY');
+  const read = await Promise.all(values.map((value) => readIdentity(ctx, configuration, value)));
+  const found = read.filter((one) => one !== undefined);
+  if (found.length < 2) return found;
+  found.sort((one, other) => one.authenticatedAt - other.authenticatedAt);
+  return [...new Map(found.map((one) => [one.session.id, one])).values()];
+}
+
+async function readIdentity(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  token: string,
+): Promise<SsoSession | undefined> {
+  const claims = verifyRealmJwt(ctx, configuration, token);
+  if (claims === undefined || claims['typ'] !== IDENTITY_TYPE) return undefined;
+  if (claims['iss'] !== issuerOf(ctx, configuration)) return undefined;
+  const now = seconds(ctx.clock);
+  const issuedAt = numberClaim(claims, 'iat') ?? 0;
+  const sessionId = textClaim(claims, 'sid');
+  const stateChecker = textClaim(claims, 'state_checker');
+  if ((numberClaim(claims, 'exp') ?? 0) <= now || sessionId === undefined || stateChecker === undefined)
+    return undefined;
+  const session = await ctx.store.findSession(sessionId, false);
+  if (session === undefined || session.realmId !== configuration.realm.id) return undefined;
+  if (session.userId !== claims['sub'] || !isSessionAlive(configuration, session, now)) return undefined;
+  const user = await ctx.store.findUser(configuration.realm.id, session.userId);
+  if (user === undefined || !user.enabled) return undefined;
+  if (issuedAt < Math.max(configuration.realm.settings.notBefore, user.notBefore)) return undefined;
+  return {
+    session,
+    user,
+    authenticatedAt: numberClaim(claims, 'auth_time') ?? session.startedAt,
+    stateChecker,
+  };
+}
+
+/**
+ * Whether a page of an origin may ask the session iframe about the login of a client's users (Session Management
+ * 1.0 §3.2): where the client is on and its `webOrigins` name the origin, or it is this service's own.
+ *
+ * @throws Refusal `realm-not-found`
+ */
+export async function checkSessionFrame(
+  ctx: ProtocolContext,
+  asked: { realm: string; clientId: string; origin: string },
+): Promise<'allowed' | 'refused'> {
+  const { realm } = await getRealm(ctx, asked.realm);
+  const client = await ctx.store.findClient(realm.id, asked.clientId);
+  if (!realm.settings.enabled || client === undefined || !client.enabled) return 'refused';
+  const own = new URL(ctx.baseUrl).origin === asked.origin;
+  return own || isAllowedOrigin(ctx, client, asked.origin) ? 'allowed' : 'refused';
+}

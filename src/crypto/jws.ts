@@ -1,0 +1,229 @@
+import {
+  constants,
+  createHmac,
+  type KeyObject,
+  type SignKeyObjectInput,
+  sign,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { IdkitError } from '../core/index.ts';
+import type { JwsKey, SignatureAlgorithm } from './contract.ts';
+
+/** On one core a thread of the pool frees nothing, and handing a signature over costs a tenth of it. */
+const HAS_POOL = availableParallelism() > 1;
+/** Signatures of one turn of the event loop at most, so that nobody else waits long: 10 ms of RSA. */
+const LARGEST_TURN = 32;
+
+const headers = new WeakMap<JwsKey, Map<string, string>>();
+
+/**
+ * A JWS in compact form (RFC 7515 §3.1) with the header fields `alg`, `typ`, `kid` in Keycloak's order.
+ *
+ * @param payload claims, or the text itself
+ * @param header `typ`, `JWT` where absent
+ * @throws IdkitError IDKIT_BUG where the key has no private part
+ */
+export async function signJws(
+  key: JwsKey,
+  payload: object | string,
+  header: { typ?: string } = {},
+): Promise<string> {
+  const { privateKey } = key;
+  if (privateKey === undefined) throw new IdkitError('IDKIT_BUG', `${keyLabel(key)} cannot sign`);
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const input = `${encodedHeader(key, header.typ ?? 'JWT')}.${Buffer.from(text).toString('base64url')}`;
+  const recipe = RECIPES[key.algorithm];
+  const bytes = Buffer.from(input, 'latin1');
+  return await new Promise((resolve, reject) => {
+    const done = (error: Error | null, signature?: Buffer): void => {
+      if (signature === undefined) reject(error);
+      else resolve(`${input}.${signature.toString('base64url')}`);
+    };
+    if (recipe.kind === 'pair' && recipe.onPool && HAS_POOL)
+      sign(recipe.hash, bytes, { key: privateKey, ...recipe.options }, done);
+    else signSoon({ recipe, key: privateKey, bytes, done });
+  });
+}
+
+interface SignJob {
+  recipe: Recipe;
+  key: KeyObject;
+  bytes: Buffer;
+  done: (error: Error | null, signature?: Buffer) => void;
+}
+
+const waiting: SignJob[] = [];
+
+/**
+ * Signs after this turn of the event loop, together with all that the turn asked for: one after another they find
+ * code and tables in the processor's cache, and take half the time that each takes amid other work.
+ */
+function signSoon(job: SignJob): void {
+  if (waiting.push(job) === 1) setImmediate(signWaiting);
+}
+
+function signWaiting(): void {
+  const jobs = waiting.splice(0, LARGEST_TURN);
+  if (waiting.length > 0) setImmediate(signWaiting);
+  const signed = jobs.map(trySign);
+  for (const [index, { done }] of jobs.entries()) {
+    const result = signed[index]!;
+    if (Buffer.isBuffer(result)) done(null, result);
+    else done(result);
+  }
+}
+
+function trySign({ recipe, key, bytes }: SignJob): Buffer | Error {
+  try {
+    if (recipe.kind === 'hmac') return createHmac(recipe.hash, key).update(bytes).digest();
+    return sign(recipe.hash, bytes, { key, ...recipe.options });
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Made once per key and type: it is the same for every token. */
+function encodedHeader(key: JwsKey, typ: string): string {
+  let types = headers.get(key);
+  if (types === undefined) {
+    types = new Map();
+    headers.set(key, types);
+  }
+  let encoded = types.get(typ);
+  if (encoded === undefined) {
+    const header = { alg: key.algorithm, typ, kid: key.kid };
+    encoded = Buffer.from(JSON.stringify(header)).toString('base64url');
+    types.set(typ, encoded);
+  }
+  return encoded;
+}
+
+/** How one signature algorithm is done with node:crypto. */
+type Recipe =
+  | { kind: 'hmac'; hash: string }
+  | { kind: 'pair'; hash: string | null; options: Omit<SignKeyObjectInput, 'key'>; onPool: boolean };
+
+const PSS = {
+  padding: constants.RSA_PKCS1_PSS_PADDING,
+  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+} as const;
+const RAW = { dsaEncoding: 'ieee-p1363' } as const;
+
+/**
+ * RFC 7518 §3.1 and RFC 8037. RSA signs on the thread pool where there are cores for it: it takes 0.3 ms, and
+ * the event loop stays free; the others are quicker than the way there (performance.md, lesson 2).
+ */
+export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
+  RS256: { kind: 'pair', hash: 'sha256', options: {}, onPool: true },
+  RS384: { kind: 'pair', hash: 'sha384', options: {}, onPool: true },
+  RS512: { kind: 'pair', hash: 'sha512', options: {}, onPool: true },
+  PS256: { kind: 'pair', hash: 'sha256', options: PSS, onPool: true },
+  PS384: { kind: 'pair', hash: 'sha384', options: PSS, onPool: true },
+  PS512: { kind: 'pair', hash: 'sha512', options: PSS, onPool: true },
+  ES256: { kind: 'pair', hash: 'sha256', options: RAW, onPool: false },
+  ES384: { kind: 'pair', hash: 'sha384', options: RAW, onPool: false },
+  ES512: { kind: 'pair', hash: 'sha512', options: RAW, onPool: false },
+  EdDSA: { kind: 'pair', hash: null, options: {}, onPool: false },
+  HS256: { kind: 'hmac', hash: 'sha256' },
+  HS384: { kind: 'hmac', hash: 'sha384' },
+  HS512: { kind: 'hmac', hash: 'sha512' },
+};
+
+/** All signature algorithms that idkit signs and verifies with. */
+export const SIGNATURE_ALGORITHMS = Object.keys(RECIPES) as readonly SignatureAlgorithm[];
+
+/** Whether a name out of a setting or a token is one of them. */
+export function isSignatureAlgorithm(name: unknown): name is SignatureAlgorithm {
+  return typeof name === 'string' && Object.hasOwn(RECIPES, name);
+}
+
+/** Names a key in messages without showing anything of it. */
+function keyLabel(key: JwsKey): string {
+  return `${key.algorithm} key ${key.kid}`;
+}
+
+/** The protected header, as far as it was understood. */
+export interface JwsHeader {
+  alg: SignatureAlgorithm;
+  kid: string;
+  typ?: string;
+}
+
+/**
+ * `malformed`: no JWS with a JSON payload, or one whose header asks for what is not known (`none`, `crit`).
+ * `wrong algorithm`: the key is for another algorithm than the header names.
+ */
+export type JwsVerification =
+  | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }
+  | { outcome: 'malformed' | 'unknown key' | 'wrong algorithm' | 'bad signature' };
+
+/** Longer than any header that a server accepts; parsing stays cheap for whatever is sent. */
+const MOST_CHARACTERS = 65_536;
+
+/**
+ * Verifies a JWS in compact form (RFC 7515 §5.2). The key decides the algorithm, never the token (RFC 8725 §3.1):
+ * a header that names another one is refused before anything is computed. Says nothing about `exp` or other claims.
+ *
+ * @param findKey the key for a `kid` and `alg` out of the header; both are the sender's words
+ * @param options `withoutKid`: a header without `kid` is taken too, and asked for as the empty text
+ */
+export function verifyJws(
+  token: string,
+  findKey: (kid: string, algorithm: SignatureAlgorithm) => JwsKey | undefined,
+  options: { withoutKid?: boolean } = {},
+): JwsVerification {
+  if (token.length > MOST_CHARACTERS) return { outcome: 'malformed' };
+  const parts = token.split('.');
+  const [first, second, third] = parts;
+  if (parts.length !== 3 || !isBase64Url(first) || !isBase64Url(second) || !isBase64Url(third)) {
+    return { outcome: 'malformed' };
+  }
+  const header = parseHeader(first, options.withoutKid === true);
+  const payload = parseObject(second);
+  if (header === undefined || payload === undefined) return { outcome: 'malformed' };
+  const key = findKey(header.kid, header.alg);
+  if (key === undefined) return { outcome: 'unknown key' };
+  if (key.algorithm !== header.alg) return { outcome: 'wrong algorithm' };
+  const input = Buffer.from(`${first}.${second}`, 'latin1');
+  const signature = Buffer.from(third, 'base64url');
+  // The last character has bits that decoding drops: one signature must have one spelling.
+  if (signature.toString('base64url') !== third) return { outcome: 'bad signature' };
+  return holds(key, input, signature) ? { outcome: 'valid', header, payload } : { outcome: 'bad signature' };
+}
+
+function holds(key: JwsKey, input: Buffer, signature: Buffer): boolean {
+  const recipe = RECIPES[key.algorithm];
+  if (recipe.kind === 'hmac') {
+    if (key.privateKey === undefined) return false;
+    const expected = createHmac(recipe.hash, key.privateKey).update(input).digest();
+    return expected.length === signature.length && timingSafeEqual(expected, signature);
+  }
+  if (key.publicKey === undefined) return false;
+  return verify(recipe.hash, input, { key: key.publicKey, ...recipe.options }, signature);
+}
+
+function parseHeader(part: string, withoutKid: boolean): JwsHeader | undefined {
+  const header = parseObject(part);
+  if (header === undefined || header.crit !== undefined) return undefined;
+  const { alg, kid = withoutKid ? '' : undefined, typ } = header;
+  if (!isSignatureAlgorithm(alg) || typeof kid !== 'string') return undefined;
+  return typeof typ === 'string' ? { alg, kid, typ } : { alg, kid };
+}
+
+function isBase64Url(part: string | undefined): part is string {
+  return part !== undefined && /^[A-Za-z0-9_-]+$/.test(part);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseObject(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')));
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

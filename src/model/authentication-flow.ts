@@ -1,0 +1,173 @@
+import type { RealmSettings } from './realm.ts';
+
+/** One authentication flow of a realm's representation, as far as it is looked at. */
+export interface Flow {
+  id?: string;
+  alias: string;
+  builtIn: boolean;
+  /** Place in `authenticationFlows`. */
+  index: number;
+  executions: readonly Execution[];
+}
+
+interface Execution {
+  authenticator?: string;
+  flowAlias?: string;
+  requirement: string;
+}
+
+/** Authenticators whose work every login does here, whatever the flow says: stricter is never weaker. */
+const ENFORCED: ReadonlySet<string> = new Set([
+  'direct-grant-validate-username',
+  'direct-grant-validate-password',
+  'auth-username-password-form',
+  'auth-username-form',
+  'auth-password-form',
+  // Ways in that are not built: without them there are fewer logins, not weaker ones.
+  'auth-cookie',
+  'auth-spnego',
+  'identity-provider-redirector',
+  'organization',
+]);
+
+/** A user who has one is always asked for it; nobody is made to have one. */
+const SECOND_FACTOR: ReadonlySet<string> = new Set(['direct-grant-validate-otp', 'auth-otp-form']);
+
+/** Conditions that say no more than "where the user has a second factor". */
+const CONDITIONS: ReadonlySet<string> = new Set(['conditional-user-configured', 'conditional-credential']);
+
+/** Reads `authenticationFlows`; entries of another shape are left out. */
+export function readFlows(representation: unknown): readonly Flow[] {
+  if (!Array.isArray(representation)) return [];
+  return representation.flatMap((entry: unknown, index): Flow[] => {
+    const fields = asObject(entry);
+    if (typeof fields.alias !== 'string') return [];
+    const flow: Flow = {
+      alias: fields.alias,
+      builtIn: fields.builtIn === true,
+      index,
+      executions: readExecutions(fields.authenticationExecutions),
+    };
+    return [typeof fields.id === 'string' ? { ...flow, id: fields.id } : flow];
+  });
+}
+
+/**
+ * Names what a flow asks of a login and idkit does not do: authenticators that are switched on and not known, a
+ * second factor for users who have none, conditions of other kinds, flows that are missing or hold nothing.
+ */
+export function listUnknownSteps(flow: Flow, flows: readonly Flow[]): readonly string[] {
+  return stepsOf(flow, flows, 'always', new Set());
+}
+
+function stepsOf(
+  flow: Flow,
+  flows: readonly Flow[],
+  runs: 'always' | 'on condition',
+  above: ReadonlySet<string>,
+): readonly string[] {
+  const active = flow.executions.filter((execution) => execution.requirement !== 'DISABLED');
+  if (active.length === 0) return above.size === 0 ? [`flow ${flow.alias} without steps`] : [];
+  const onlyConfigured =
+    runs === 'on condition' &&
+    active.some(
+      (one) => one.authenticator === 'conditional-user-configured' && one.requirement === 'REQUIRED',
+    );
+  return active.flatMap((execution) => {
+    const { authenticator, flowAlias, requirement } = execution;
+    if (authenticator === undefined) {
+      const below = flows.find((one) => one.alias === flowAlias);
+      if (below === undefined || above.has(below.alias)) return [`flow ${flowAlias ?? '?'}`];
+      const next = requirement === 'CONDITIONAL' ? 'on condition' : 'always';
+      return stepsOf(below, flows, next, new Set([...above, flow.alias]));
+    }
+    if (ENFORCED.has(authenticator)) return [];
+    if (CONDITIONS.has(authenticator) && onlyConfigured) return [];
+    if (SECOND_FACTOR.has(authenticator) && onlyConfigured) return [];
+    return [`${authenticator} ${requirement}`];
+  });
+}
+
+function readExecutions(value: unknown): readonly Execution[] {
+  if (!Array.isArray(value)) return [];
+  return value.map((entry: unknown) => {
+    const { authenticator, flowAlias, requirement } = asObject(entry);
+    return {
+      requirement: typeof requirement === 'string' ? requirement : 'DISABLED',
+      ...(typeof flowAlias === 'string' ? { flowAlias } : {}),
+      ...(typeof authenticator === 'string' && typeof flowAlias !== 'string' ? { authenticator } : {}),
+    };
+  });
+}
+
+/** The fields of a JSON object; none for anything else. */
+export function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** The client authenticators of Keycloak 26. Those that idkit does not build refuse their clients by name. */
+const AUTHENTICATORS: ReadonlySet<string> = new Set([
+  'client-secret',
+  'client-secret-jwt',
+  'client-jwt',
+  'client-x509',
+  'federated-jwt',
+]);
+
+/** The flow of every realm that does not name one of its own. */
+const USUAL = 'clients';
+
+/**
+ * How the clients of a realm may prove themselves. `runs`: by these authenticators; undefined for any.
+ * `unknown`: the flow asks for something that idkit does not run.
+ */
+export type ClientFlow =
+  | { outcome: 'runs'; authenticators: ReadonlySet<string> | undefined }
+  | { outcome: 'unknown'; path: string; what: string };
+
+const read = new WeakMap<RealmSettings, ClientFlow>();
+
+/**
+ * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 runs it: the first required step alone, or else every
+ * alternative (`ClientAuthenticationFlow#findExecutionsToRun`). Alternatives that are not known open no way in.
+ */
+export function readClientFlow(settings: RealmSettings): ClientFlow {
+  const known = read.get(settings);
+  if (known !== undefined) return known;
+  const flow = parseClientFlow(settings);
+  read.set(settings, flow);
+  return flow;
+}
+
+function parseClientFlow({ kept }: RealmSettings): ClientFlow {
+  const bound = kept.clientAuthenticationFlow;
+  const alias = typeof bound === 'string' && bound !== '' ? bound : USUAL;
+  const flow = readFlows(kept.authenticationFlows).find((one) => one.alias === alias);
+  if (flow === undefined) {
+    if (alias === USUAL) return { outcome: 'runs', authenticators: undefined };
+    return {
+      outcome: 'unknown',
+      path: '$.clientAuthenticationFlow',
+      what: `${alias}, which the realm does not have`,
+    };
+  }
+  const active = flow.executions.filter(({ requirement }) => requirement !== 'DISABLED');
+  const required = active.find(({ requirement }) => requirement === 'REQUIRED');
+  const steps = required === undefined ? active : [required];
+  const strange = steps.filter(
+    ({ authenticator, requirement }) =>
+      authenticator === undefined ||
+      (requirement !== 'ALTERNATIVE' && !(requirement === 'REQUIRED' && AUTHENTICATORS.has(authenticator))),
+  );
+  if (strange.length === 0)
+    return { outcome: 'runs', authenticators: new Set(steps.map(({ authenticator }) => authenticator!)) };
+  const names = strange.map(
+    ({ authenticator, flowAlias, requirement }) =>
+      `${authenticator ?? `flow ${flowAlias ?? '?'}`} ${requirement}`,
+  );
+  return {
+    outcome: 'unknown',
+    path: `$.authenticationFlows[${flow.index}]`,
+    what: `${alias}: ${names.join(', ')}`,
+  };
+}

@@ -1,0 +1,191 @@
+import { constantTimeEqual, HashingBusy } from '../../crypto/index.ts';
+import { type Client, readClientFlow } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import type { ProtocolContext, ProtocolRequest } from '../context.ts';
+import type { EventDraft } from '../events.ts';
+import { Refusal } from '../refusal.ts';
+import { proveByAssertion, readAssertedClientId } from './assertion.ts';
+import { checkOrigin } from './origins.ts';
+
+/** A client that proved who it is. */
+export interface AuthenticatedClient {
+  client: Client;
+  /** The event detail `client_auth_method`. */
+  method: string;
+}
+
+/**
+ * Authenticates the client of a request by the realm's client authentication flow (facts §2; RFC 6749 §2.3). Public clients are identified by their id
+ * alone, any secret of theirs is ignored. A disabled client is told so only once its credentials proved right,
+ * a public one at once (contract §5).
+ *
+ * @param disabledAs how a disabled client is told: by name at the token endpoint alone
+ * @throws Refusal of the group "Client authentication", or `client-disabled`
+ */
+export async function authenticateClient(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: ProtocolRequest,
+  disabledAs: 'client-disabled' | 'client-unknown',
+): Promise<AuthenticatedClient> {
+  const presented = readClientCredentials(request);
+  const clientId = presented.clientId ?? readAssertedClientId(presented.assertion);
+  const client = clientId ? await ctx.store.findClient(configuration.realm.id, clientId) : undefined;
+  if (client === undefined) throw new Refusal('client-unknown');
+  const method = client.publicClient ? 'client-secret' : client.clientAuthenticatorType;
+  checkMethodAllowed(configuration, method);
+  if (!client.publicClient) await proveConfidential(ctx, configuration, client, presented);
+  if (!client.enabled) throw new Refusal(disabledAs, { eventError: 'client_disabled' });
+  if (client.protocol !== 'openid-connect') throw new Refusal('client-protocol-wrong');
+  return { client, method };
+}
+
+/**
+ * The realm's flow decides which methods there are; Keycloak 26 answers a method that is switched off as if the client
+ * did not exist, and counts public clients as users of `client-secret` (observed with 26.7.3).
+ *
+ * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run (contract §5)
+ */
+function checkMethodAllowed({ realm }: RealmConfiguration, method: string): void {
+  const flow = readClientFlow(realm.settings);
+  if (flow.outcome === 'unknown')
+    throw new Refusal('client-method-unsupported', {
+      description: 'The realm demands a client authentication flow that this server does not run',
+      detail: `not enforced: ${flow.path} (client authentication flow ${flow.what})`,
+    });
+  if (flow.authenticators?.has(method) === false)
+    throw new Refusal('client-unknown', {
+      detail: `the realm's client authentication flow does not allow ${method}`,
+    });
+}
+
+/** Refuses bearer-only clients, which may introspect and nothing else (facts §2, §5.4). */
+export function checkNotBearerOnly(client: Client): void {
+  if (client.bearerOnly) throw new Refusal('client-bearer-only');
+}
+
+async function proveConfidential(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  client: Client,
+  presented: PresentedClient,
+): Promise<void> {
+  switch (client.clientAuthenticatorType) {
+    case 'client-secret-jwt':
+      return proveByAssertion(ctx, configuration, client, presented);
+    case 'client-jwt':
+      if (presented.assertionType === undefined) throw new Refusal('client-assertion-refused');
+      throw new Refusal('client-method-unsupported');
+    case 'client-x509':
+      throw new Refusal('client-method-unsupported');
+    default:
+      if (presented.assertion !== undefined && presented.secret === undefined)
+        throw new Refusal('client-unknown', { eventError: 'invalid_client_credentials' });
+      if (!isSecretRight(client, presented.secret, ctx.clock.now()))
+        throw new Refusal('client-credentials-wrong');
+  }
+}
+
+/** The secret in force, or the one before it while its rotation window lasts (facts §2). */
+function isSecretRight(client: Client, secret: string | undefined, nowMilliseconds: number): boolean {
+  const current = client.secrets['/secret']?.reveal();
+  if (!secret) return false;
+  if (current && constantTimeEqual(secret, current)) return true;
+  const rotated = client.secrets['/attributes/client.secret.rotated']?.reveal();
+  const end = Number(client.attributes['client.secret.rotated.expiration.time'] ?? 0);
+  if (!rotated || !(end * 1000 > nowMilliseconds)) return false;
+  return constantTimeEqual(secret, rotated);
+}
+
+/** What a request says about its client; nothing of it is proved. */
+export interface PresentedClient {
+  clientId?: string;
+  secret?: string;
+  /** `client_assertion_type` as sent (RFC 7521 §4.2). */
+  assertionType?: string;
+  /** `client_assertion` as sent. */
+  assertion?: string;
+}
+
+/**
+ * Reads client id and secret from HTTP Basic (RFC 6749 §2.3.1: both form-url-encoded) and from the form; fields
+ * of the form win, also when they are the wrong ones (facts §2).
+ */
+export function readClientCredentials(
+  request: Pick<ProtocolRequest, 'authorization' | 'form'>,
+): PresentedClient {
+  const basic = parseBasic(request.authorization);
+  const clientId = request.form.get('client_id') ?? basic?.clientId;
+  const secret = request.form.get('client_secret') ?? basic?.secret;
+  const assertionType = request.form.get('client_assertion_type');
+  const assertion = request.form.get('client_assertion');
+  return {
+    ...(clientId === undefined ? {} : { clientId }),
+    ...(secret === undefined ? {} : { secret }),
+    ...(assertionType === undefined ? {} : { assertionType }),
+    ...(assertion === undefined ? {} : { assertion }),
+  };
+}
+
+/** Undefined for another scheme, no base64, no colon, or text that is no UTF-8 form text. */
+function parseBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
+  const match = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '');
+  if (match === null) return undefined;
+  const text = Buffer.from(match[1]!, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  const clientId = decodeFormText(text.slice(0, colon));
+  const secret = decodeFormText(text.slice(colon + 1));
+  if (clientId === undefined || secret === undefined) return undefined;
+  return { clientId, secret };
+}
+
+function decodeFormText(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A client that proved itself, and what the rest of the endpoint leads to. */
+interface ClientAtEndpoint<T> {
+  result: T;
+  allowOrigin: string | undefined;
+}
+
+/**
+ * What the endpoints with a client have in common: authenticate it, look at the origin, refuse doubled fields,
+ * then do the endpoint's own work. Whatever is refused carries the origin that may read it: any while the client
+ * is not known (facts §1), and is told as an event.
+ *
+ * @throws Refusal
+ */
+export async function withClient<T>(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  request: ProtocolRequest,
+  event: EventDraft,
+  disabledAs: 'client-disabled' | 'client-unknown',
+  work: (client: Client) => Promise<T>,
+): Promise<ClientAtEndpoint<T>> {
+  let allowOrigin = request.origin;
+  try {
+    event.clientId = request.form.get('client_id') || undefined;
+    const authenticated = await authenticateClient(ctx, configuration, request, disabledAs);
+    const { client } = authenticated;
+    event.clientId = client.clientId;
+    event.details['client_auth_method'] = authenticated.method;
+    allowOrigin = undefined;
+    allowOrigin = checkOrigin(ctx, client, request.origin);
+    return { result: await work(client), allowOrigin };
+  } catch (error) {
+    // No event: nobody looked at the credentials, and a flood is not to be stored.
+    if (error instanceof HashingBusy) throw new Refusal('service-busy', { allowOrigin, cause: error });
+    if (error instanceof Refusal) {
+      error.allowOrigin ??= allowOrigin;
+      event.refused(error);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,113 @@
+import { seconds } from '../../core/index.ts';
+import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
+import { checkNotBearerOnly, withClient } from '../client/index.ts';
+import type { Answer, ProtocolContext, ProtocolRequest } from '../context.ts';
+import { EventDraft } from '../events.ts';
+import { GRANTS, type Grant, type GrantRequest } from '../grants/index.ts';
+import { parseJwt } from '../jwt.ts';
+import { checkEnforceable, checkTransport, getRealm } from '../realm.ts';
+import { Refusal } from '../refusal.ts';
+import { issueTokens, type TokenResponse } from '../token/index.ts';
+
+/**
+ * The token endpoint (RFC 6749 §3.2; the order of its checks: facts §3.1). A grant fills in only what it takes
+ * to prove a user; everything else is the same for all.
+ *
+ * @throws Refusal
+ */
+export async function requestTokens(
+  ctx: ProtocolContext,
+  request: ProtocolRequest,
+): Promise<Answer<TokenResponse>> {
+  // 1. The realm and the way in.
+  const configuration = await getRealm(ctx, request.realm);
+  checkTransport(configuration, request);
+
+  // 2. The grant. No field is longer than Keycloak takes it. A disabled realm is told before anything else of the request (contract §5).
+  checkLengths(request.form);
+  const grantType = request.form.get('grant_type');
+  const grant = grantType === undefined ? undefined : GRANTS.get(grantType);
+  if (!configuration.realm.settings.enabled) throw new Refusal('realm-disabled');
+  if (grantType === undefined) throw new Refusal('missing-grant-type');
+  if (grant === undefined) throw new Refusal('unsupported-grant-type');
+  const event = new EventDraft(ctx, configuration, grant.eventType, request.remoteAddress);
+  event.details['grant_type'] = grantType;
+
+  // 3. The client.
+  const { result, allowOrigin } = await withClient(
+    ctx,
+    configuration,
+    request,
+    event,
+    'client-disabled',
+    async (client) => {
+      checkNotBearerOnly(client);
+      if (request.duplicated) throw new Refusal('duplicated-parameter');
+      checkNoDpop(request.dpop);
+      return useGrant(grant, { ctx, configuration, client, request, event, now: seconds(ctx.clock) });
+    },
+  );
+  return { body: result, allowOrigin };
+}
+
+/** Characters of a field at most (Keycloak's `req-token-params-default-max-size`). */
+const MOST_OF_A_FIELD = 20_000;
+
+/** @throws Refusal `parameter-too-long` */
+function checkLengths(form: ReadonlyMap<string, string>): void {
+  for (const [name, value] of form) {
+    if (value.length <= MOST_OF_A_FIELD) continue;
+    const description = `The size of OIDC parameter '${name.slice(0, 100)}' is longer than allowed.`;
+    throw new Refusal('parameter-too-long', { description });
+  }
+}
+
+async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenResponse> {
+  // 4. May this client use the grant, and does the token keep what realm and client demand?
+  grant.check(request);
+  checkEnforceable(request.configuration, request.client, grant.use);
+
+  // 5. Scopes.
+  const requested = grant.ownScopes ? undefined : request.request.form.get('scope');
+  const scopes = resolveScopes(request.configuration, request.client, requested);
+  if (scopes.outcome === 'invalid') {
+    const description = `Invalid scopes: ${scopes.names}`;
+    throw new Refusal('invalid-scope', { description, detail: description });
+  }
+
+  const response = await proveAndIssue(grant, request, scopes.granted);
+  request.event.succeeded();
+  return response;
+}
+
+async function proveAndIssue(
+  grant: Grant,
+  request: GrantRequest,
+  granted: GrantedScopes,
+): Promise<TokenResponse> {
+  try {
+    // 6. Prove.
+    const proof = await grant.prove(request, granted);
+
+    // 7. Issue.
+    return await issueTokens(request, proof);
+  } catch (error) {
+    await grant.abandon?.(request);
+    throw error;
+  }
+}
+
+/**
+ * Refuses a `DPoP` header: idkit does not bind tokens, and a client that sends a proof wants no Bearer token (RFC 9449
+ * §5). A header that is not a proof at all gets the answer of Keycloak 26.7.3.
+ *
+ * @throws Refusal `dpop-refused`
+ */
+function checkNoDpop(header: string | undefined): void {
+  if (header === undefined) return;
+  const proof = parseJwt(header);
+  if (proof === undefined || proof.header['typ'] !== 'dpop+jwt') throw new Refusal('dpop-refused');
+  throw new Refusal('dpop-refused', {
+    description: 'DPoP is not supported: send the request without a DPoP header',
+  });
+}

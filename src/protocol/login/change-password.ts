@@ -1,0 +1,77 @@
+import { inTurn, untilApplied, uuid } from '../../core/index.ts';
+import { findPasswordFault, hashPolicy, PASSWORD_HISTORY } from '../../crypto/index.ts';
+import { type Credential, type PasswordFault, parsePasswordPolicy, userTurn } from '../../model/index.ts';
+import type { Change, RealmConfiguration, Stale } from '../../store/index.ts';
+import type { ProtocolContext } from '../context.ts';
+
+/** What became of a new password. `gone`: the user was deleted meanwhile, or has another password already. */
+export type PasswordChange =
+  | { outcome: 'changed'; password: Credential }
+  | { outcome: 'refused'; fault: PasswordFault }
+  | { outcome: 'gone' };
+
+/**
+ * Sets the password that a user chose, takes the action UPDATE_PASSWORD from them and ends all of their sessions,
+ * offline ones too, with every login half done (contract §5: "a password change ends all sessions of the user"); their
+ * clients are told (Back-Channel Logout 1.0 §2.5).
+ *
+ * @param options `provedBy`: id of the password that the user proved just now, which must still be theirs
+ */
+export async function changePassword(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  userId: string,
+  password: string,
+  { provedBy }: { provedBy?: string } = {},
+): Promise<PasswordChange> {
+  const { id: realmId, settings } = configuration.realm;
+  const { passwordPolicy } = settings;
+  let tell: (() => Promise<void>) | undefined;
+  const change = await inTurn(ctx.store, userTurn(userId), () =>
+    untilApplied(async (): Promise<PasswordChange | Stale> => {
+      const user = await ctx.store.findUser(realmId, userId);
+      if (user === undefined) return { outcome: 'gone' };
+      const { username, email } = user;
+      const there = await ctx.store.listCredentials(userId);
+      const holds = there.some(({ id, type }) => id === provedBy && type === 'password');
+      if (provedBy !== undefined && !holds) return { outcome: 'gone' };
+      const candidate = { password, username, ...(email === undefined ? {} : { email }) };
+      const fault = await findPasswordFault(ctx.passwords, passwordPolicy, candidate, there);
+      if (fault !== undefined) return { outcome: 'refused', fault };
+      const next: Credential = {
+        id: uuid(ctx.random),
+        userId,
+        type: 'password',
+        createdDate: ctx.clock.now(),
+        secrets: {},
+        priority: 10,
+        ...(await ctx.passwords.hash(password, hashPolicy(passwordPolicy))),
+      };
+      const remember = parsePasswordPolicy(passwordPolicy).passwordHistory !== undefined;
+      const requiredActions = user.requiredActions.filter((action) => action !== 'UPDATE_PASSWORD');
+      const changes: Change[] = [
+        { do: 'put', user: { ...user, requiredActions } },
+        ...there
+          .filter(({ type }) => type === 'password')
+          .map(
+            (old): Change =>
+              remember
+                ? { do: 'put', credential: { ...old, type: PASSWORD_HISTORY } }
+                : { do: 'remove', what: 'credential', id: old.id },
+          ),
+        { do: 'create', credential: next },
+        { do: 'endSessions', userId, offlineToo: true },
+      ];
+      const ended = await ctx.sessionEndings?.prepare(realmId, { userId, offlineToo: true });
+      const applied = await ctx.store.apply(changes);
+      if (applied.outcome === 'stale') return applied;
+      if (applied.outcome === 'missing') return { outcome: 'gone' };
+      if (applied.outcome === 'conflict') throw new Error(`a new credential met ${applied.on}`);
+      tell = ended;
+      return { outcome: 'changed', password: next };
+    }),
+  );
+  // Clients take a while to be told; nothing of the user waits for it.
+  await tell?.();
+  return change;
+}

@@ -1,0 +1,10 @@
+// Login: the proof of a user by password and second factor, lockouts, required actions, a new password.
+// Not decided here: the pages of a login (the browser room) and the session that follows it (session/).
+// Start at prove-user.ts.
+
+export { type LoginAttempt, onBehalfOf, senderOf, typedPassword } from './attempt.ts';
+export { changePassword, type PasswordChange } from './change-password.ts';
+export { isLockedNow } from './failures.ts';
+export { listLoginActions } from './pending-actions.ts';
+export { proveCode, provePassword, stillHolds } from './prove-user.ts';
+export { listSecondFactors } from './second-factor.ts';

@@ -1,0 +1,114 @@
+import type { User } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+
+const PROFILE_PROVIDER = 'org.keycloak.userprofile.UserProfileProvider';
+
+/** One attribute of a realm's user profile (facts §10), as far as users themselves are concerned. */
+export interface ProfileAttribute {
+  name: string;
+  /** As the profile writes it: a text, or `${key}` for one of the pages' texts. */
+  displayName?: string;
+  /** Users must have it at every login. */
+  required: boolean;
+  visible: boolean;
+  editable: boolean;
+  /** Validator to its settings. */
+  validations: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const known = new WeakMap<RealmConfiguration, readonly ProfileAttribute[]>();
+
+/** The realm's own user profile, else Keycloak's: master asks for the username alone. */
+export function listProfileAttributes(configuration: RealmConfiguration): readonly ProfileAttribute[] {
+  let attributes = known.get(configuration);
+  if (attributes === undefined) {
+    const own = configuration.components.find((component) => component.providerType === PROFILE_PROVIDER)
+      ?.config['kc.user.profile.config']?.[0];
+    attributes = (own === undefined ? undefined : parseProfile(own)) ?? usualProfile(configuration);
+    known.set(configuration, attributes);
+  }
+  return attributes;
+}
+
+/**
+ * Names of required attributes that the user lacks; any of them makes VERIFY_PROFILE pending (facts §10, "User
+ * profile").
+ */
+export function listMissingAttributes(configuration: RealmConfiguration, user: User): readonly string[] {
+  return listProfileAttributes(configuration)
+    .filter(({ name, required }) => required && !valuesOf(user, name).some((value) => value.trim() !== ''))
+    .map(({ name }) => name);
+}
+
+/** The values that a user has of a profile's attribute. */
+export function valuesOf(user: User, name: string): readonly string[] {
+  switch (name) {
+    case 'username':
+      return [user.username];
+    case 'email':
+      return [user.email ?? ''];
+    case 'firstName':
+      return [user.firstName ?? ''];
+    case 'lastName':
+      return [user.lastName ?? ''];
+    default:
+      return Object.hasOwn(user.attributes, name) ? (user.attributes[name] ?? []) : [];
+  }
+}
+
+function usualProfile({ realm }: RealmConfiguration): readonly ProfileAttribute[] {
+  return ['username', 'email', 'firstName', 'lastName'].map((name) => ({
+    name,
+    required: name === 'username' || realm.name !== 'master',
+    visible: true,
+    editable: true,
+    validations: name === 'username' ? { 'up-username-not-idn-homograph': {} } : {},
+  }));
+}
+
+interface WrittenAttribute {
+  name?: unknown;
+  displayName?: unknown;
+  required?: { roles?: readonly unknown[]; scopes?: readonly unknown[] } | null;
+  permissions?: { view?: readonly unknown[]; edit?: readonly unknown[] } | null;
+  validations?: Readonly<Record<string, unknown>> | null;
+}
+
+function parseProfile(text: string): readonly ProfileAttribute[] | undefined {
+  try {
+    const profile = JSON.parse(text) as { attributes?: readonly WrittenAttribute[] } | null;
+    if (!Array.isArray(profile?.attributes)) return undefined;
+    return (profile.attributes as readonly WrittenAttribute[]).flatMap(readAttribute);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `required` for users and not for certain scopes counts at every login. */
+function readAttribute(attribute: WrittenAttribute): readonly ProfileAttribute[] {
+  const { name, displayName, required, permissions } = attribute;
+  if (typeof name !== 'string') return [];
+  const rule = required ?? undefined;
+  const forUsers = rule !== undefined && (!rule.roles?.length || rule.roles.includes('user'));
+  const editable = permissions?.edit?.includes('user') ?? false;
+  return [
+    {
+      name,
+      ...(typeof displayName === 'string' && displayName !== '' ? { displayName } : {}),
+      required: forUsers && !rule?.scopes?.length,
+      visible: editable || (permissions?.view?.includes('user') ?? false),
+      editable,
+      validations: readValidations(attribute.validations),
+    },
+  ];
+}
+
+function readValidations(written: WrittenAttribute['validations']): ProfileAttribute['validations'] {
+  if (typeof written !== 'object' || written === null) return {};
+  return Object.fromEntries(
+    Object.entries(written).map(([name, config]) => [
+      name,
+      typeof config === 'object' && config !== null ? (config as Readonly<Record<string, unknown>>) : {},
+    ]),
+  );
+}

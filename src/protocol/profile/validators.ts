@@ -1,0 +1,85 @@
+import type { PatternCheck, PatternMatches } from '../../crypto/index.ts';
+import type { ProfileAttribute } from './user-profile.ts';
+
+type Fault = { key: string; values?: Readonly<Record<string, string>> };
+type Config = Readonly<Record<string, unknown>>;
+
+/** Validators of a user profile that have a rule here (facts §10, "User profile"); the usual fields have their own. */
+type Validator = (value: string, config: Config, matches: PatternMatches) => Fault | undefined;
+const VALIDATORS: Readonly<Record<string, Validator>> = {
+  length: (value, config) => {
+    const [min, max] = [numberOf(config['min']), numberOf(config['max'])];
+    const length = [...value].length;
+    if (min !== undefined && length < min)
+      return { key: 'error-invalid-length-too-short', values: { min: `${min}` } };
+    if (max !== undefined && length > max)
+      return { key: 'error-invalid-length-too-long', values: { max: `${max}` } };
+    return undefined;
+  },
+  pattern: (value, config, matches) =>
+    typeof config['pattern'] === 'string' && !matches(config['pattern'], value)
+      ? { key: 'error-pattern-no-match' }
+      : undefined,
+  options: (value, config) =>
+    Array.isArray(config['options']) && !config['options'].includes(value)
+      ? { key: 'error-invalid-value' }
+      : undefined,
+  integer: (value, config) => numberFault(/^[+-]?\d{1,18}$/, value, config),
+  double: (value, config) => numberFault(/^[+-]?\d{1,300}(?:\.\d{1,300})?$/, value, config),
+  uri: (value) => (URL.canParse(value) && /^https?:/i.test(value) ? undefined : { key: 'error-invalid-uri' }),
+  // Letters of other scripts look like Latin ones: раураl is not paypal (Keycloak's `Validation.isUsernameValid`).
+  'up-username-not-idn-homograph': (value) =>
+    /^[\p{Script=Latin}\p{Script=Common}]+$/u.test(value)
+      ? undefined
+      : { key: 'error-username-invalid-character' },
+  'iso-date': (value) => (isDate(value) ? undefined : { key: 'error-invalid-date' }),
+};
+
+/** Characters of a value at most. */
+const MOST_CHARACTERS = 2048;
+
+/** The patterns that a value has to match; none is run for a value that is too long in any case. */
+export function listPatternChecks({ validations }: ProfileAttribute, text: string): readonly PatternCheck[] {
+  const pattern = validations['pattern']?.['pattern'];
+  return typeof pattern === 'string' && text.length <= MOST_CHARACTERS ? [{ pattern, text }] : [];
+}
+
+/**
+ * The first rule of the profile that a value does not meet.
+ *
+ * @param matches what came of `listPatternChecks`
+ */
+export function findAttributeFault(
+  { validations }: ProfileAttribute,
+  value: string,
+  matches: PatternMatches,
+): Fault | undefined {
+  for (const [name, config] of Object.entries(validations)) {
+    const validate = Object.hasOwn(VALIDATORS, name) ? VALIDATORS[name] : undefined;
+    const fault = validate?.(value, config, matches);
+    if (fault !== undefined) return fault;
+  }
+  return value.length > MOST_CHARACTERS
+    ? { key: 'error-invalid-length-too-long', values: { max: `${MOST_CHARACTERS}` } }
+    : undefined;
+}
+
+function numberFault(shape: RegExp, value: string, config: Config): Fault | undefined {
+  if (!shape.test(value)) return { key: 'error-invalid-number' };
+  const [min, max] = [numberOf(config['min']), numberOf(config['max'])];
+  const number = Number(value);
+  const outside = (min !== undefined && number < min) || (max !== undefined && number > max);
+  if (!outside) return undefined;
+  return { key: 'error-number-out-of-range', values: { min: `${min ?? ''}`, max: `${max ?? ''}` } };
+}
+
+function isDate(value: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(value)) return false;
+  const date = new Date(`${value}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
+}
+
+function numberOf(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

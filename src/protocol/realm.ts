@@ -1,0 +1,113 @@
+import { BlockList, isIP } from 'node:net';
+import { type Client, listUnenforced, type Unenforced } from '../model/index.ts';
+import type { RealmConfiguration } from '../store/index.ts';
+import type { ProtocolContext, ProtocolRequest } from './context.ts';
+import { Refusal } from './refusal.ts';
+
+/** Addresses from which `sslRequired: external` takes plain http. */
+const privateAddresses = new BlockList();
+for (const [network, prefix] of [
+  ['10.0.0.0', 8],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::1', 128],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  privateAddresses.addSubnet(network, prefix, 'ipv6');
+
+/** The realm in the path. @throws Refusal `realm-not-found` */
+export async function getRealm(ctx: ProtocolContext, name: string): Promise<RealmConfiguration> {
+  const configuration = await ctx.store.findRealm(name);
+  if (configuration === undefined) throw new Refusal('realm-not-found', { detail: 'no such realm' });
+  return configuration;
+}
+
+/** Refuses plain http where the realm asks for TLS (facts §3.1 step 1). @throws Refusal `https-required` */
+export function checkTransport(
+  configuration: RealmConfiguration,
+  request: Pick<ProtocolRequest, 'secure' | 'remoteAddress'>,
+): void {
+  const required = configuration.realm.settings.sslRequired;
+  if (request.secure || required === 'none') return;
+  if (required === 'external' && isPrivate(request.remoteAddress)) return;
+  throw new Refusal('https-required', { detail: `plain http from ${request.remoteAddress}` });
+}
+
+/** Refuses a disabled realm as introspection and revocation do (facts §18). @throws Refusal `realm-not-enabled` */
+export function checkRealmEnabled(configuration: RealmConfiguration): void {
+  if (!configuration.realm.settings.enabled) throw new Refusal('realm-not-enabled');
+}
+
+/** The `iss` of the realm's tokens: `{base_url}/realms/{realm}`. */
+export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: RealmConfiguration): string {
+  return `${ctx.baseUrl}/realms/${encodeURIComponent(configuration.realm.name)}`;
+}
+
+/** Matching takes as long as a fifth of a signature, and most calls come from few addresses. */
+const REMEMBERED_ADDRESSES = 4096;
+const known = new Map<string, boolean>();
+
+function isPrivate(address: string): boolean {
+  let answer = known.get(address);
+  if (answer === undefined) {
+    if (known.size >= REMEMBERED_ADDRESSES) known.clear();
+    answer = matchesPrivate(address);
+    known.set(address, answer);
+  }
+  return answer;
+}
+
+function matchesPrivate(address: string): boolean {
+  const plain = address.startsWith('::ffff:') && isIP(address.slice(7)) === 4 ? address.slice(7) : address;
+  const family = isIP(plain);
+  return family !== 0 && privateAddresses.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+/**
+ * What a token is for: a login by the password grant or in a browser, the further tokens of such a login (a code, a
+ * refresh), or a service account.
+ */
+export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
+
+const remembered = new WeakMap<RealmConfiguration, WeakMap<Client, readonly Unenforced[]>>();
+
+/**
+ * The gate before every token: a realm or client that demands more than idkit enforces gets no token rather than a
+ * weaker one (contract §5). Each way to a token passes it, also for a session that began before the demand.
+ *
+ * @throws Refusal `login-refused`; its detail names the demand
+ */
+export function checkEnforceable(configuration: RealmConfiguration, client: Client, use: TokenUse): void {
+  const here = refusingDemands(configuration, client).filter(({ at }) => isFor(at, use));
+  if (here.length === 0) return;
+  throw new Refusal('login-refused', {
+    description: 'Refused: the realm or the client demands what this server does not enforce',
+    detail: `not enforced: ${here.map(({ path, what }) => `${path} (${what})`).join(', ')}`,
+  });
+}
+
+function refusingDemands(configuration: RealmConfiguration, client: Client): readonly Unenforced[] {
+  let clients = remembered.get(configuration);
+  if (clients === undefined) {
+    clients = new WeakMap();
+    remembered.set(configuration, clients);
+  }
+  let refusing = clients.get(client);
+  if (refusing === undefined) {
+    refusing = listUnenforced(configuration, [client]).filter((one) => one.refuses);
+    clients.set(client, refusing);
+  }
+  return refusing;
+}
+
+/** Flows decide about new logins alone, and a directory about its users; everything else counts for every token. */
+function isFor(at: Unenforced['at'], use: TokenUse): boolean {
+  if (at === 'users') return use !== 'service-account';
+  return at === undefined || at === use;
+}

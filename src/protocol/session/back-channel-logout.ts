@@ -1,0 +1,185 @@
+import { seconds, uuid } from '../../core/index.ts';
+import { signJws } from '../../crypto/index.ts';
+import type { Client, EndingSessions, SessionEndings, UserSession } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import { resolveRootUrl } from '../client/index.ts';
+import type { ProtocolContext } from '../context.ts';
+import { signatureAlgorithm } from '../keys/index.ts';
+import { issuerOf } from '../realm.ts';
+import { Refusal } from '../refusal.ts';
+import { withOfflineClients } from './end-session.ts';
+import { limitCalls } from './fair-calls.ts';
+
+/**
+ * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
+ * another try. `refused`: the client does not want it, or the address is not one that may be called. `hint`: the
+ * setting that lets the call through.
+ */
+export type PostForm = (
+  url: string,
+  form: Readonly<Record<string, string>>,
+) => Promise<{ outcome: 'delivered' | 'later' | 'refused'; detail: string; hint?: string }>;
+
+/** A logout token that did not arrive. */
+export interface Undelivered {
+  realm: string;
+  clientId: string;
+  detail: string;
+  hint?: string;
+  /** Whether idkit tries again. */
+  next: 'retry' | 'none';
+}
+
+/** Called at the first failure of a delivery, and once more when the last try failed. */
+export type ReportUndelivered = (failure: Undelivered) => void;
+
+/** Milliseconds before each further try. */
+const PAUSES = [1000, 5000, 20_000] as const;
+/** Milliseconds that the end of a session waits for its clients; the rest is tried behind it. */
+const PATIENCE = 2500;
+/** Calls under way at once in this process: a user may have thousands of sessions. Realms take turns. */
+const AT_ONCE = 32;
+
+/**
+ * Back-channel logout (Back-Channel Logout 1.0 §2.5): every client of an ended session that has a
+ * `backchannel.logout.url` is sent a logout token of its own, again after a failure.
+ *
+ * @param wait resolves after so many milliseconds; ends early when the service stops
+ */
+export function openLogoutAnnouncer(
+  ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random' | 'store'>,
+  postForm: PostForm,
+  reportUndelivered: ReportUndelivered,
+  wait: (milliseconds: number) => Promise<'over' | 'stopping'>,
+): SessionEndings {
+  const inTurn = limitCalls(AT_ONCE);
+  const deliver = async (
+    configuration: RealmConfiguration,
+    { client, session }: Told,
+    failed: (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) => void,
+  ) => {
+    const url = logoutUrl(client, ctx.baseUrl);
+    if (url === undefined) return;
+    for (const [index, pause] of [...PAUSES, undefined].entries()) {
+      // A token of its own each time: an old one may have expired.
+      const token = await makeLogoutToken(ctx, configuration, client, session);
+      const { outcome, ...why } = await inTurn(configuration.realm.id, () =>
+        postForm(url, { logout_token: token }),
+      );
+      if (outcome === 'delivered') return;
+      const next = outcome === 'refused' || pause === undefined ? 'none' : 'retry';
+      if (index === 0 || next === 'none') failed({ ...why, next });
+      if (next === 'none') return;
+      if ((await wait(pause!)) === 'stopping')
+        return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
+    }
+  };
+  // The session has ended by now: whatever goes wrong with one client is reported, and every other client is called.
+  const announce = (configuration: RealmConfiguration, told: Told) => {
+    const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
+      reportUndelivered({
+        realm: configuration.realm.name,
+        clientId: told.client.clientId,
+        ...failure,
+      });
+    return deliver(configuration, told, failed).catch((error: unknown) =>
+      failed({ detail: describeFault(error), next: 'none' }),
+    );
+  };
+  return {
+    async prepare(realmId, ending) {
+      const configuration = await ctx.store.findRealmById(realmId);
+      if (configuration === undefined) return async () => undefined;
+      const told = await listTold(ctx, realmId, ending);
+      if (told.length === 0) return async () => undefined;
+      return async () => {
+        const all = Promise.all(told.map((one) => announce(configuration, one)));
+        await Promise.race([all, wait(PATIENCE)]);
+      };
+    },
+  };
+}
+
+type EndedSession = Pick<UserSession, 'id' | 'userId'>;
+
+/** Sessions with the clients that are to be told of their end. */
+type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
+
+interface Told {
+  client: Client;
+  session: EndedSession;
+}
+
+async function listTold(
+  ctx: Pick<ProtocolContext, 'store'>,
+  realmId: string,
+  ending: EndingSessions,
+): Promise<readonly Told[]> {
+  const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
+  const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
+    clientUuids.map((uuid) => ({ session, uuid })),
+  );
+  // An online and an offline session of one login have one name: a client of both is told once.
+  const once = new Map(pairs.map((pair) => [`${pair.session.id} ${pair.uuid}`, pair]));
+  const wanted = [...once.values()].filter(
+    ({ uuid }) => !('clientUuid' in ending) || uuid === ending.clientUuid,
+  );
+  const found = await Promise.all(
+    wanted.map(async ({ session, uuid }) => ({
+      session,
+      client: await ctx.store.findClientByUuid(realmId, uuid),
+    })),
+  );
+  return found.flatMap(({ session, client }) =>
+    client?.enabled === true && client.attributes['backchannel.logout.url'] ? [{ client, session }] : [],
+  );
+}
+
+async function listOfUser(
+  { store }: Pick<ProtocolContext, 'store'>,
+  ending: Exclude<EndingSessions, { sessions: unknown }>,
+): Promise<Endings> {
+  const online = await store.listUserSessions(ending.userId, false);
+  if ('clientUuid' in ending || !ending.offlineToo) return online;
+  return [...online, ...(await store.listUserSessions(ending.userId, true))];
+}
+
+function logoutUrl(client: Client, baseUrl: string): string | undefined {
+  const url = client.attributes['backchannel.logout.url'] ?? '';
+  return url.startsWith('/') ? `${resolveRootUrl(client, baseUrl)}${url}` : url || undefined;
+}
+
+function describeFault(error: unknown): string {
+  if (error instanceof Refusal) return error.detail ?? error.case;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Seconds that a logout token is good for (facts: Keycloak's lifetime). */
+const LIFETIME = 120;
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
+
+/** A logout token for one client (Back-Channel Logout 1.0 §2.4); it never has a `nonce`. */
+async function makeLogoutToken(
+  ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random'>,
+  configuration: RealmConfiguration,
+  client: Client,
+  session: Pick<UserSession, 'id' | 'userId'>,
+): Promise<string> {
+  const now = seconds(ctx.clock);
+  const key = ctx.keys.signingKey(configuration, signatureAlgorithm(configuration, client, 'id'));
+  return signJws(
+    key,
+    {
+      iat: now,
+      exp: now + LIFETIME,
+      jti: uuid(ctx.random),
+      iss: issuerOf(ctx, configuration),
+      aud: client.clientId,
+      sub: session.userId,
+      typ: 'Logout',
+      ...(client.attributes['backchannel.logout.session.required'] === 'false' ? {} : { sid: session.id }),
+      events: { [EVENT]: {} },
+    },
+    { typ: 'logout+jwt' },
+  );
+}

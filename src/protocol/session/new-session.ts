@@ -1,0 +1,82 @@
+import { type Random, randomId, uuid } from '../../core/index.ts';
+import type { TokenFamily, User, UserSession } from '../../model/index.ts';
+import type { GrantedScopes } from '../claims/index.ts';
+import type { FamilyRecord, GrantRequest } from '../grants/index.ts';
+import { Refusal } from '../refusal.ts';
+
+/**
+ * A new user session with the first family of the client in it, and how to store both. Nothing is stored yet;
+ * the hash of the first refresh token is known only when it is made.
+ */
+export function startRecord(
+  { ctx, client, configuration, request, now }: GrantRequest,
+  user: User,
+  granted: GrantedScopes,
+  options: { offline: boolean; notes: Readonly<Record<string, string>> },
+): { record: FamilyRecord; commit: (refreshTokenHash: Buffer) => Promise<void> } {
+  const realmId = configuration.realm.id;
+  const session = newUserSession(ctx.random, now, {
+    offline: options.offline,
+    realmId,
+    userId: user.id,
+    ipAddress: request.remoteAddress,
+    rememberMe: false,
+    notes: options.notes,
+  });
+  const family = newFamily(now, {
+    id: uuid(ctx.random),
+    sessionId: session.id,
+    offline: options.offline,
+    realmId,
+    clientUuid: client.id,
+    userId: user.id,
+    scope: granted.all,
+    notes: {},
+  });
+  return {
+    record: { session, family },
+    commit: async (currentHash) => {
+      try {
+        await ctx.store.startSession(session, { ...family, currentHash });
+      } catch (error) {
+        throw (await findGone({ ctx, client, configuration }, user)) ?? error;
+      }
+    },
+  };
+}
+
+/** A session cannot be stored for who was removed since the request came: that is no fault of the store. */
+async function findGone(
+  { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,
+  user: User,
+): Promise<Refusal | undefined> {
+  const realmId = configuration.realm.id;
+  if ((await ctx.store.findClientByUuid(realmId, client.id)) === undefined)
+    return new Refusal('client-unknown');
+  if ((await ctx.store.findUser(realmId, user.id)) === undefined)
+    return new Refusal('user-credentials-wrong', { eventError: 'user_not_found' });
+  return undefined;
+}
+
+/** Random bytes of a session's name; in base64url 24 characters (facts §3.2, [26.5]). */
+const SESSION_ID_BYTES = 18;
+
+/** A user session that begins now, under a name that nobody can guess. Nothing is stored yet. */
+export function newUserSession(
+  random: Random,
+  now: number,
+  about: Omit<UserSession, 'id' | 'startedAt' | 'lastAccessAt'>,
+): UserSession {
+  return { id: randomId(random, SESSION_ID_BYTES), startedAt: now, lastAccessAt: now, ...about };
+}
+
+/** `currentHash` until there is a refresh token: no token's hash is ever equal to it. */
+const NO_REFRESH_TOKEN = Buffer.alloc(32);
+
+/** The family that a client begins in a session now, before its refresh token is made. Nothing is stored yet. */
+export function newFamily(
+  now: number,
+  about: Omit<TokenFamily, 'currentHash' | 'parentUses' | 'startedAt' | 'lastRefreshAt'>,
+): TokenFamily {
+  return { currentHash: NO_REFRESH_TOKEN, parentUses: 0, startedAt: now, lastRefreshAt: now, ...about };
+}

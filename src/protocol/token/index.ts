@@ -1,0 +1,23 @@
+// Token: issuing the tokens of a proof, and judging the access and refresh tokens that come back.
+// Not decided here: the claims of a token (claims/), its end (session/lifetimes.ts), its keys (keys/).
+// Start at issue.ts, then refresh-token.ts.
+
+export {
+  type ActiveToken,
+  findIssuerRealm,
+  judgeClaims,
+  type RefusedToken,
+  type VerifiedClaims,
+  verifyAccessToken,
+} from './access-token.ts';
+export { gatherClaims, issueTokens, type TokenResponse } from './issue.ts';
+export {
+  checkRefreshClient,
+  checkRefreshSession,
+  checkRefreshTimesAndClient,
+  explainMissingFamily,
+  hashRefreshToken,
+  type RefreshToken,
+  readRefreshToken,
+  refused,
+} from './refresh-token.ts';

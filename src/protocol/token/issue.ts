@@ -1,0 +1,217 @@
+import { uuid } from '../../core/index.ts';
+import { signJws } from '../../crypto/index.ts';
+import { type Client, effectiveRoleIds, type User } from '../../model/index.ts';
+import type { RealmConfiguration } from '../../store/index.ts';
+import {
+  accessTokenId,
+  accessTokenPayload,
+  type ClaimsInput,
+  type GrantedScopes,
+  idTokenClaims,
+  isLightweight,
+  narrowRoles,
+  permittedScopes,
+  refreshTokenClaims,
+  roleOwners,
+  type TokenStamp,
+} from '../claims/index.ts';
+import type { ProtocolContext } from '../context.ts';
+import type { FamilyRecord, GrantRequest, Proof } from '../grants/index.ts';
+import { signatureAlgorithm } from '../keys/index.ts';
+import { issuerOf } from '../realm.ts';
+import { Refusal } from '../refusal.ts';
+import { accessTokenExpiry, refreshTokenExpiry } from '../session/index.ts';
+import { hashRefreshToken } from './refresh-token.ts';
+
+/** What the token endpoint answers, in Keycloak's field order (facts §3.2; RFC 6749 §5.1). */
+export interface TokenResponse {
+  access_token: string;
+  /** Seconds. */
+  expires_in: number;
+  /** Seconds; 0 without a refresh token, or for an offline token without an end. */
+  refresh_expires_in: number;
+  refresh_token?: string;
+  token_type: 'Bearer' | 'bearer';
+  id_token?: string;
+  'not-before-policy': number;
+  session_state?: string;
+  scope: string;
+}
+
+const NO_REFRESH_TOKEN = Buffer.alloc(32);
+
+/**
+ * Makes the tokens of a proof and makes its record durable. Signing and the store's commit run beside each
+ * other; the answer waits for both, and where the commit refuses, the tokens are thrown away unseen.
+ *
+ * @throws Refusal of the commit, or `offline-not-allowed`
+ */
+export async function issueTokens(request: GrantRequest, proof: Proof): Promise<TokenResponse> {
+  const { ctx, configuration, client, event, now } = request;
+  const { settings } = configuration.realm;
+  const { record, user } = proof;
+  const input = await gatherClaims(ctx, configuration, { client, ...proof });
+  if (record?.session.offline) checkOfflineAllowed(input, proof);
+
+  const expiresAt = accessTokenExpiry(settings, client, record, now);
+  const stamp = newStamp(request, record, expiresAt);
+  const tokenId = accessTokenId(
+    {
+      session: record === undefined ? 'transient' : record.session.offline ? 'offline' : 'online',
+      grant: proof.origin,
+      lightweight: isLightweight(client),
+    },
+    ctx.random,
+  );
+  const payload = accessTokenPayload(input, { ...stamp, jti: tokenId });
+  const refresh = await makeRefreshToken(request, input, record, payload.audience);
+  const [{ accessToken, idToken }] = await Promise.all([
+    signBoth(request, input, stamp, payload.text),
+    proof.commit?.(refresh?.hash ?? NO_REFRESH_TOKEN),
+  ]);
+  await proof.settled?.();
+
+  event.userId = user.id;
+  event.sessionId = record?.session.id;
+  event.details['token_id'] = tokenId;
+  event.details['scope'] = input.granted.visible;
+  describeRefreshToken(request, proof, refresh, expiresAt);
+  return {
+    access_token: accessToken,
+    expires_in: expiresAt - now,
+    refresh_expires_in: refresh?.expiresAt === undefined ? 0 : refresh.expiresAt - now,
+    ...(refresh === undefined ? {} : { refresh_token: refresh.token }),
+    token_type: client.attributes['token.response.type.bearer.lower-case'] === 'true' ? 'bearer' : 'Bearer',
+    ...(idToken === undefined ? {} : { id_token: idToken }),
+    'not-before-policy': Math.max(settings.notBefore, client.notBefore, user.notBefore),
+    ...(record === undefined ? {} : { session_state: record.session.id }),
+    scope: input.granted.visible,
+  };
+}
+
+interface MadeRefreshToken {
+  id: string;
+  token: string;
+  hash: Buffer;
+  offline: boolean;
+  expiresAt: number | undefined;
+}
+
+/** The next refresh token of the family; none without a record, or where the client wants none (facts §3.2). */
+async function makeRefreshToken(
+  { ctx, configuration, client, now }: GrantRequest,
+  input: ClaimsInput,
+  record: FamilyRecord | undefined,
+  audience: unknown,
+): Promise<MadeRefreshToken | undefined> {
+  if (record === undefined || client.attributes['use.refresh.tokens'] === 'false') return undefined;
+  const { session, family } = record;
+  const expiresAt = refreshTokenExpiry(configuration.realm.settings, client, session, family, now);
+  const id = uuid(ctx.random);
+  const claims = refreshTokenClaims(
+    {
+      client,
+      userId: input.user.id,
+      granted: { ...input.granted, all: family.scope },
+      offline: session.offline,
+      audience,
+      familyId: family.id,
+    },
+    {
+      issuer: issuerOf(ctx, configuration),
+      jti: id,
+      issuedAt: now,
+      sessionId: session.id,
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    },
+  );
+  const token = await signJws(ctx.keys.signingKey(configuration, 'HS512'), claims);
+  return { id, token, hash: hashRefreshToken(token), offline: session.offline, expiresAt };
+}
+
+/** The ID token holds a hash of the access token, so it comes second (OpenID Connect Core §3.1.3.6). */
+async function signBoth(
+  { ctx, configuration, client }: GrantRequest,
+  input: ClaimsInput,
+  stamp: Omit<TokenStamp, 'jti'>,
+  accessPayload: string,
+): Promise<{ accessToken: string; idToken: string | undefined }> {
+  const accessAlgorithm = signatureAlgorithm(configuration, client, 'access');
+  const accessToken = await signJws(ctx.keys.signingKey(configuration, accessAlgorithm), accessPayload);
+  if (!input.granted.openid) return { accessToken, idToken: undefined };
+  const algorithm = signatureAlgorithm(configuration, client, 'id');
+  const claims = idTokenClaims(input, { ...stamp, jti: uuid(ctx.random) }, { accessToken, algorithm });
+  const idToken = await signJws(ctx.keys.signingKey(configuration, algorithm), claims);
+  return { accessToken, idToken };
+}
+
+function newStamp(
+  { ctx, configuration, now }: GrantRequest,
+  record: FamilyRecord | undefined,
+  expiresAt: number,
+): Omit<TokenStamp, 'jti'> {
+  return {
+    issuer: issuerOf(ctx, configuration),
+    issuedAt: now,
+    expiresAt,
+    ...(record === undefined ? {} : { sessionId: record.session.id }),
+  };
+}
+
+/**
+ * Offline tokens are for users with the realm role `offline_access` that the token may name (facts §4.1). A
+ * refresh may leave the scope out, so there the user's role alone counts.
+ *
+ * @throws Refusal `offline-not-allowed`
+ */
+function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { origin }: Proof): void {
+  const held = origin === 'refresh_token' ? effectiveRoleIds(configuration, user) : roleIds;
+  for (const id of held) {
+    const role = configuration.roles.get(id);
+    if (role?.name === 'offline_access' && role.clientUuid === undefined) return;
+  }
+  throw new Refusal('offline-not-allowed');
+}
+
+function describeRefreshToken(
+  { event }: GrantRequest,
+  { origin }: Proof,
+  refresh: MadeRefreshToken | undefined,
+  accessTokenExpiresAt: number,
+): void {
+  if (origin === 'refresh_token') {
+    event.details['access_token_expiration_time'] = String(accessTokenExpiresAt);
+    if (refresh !== undefined) event.details['updated_refresh_token_id'] = refresh.id;
+    return;
+  }
+  if (refresh === undefined) return;
+  event.details['refresh_token_id'] = refresh.id;
+  event.details['refresh_token_type'] = refresh.offline ? 'Offline' : 'Refresh';
+}
+
+/**
+ * Gathers what claims are made of: the scopes that the user may use, the roles that the token may name, and the
+ * clients that own them. Roles and attributes are those of now, also at a refresh (facts §3.4).
+ */
+export async function gatherClaims(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  about: {
+    client: Client;
+    user: User;
+    granted: GrantedScopes;
+    notes: Readonly<Record<string, string>>;
+  },
+): Promise<ClaimsInput> {
+  const { client, user, notes } = about;
+  const effective = effectiveRoleIds(configuration, user);
+  const granted = permittedScopes(configuration, about.granted, effective);
+  const roleIds = narrowRoles(configuration, client, granted, effective);
+  const clientsByUuid = new Map<string, Client>();
+  const owners = [...roleOwners(configuration, roleIds)];
+  const clients = await Promise.all(
+    owners.map((id) => ctx.store.findClientByUuid(configuration.realm.id, id)),
+  );
+  for (const owner of clients) if (owner !== undefined) clientsByUuid.set(owner.id, owner);
+  return { configuration, client, user, granted, roleIds, notes, clientsByUuid, baseUrl: ctx.baseUrl };
+}

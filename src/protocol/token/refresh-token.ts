@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { seconds } from '../../core/index.ts';
+import type { Client, User } from '../../model/index.ts';
+import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
+import type { ProtocolContext } from '../context.ts';
+import { numberClaim, textClaim, verifyRealmJwt } from '../jwt.ts';
+import { issuerOf } from '../realm.ts';
+import { Refusal } from '../refusal.ts';
+import { clientSessionEnds, endSessionOf, isAlive, isSessionAlive } from '../session/index.ts';
+
+/** A refresh token that this realm signed. */
+export interface RefreshToken {
+  id: string;
+  /** Claim `reuse_id`. */
+  familyId: string;
+  sessionId: string;
+  userId: string;
+  /** The `client_id` that it was issued to. */
+  clientId: string;
+  offline: boolean;
+  issuedAt: number;
+  /** Absent: an offline token without an end. */
+  expiresAt: number | undefined;
+  /** SHA-256 of the token as sent. */
+  hash: Buffer;
+}
+
+/** SHA-256 of a refresh token; the only form in which one is stored. */
+export function hashRefreshToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+/**
+ * Reads a refresh token: signature, type and issuer (facts §3.4 rows 3 and 4). Times, client and session are
+ * not looked at.
+ *
+ * @throws Refusal `refresh-token-refused`
+ */
+export function readRefreshToken(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  token: string,
+): RefreshToken {
+  const claims = verifyRealmJwt(ctx, configuration, token);
+  const typ = claims === undefined ? undefined : claims['typ'];
+  if (claims === undefined || (typ !== 'Refresh' && typ !== 'Offline'))
+    throw refused('Invalid refresh token');
+  const issuer = issuerOf(ctx, configuration);
+  if (claims['iss'] !== issuer) throw refused(`Invalid token issuer. Expected '${issuer}'`);
+  const text = (name: string): string => {
+    const value = textClaim(claims, name);
+    if (value === undefined) throw refused('Invalid refresh token');
+    return value;
+  };
+  return {
+    id: text('jti'),
+    familyId: text('reuse_id'),
+    sessionId: text('sid'),
+    userId: text('sub'),
+    clientId: text('azp'),
+    offline: typ === 'Offline',
+    issuedAt: numberClaim(claims, 'iat') ?? 0,
+    expiresAt: numberClaim(claims, 'exp'),
+    hash: hashRefreshToken(token),
+  };
+}
+
+/** Rows 5 to 7 of facts §3.4: realm's notBefore, `exp`, the client. @throws Refusal `refresh-token-refused` */
+export function checkRefreshTimesAndClient(
+  configuration: RealmConfiguration,
+  client: Client,
+  token: RefreshToken,
+  now: number,
+): void {
+  if (token.issuedAt < configuration.realm.settings.notBefore) throw refused('Stale token');
+  if (token.expiresAt !== undefined && token.expiresAt <= now) throw refused('Token is not active');
+  checkRefreshClient(client, token);
+}
+
+/** Row 7 of facts §3.4. @throws Refusal `refresh-token-refused` */
+export function checkRefreshClient(client: Client, token: RefreshToken): void {
+  if (token.clientId !== client.clientId)
+    throw refused("Invalid refresh token. Token client and authorized client don't match");
+}
+
+/**
+ * Why a family is not there: the whole session ended, or the token was revoked and the session lives on
+ * (facts §3.4 rows 8, 8' and 12; contract §5: a revoked token "is not active"), or its client was taken out of it.
+ */
+export async function explainMissingFamily(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  token: RefreshToken,
+): Promise<Refusal> {
+  const session = await ctx.store.findSession(token.sessionId, token.offline);
+  const now = seconds(ctx.clock);
+  if (session !== undefined && isSessionAlive(configuration, session, now)) {
+    const detached = await ctx.store.wasDetached(token.familyId);
+    return refused(detached ? "Session doesn't have required client" : 'Token is not active');
+  }
+  return refused(token.offline ? 'Offline user session not found' : 'Session not active');
+}
+
+/**
+ * Rows 8 to 15 of facts §3.4, in order: user session, user, client session, notBefore of client and user. A
+ * session or family found to be over is removed; the clients of a session are told (facts §4.1).
+ *
+ * The user's notBefore does not count for offline tokens: an administrator's logout sets it, and offline tokens
+ * outlive that (facts §4.1 [observed]).
+ *
+ * @throws Refusal `refresh-token-refused`
+ */
+export async function checkRefreshSession(
+  ctx: ProtocolContext,
+  configuration: RealmConfiguration,
+  client: Client,
+  token: RefreshToken,
+  found: FamilyInSession,
+  user: User | undefined,
+  now: number,
+): Promise<User> {
+  const { session, family } = found;
+  const { settings } = configuration.realm;
+  if (!isSessionAlive(configuration, session, now)) {
+    await endSessionOf(ctx, session);
+    throw refused(session.offline ? 'Offline session not active' : 'Session not active');
+  }
+  if (user === undefined) throw refused('Session not active');
+  if (!user.enabled) throw refused('User disabled', 'user_disabled');
+  if (token.issuedAt < session.startedAt)
+    throw refused('Refresh token issued before the user session started');
+  if (!isAlive(clientSessionEnds(settings, client, session, family), now)) {
+    await ctx.store.removeFamily(family.id);
+    throw refused('Client session not active');
+  }
+  if (token.issuedAt < family.startedAt)
+    throw refused('refresh token issued before the client session started');
+  const userNotBefore = session.offline ? 0 : user.notBefore;
+  if (token.issuedAt < Math.max(client.notBefore, userNotBefore)) throw refused('Stale token');
+  return user;
+}
+
+/** A refused refresh token; the wording is the event's reason too. */
+export function refused(description: string, eventError?: string): Refusal {
+  return new Refusal('refresh-token-refused', { description, detail: description, eventError });
+}

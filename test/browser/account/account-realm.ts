@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import type { AccountPage, AccountPageName, BrowserAnswer } from '../../../src/browser/index.ts';
+import { systemRandom, uuid } from '../../../src/core/index.ts';
+import type { Client, User } from '../../../src/model/index.ts';
+import type { RealmInWorld, World } from '../../protocol/support/world.ts';
+import { Browser, pageOf, redirectOf } from '../browser.ts';
+
+/** Paths below `/account/`, as Keycloak 26's account console has them. */
+const PATHS: Readonly<Record<AccountPageName, string>> = {
+  profile: '',
+  password: 'account-security/signing-in',
+  sessions: 'account-security/device-activity',
+  applications: 'applications',
+};
+
+/** A realm with the client `account` and its roles, as a fresh one has it (facts §10). */
+export interface AccountRealm {
+  realm: RealmInWorld;
+  account: Client;
+  /** Ids of the client's roles by name. */
+  roles: Readonly<Record<string, string>>;
+  /** A user; may see and change unless `roleIds` says else. */
+  user(username: string, changes?: Parameters<RealmInWorld['user']>[1]): Promise<User>;
+}
+
+export async function realmWithAccount(
+  world: World,
+  name: string,
+  settings: Parameters<World['realm']>[1] = {},
+): Promise<AccountRealm> {
+  const realm = await world.realm(name, settings);
+  const account = await realm.client('account', {
+    rootUrl: `\${authBaseUrl}`,
+    redirectUris: [`/realms/${name}/account/*`],
+    standardFlowEnabled: true,
+    directAccessGrantsEnabled: false,
+    fullScopeAllowed: false,
+  });
+  const roles: Record<string, string> = {};
+  for (const role of ['view-profile', 'manage-account', 'view-applications', 'manage-consent']) {
+    roles[role] = uuid(systemRandom);
+    const record = { id: roles[role], realmId: realm.fixture.realm.id, name: role, attributes: {} };
+    await realm.put({ do: 'create', role: { ...record, clientUuid: account.id, compositeIds: [] } });
+  }
+  const scope = realm.fixture.scopes.find((one) => one.name === 'roles')!;
+  const mapper = {
+    id: uuid(systemRandom),
+    name: 'client roles',
+    protocol: 'openid-connect',
+    protocolMapper: 'oidc-usermodel-client-role-mapper',
+    config: {
+      'claim.name': `resource_access.\${client_id}.roles`,
+      'access.token.claim': 'true',
+      'introspection.token.claim': 'true',
+      'jsonType.label': 'String',
+      multivalued: 'true',
+    },
+  };
+  const protocolMappers = [...scope.protocolMappers, mapper];
+  await realm.put({ do: 'put', clientScope: { ...scope, protocolMappers } });
+  const usual = [realm.fixture.roles.default.id, roles['view-profile']!, roles['manage-account']!];
+  return {
+    realm,
+    account,
+    roles,
+    user: (username, changes = {}) => realm.user(username, { roleIds: usual, ...changes }),
+  };
+}
+
+/** Somebody at a browser who looks after their account. */
+export class AccountBrowser extends Browser {
+  readonly #realm: string;
+
+  constructor(world: World, realm: RealmInWorld, more?: ConstructorParameters<typeof Browser>[2]) {
+    super(world, realm, more);
+    this.#realm = realm.name;
+  }
+
+  url(page: AccountPageName, query = ''): string {
+    return `/realms/${this.#realm}/account/${PATHS[page]}${query}`;
+  }
+
+  open(page: AccountPageName, query = ''): Promise<BrowserAnswer> {
+    return this.send('GET', this.url(page, query));
+  }
+
+  /** Logs in by the account pages themselves and gives the page that was asked for. */
+  async enter(username: string, page: AccountPageName = 'profile'): Promise<BrowserAnswer> {
+    const login = await this.follow(await this.open(page));
+    const back = await this.logIn(login, username);
+    return this.follow(await this.follow(back));
+  }
+
+  /** Sends a form of a page with the state checker that the page has. */
+  async change(page: AccountPageName, form: Readonly<Record<string, string>>): Promise<BrowserAnswer> {
+    const { stateChecker } = accountOf(await this.open(page));
+    return this.send('POST', this.url(page), { stateChecker, ...form });
+  }
+}
+
+/** What an account page has of the account. */
+export function accountOf(answer: BrowserAnswer): AccountPage['account'] {
+  assert.equal(answer.show, 'page', JSON.stringify(answer));
+  const { page } = answer as Extract<BrowserAnswer, { show: 'page' }>;
+  assert.ok('account' in page, `page ${page.page} is no account page`);
+  return page.account;
+}
+
+/** The key of what a form says to have done. */
+export function doneOf(answer: BrowserAnswer): string | null {
+  return redirectOf(answer).searchParams.get('done');
+}
+
+export { pageOf };

@@ -1,0 +1,19 @@
+import { createHmac } from 'node:crypto';
+import type { User } from '../../src/model/index.ts';
+import type { RealmInWorld, World } from '../protocol/support/world.ts';
+
+const SEED = '12345678901234567890';
+const TOTP = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
+
+/** Gives a user a device for one-time passwords. */
+export async function addDevice(realm: RealmInWorld, user: User): Promise<void> {
+  await realm.credential(user, 'otp', { value: SEED }, TOTP);
+}
+
+/** The one-time password of this moment in a world (RFC 6238). */
+export function oneTimePassword({ clock }: Pick<World, 'clock'>): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64BE(BigInt(Math.floor(clock.now() / 30_000)));
+  const digest = createHmac('sha1', SEED).update(bytes).digest();
+  return String((digest.readUInt32BE(digest.at(-1)! & 15) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Client, ProtocolMapper, User } from '../../../src/model/index.ts';
+import { idTokenClaims, resolveScopes } from '../../../src/protocol/claims/index.ts';
+import { gatherClaims } from '../../../src/protocol/token/issue.ts';
+import { Browser, clientAnswer, pageOf, realmWithLogin } from '../../browser/browser.ts';
+import { claimsOf, closePasswords, openWorld, type RealmInWorld, type World } from '../support/world.ts';
+
+const LEAN = { 'idkit.lean.id.token': 'true' };
+const EVERYWHERE = { 'id.token.claim': 'true', 'access.token.claim': 'true', 'userinfo.token.claim': 'true' };
+const emailMapper: ProtocolMapper = {
+  id: 'own',
+  name: 'own',
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-usermodel-attribute-mapper',
+  config: { ...EVERYWHERE, 'user.attribute': 'email', 'claim.name': 'email', 'jsonType.label': 'String' },
+};
+
+let world: World;
+let realm: RealmInWorld;
+let user: User;
+
+before(async () => {
+  world = await openWorld();
+  ({ realm, user } = await realmWithLogin(
+    world,
+    'acme',
+    {},
+    { attributes: LEAN, implicitFlowEnabled: true },
+  ));
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+const stamp = { issuer: 'https://id.example.test/realms/acme', jti: 'j', issuedAt: 10, expiresAt: 310 };
+
+/** The claims of an ID token of a client whose scope `email` has the mapper of the address. */
+async function claimsFor(
+  changes: Partial<Client>,
+  options: { accessToken?: string; notes?: Record<string, string> } = {},
+): Promise<Record<string, unknown>> {
+  const stored = (await world.store.findRealm('acme'))!;
+  const [id, scope] = [...stored.clientScopes][0]!;
+  const withMapper = { ...scope, name: 'email', protocol: 'openid-connect', protocolMappers: [emailMapper] };
+  const configuration = { ...stored, clientScopes: new Map([[id, withMapper]]) };
+  const client = {
+    ...(await world.store.findClient(realm.fixture.realm.id, 'web'))!,
+    defaultClientScopeIds: [id],
+    optionalClientScopeIds: [],
+    protocolMappers: [],
+    ...changes,
+  };
+  const scopes = resolveScopes(configuration, client, 'openid');
+  assert(scopes.outcome === 'granted');
+  const { notes = {}, accessToken } = options;
+  const input = await gatherClaims(world.ctx, configuration, {
+    client,
+    user,
+    granted: scopes.granted,
+    notes,
+  });
+  return idTokenClaims(input, stamp, {
+    algorithm: 'RS256',
+    ...(accessToken === undefined ? {} : { accessToken }),
+  });
+}
+
+describe('a client whose attribute idkit.lean.id.token is true', () => {
+  const accessToken = 'x.y.z';
+
+  it('has neither typ nor claims of scopes about the person in its ID tokens (Core §2, §5.4)', async () => {
+    const usual = await claimsFor({ attributes: {} }, { accessToken });
+    assert.deepEqual([usual.typ, usual.email], ['ID', user.email]);
+    const lean = await claimsFor({ attributes: LEAN }, { accessToken });
+    assert.deepEqual(
+      Object.keys(usual).filter((name) => !(name in lean)),
+      ['typ', 'email'],
+    );
+  });
+
+  it('has them there where no access token is issued that could ask for them (Core §5.4)', async () => {
+    assert.equal((await claimsFor({ attributes: LEAN })).email, user.email);
+  });
+
+  it('has what its own mappers and the parameter claims say', async () => {
+    const own = await claimsFor({ attributes: LEAN, protocolMappers: [emailMapper] }, { accessToken });
+    assert.equal(own.email, user.email);
+    const asking = { ...emailMapper, protocolMapper: 'oidc-claims-param-token-mapper' };
+    const asked = await claimsFor(
+      { attributes: LEAN, protocolMappers: [asking] },
+      { accessToken, notes: { claims: '{"id_token":{"email":null}}' } },
+    );
+    assert.equal(asked.email, user.email);
+  });
+
+  it('is known by its ID token, and by no other token of it (Core §3.1.2.1)', async () => {
+    const browser = new Browser(world, realm);
+    const page = await browser.authorize({ response_type: 'id_token token', nonce: 'n' });
+    pageOf(page, 'login');
+    const { id_token: idToken, access_token: token } = clientAnswer(await browser.logIn(page, 'alice'));
+    assert.equal(claimsOf(idToken)['typ'], undefined);
+    const again = (hint: string | undefined) => browser.authorize({ prompt: 'none', id_token_hint: hint });
+    assert.ok(clientAnswer(await again(idToken))['code']);
+    assert.equal(clientAnswer(await again(token))['error'], 'invalid_request');
+    const cookie = browser.cookies.get('KEYCLOAK_IDENTITY')?.[0];
+    assert.equal(clientAnswer(await again(cookie))['error'], 'invalid_request');
+  });
+});

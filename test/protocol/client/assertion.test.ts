@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createHmac, randomUUID } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import {
+  BASE_URL,
+  closePasswords,
+  openWorld,
+  type RealmInWorld,
+  refusalOf,
+  type World,
+} from '../support/world.ts';
+
+const TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+let world: World;
+let realm: RealmInWorld;
+
+before(async () => {
+  world = await openWorld();
+  realm = await world.realm('acme');
+  const more = { serviceAccountsEnabled: true, clientAuthenticatorType: 'client-secret-jwt' };
+  await realm.client('jwt', { secret: 'jwt-secret', ...more });
+  await realm.client('plain', { secret: 'plain-secret' });
+  await realm.client('key', { publicClient: false, clientAuthenticatorType: 'client-jwt' });
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+function assertion(changes: Record<string, unknown> = {}, secret = 'jwt-secret', alg = 'HS256'): string {
+  const now = world.clock.now() / 1000;
+  const claims = {
+    iss: 'jwt',
+    sub: 'jwt',
+    aud: `${BASE_URL}/realms/acme`,
+    jti: randomUUID(),
+    iat: now,
+    exp: now + 60,
+    ...changes,
+  };
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const input = `${part({ alg, typ: 'JWT' })}.${part(claims)}`;
+  const digest = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' }[alg] ?? 'sha256';
+  return `${input}.${createHmac(digest, secret).update(input).digest('base64url')}`;
+}
+
+const form = (client_assertion: string, more: Record<string, string> = {}) => ({
+  grant_type: 'client_credentials',
+  client_assertion_type: TYPE,
+  client_assertion,
+  ...more,
+});
+const told = async (client_assertion: string, more = {}) => {
+  const refusal = await refusalOf(realm.tokens(form(client_assertion, more)));
+  return refusal.description ?? refusal.case;
+};
+
+describe('client_secret_jwt (OpenID Connect Core §9; facts §2)', () => {
+  it('takes a JWT signed with the secret, for the issuer or the token endpoint, without a client_id', async () => {
+    assert.ok((await realm.tokens(form(assertion()))).access_token);
+    const aud = `${BASE_URL}/realms/acme/protocol/openid-connect/token`;
+    assert.ok((await realm.tokens(form(assertion({ aud })))).access_token);
+    assert.ok((await realm.tokens(form(assertion({}, 'jwt-secret', 'HS512')))).access_token);
+  });
+
+  it('takes each JWT once', async () => {
+    const once = assertion();
+    await realm.tokens(form(once));
+    assert.equal(await told(once), 'Token reuse detected');
+  });
+
+  it('refuses another secret, no signature and another algorithm', async () => {
+    assert.equal(await told(assertion({}, 'wrong')), 'client-assertion-signature');
+    assert.equal(await told(assertion({}, 'jwt-secret', 'none')), 'client-assertion-signature');
+    assert.equal(await told('a.b.c', { client_id: 'jwt' }), 'client-assertion-signature');
+  });
+
+  it('refuses a JWT that expired, has no end, or is for somebody else', async () => {
+    const now = world.clock.now() / 1000;
+    assert.equal(await told(assertion({ exp: now - 60 })), 'Token is not active');
+    assert.equal(await told(assertion({ exp: undefined })), 'Token exp claim is required');
+    assert.equal(await told(assertion({ exp: now + 100_000 })), 'Token expiration is too far in the future');
+    assert.equal(await told(assertion({ aud: 'https://elsewhere.test' })), 'Invalid token audience');
+    const two = [`${BASE_URL}/realms/acme`, 'https://elsewhere.test'];
+    assert.equal(await told(assertion({ aud: two })), 'Multiple audiences not allowed');
+    assert.equal(await told(assertion({ jti: undefined })), 'Token jti claim is required');
+  });
+
+  it('refuses a JWT about another client as an unknown client', async () => {
+    assert.equal(await told(assertion({ sub: 'plain' })), 'client-unknown');
+    assert.equal(await told(assertion({ sub: 'nobody' })), 'client-unknown');
+  });
+
+  it('refuses a missing assertion and another assertion type', async () => {
+    const only = { grant_type: 'client_credentials', client_id: 'jwt', client_assertion_type: TYPE };
+    assert.equal((await refusalOf(realm.tokens(only))).description, 'client_assertion parameter missing');
+    assert.match(await told(assertion(), { client_assertion_type: 'urn:x' }), /client_assertion_type/);
+  });
+
+  it('says that private_key_jwt is not built, instead of letting it pass', async () => {
+    assert.equal(await told(assertion({ sub: 'key', iss: 'key' })), 'client-method-unsupported');
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readClientCredentials } from '../../../src/protocol/client/authenticate.ts';
+
+const read = (authorization: string | undefined, form: Record<string, string> = {}) =>
+  readClientCredentials({
+    form: new Map(Object.entries(form)),
+    ...(authorization === undefined ? {} : { authorization }),
+  });
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+describe('client credentials in a request (facts §2)', () => {
+  it('reads HTTP Basic, both parts form-url-encoded (RFC 6749 §2.3.1)', () => {
+    assert.deepEqual(read(basic('a+client%3A1:se%3Acr+et%2B%25%C3%A9')), {
+      clientId: 'a client:1',
+      secret: 'se:cr et+%é',
+    });
+  });
+
+  it('takes the scheme in any case, and an empty secret', () => {
+    assert.deepEqual(read(basic('web:').replace('Basic', 'bAsIc')), { clientId: 'web', secret: '' });
+  });
+
+  it('lets fields of the form win, also when they are the wrong ones', () => {
+    assert.deepEqual(read(basic('api:right'), { client_secret: 'wrong' }), {
+      clientId: 'api',
+      secret: 'wrong',
+    });
+    assert.equal(read(basic('api:right'), { client_id: 'web' }).clientId, 'web');
+  });
+
+  it('reads nothing from what is no Basic: no base64, no colon, another scheme, broken escapes', () => {
+    for (const header of [
+      'Basic %%%',
+      basic('api').replace(/=+$/, ''),
+      'Bearer abc',
+      'Basic',
+      basic('api:%zz'),
+    ])
+      assert.deepEqual(read(header), {}, header);
+  });
+
+  it('splits at the first colon only', () => {
+    assert.deepEqual(read(basic('api:a:b')), { clientId: 'api', secret: 'a:b' });
+  });
+});

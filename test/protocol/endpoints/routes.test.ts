@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { form, login, startTestService, type TestService } from '../../http/service.ts';
+
+const base = '/realms/master/protocol/openid-connect';
+let service: TestService;
+
+before(async () => {
+  service = await startTestService();
+});
+after(() => service.stop());
+
+async function ask(path: string, init: RequestInit = {}) {
+  const answer = await fetch(`${service.address}${path}`, { redirect: 'manual', ...init });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text };
+}
+const header = (answer: { headers: Headers }, name: string) => answer.headers.get(name);
+
+describe('the rows of the URL table', () => {
+  it('says 501 and names the path where an endpoint of Keycloak is not built, never 404', async () => {
+    for (const [method, path] of [
+      ['POST', `${base}/auth/device?client_id=x`],
+      ['POST', `${base}/ext/par/request`],
+      ['GET', `${base}/registrations`],
+      ['POST', '/realms/master/clients-registrations/openid-connect'],
+    ] as const) {
+      const answer = await ask(path, { method });
+      assert.equal(answer.status, 501, path);
+      const body = JSON.parse(answer.text);
+      assert.equal(body.error, 'not_implemented');
+      assert.match(body.error_description, / is not built yet: \/realms\/master\//);
+      assert.ok(!body.error_description.includes('client_id'));
+    }
+  });
+
+  it('says 404 for an unknown realm before it says 501', async () => {
+    const answer = await ask('/realms/nowhere/protocol/openid-connect/registrations');
+    assert.equal(answer.status, 404);
+  });
+
+  it('takes a logout with a refresh token, and shows a page to the one of a browser', async () => {
+    const { refresh_token } = await login(service);
+    const fields = { client_id: 'admin-cli', refresh_token: refresh_token! };
+    const answer = await ask(`${base}/logout`, form(fields));
+    assert.equal(answer.status, 204);
+    assert.equal(answer.text, '');
+    assert.equal(header(answer, 'cache-control'), 'no-cache');
+    const page = await ask(`${base}/logout`, form({ client_id: 'admin-cli' }));
+    assert.equal(page.status, 200);
+    assert.match(page.text, /id="kc-logout"/);
+  });
+
+  it('sets Cache-Control and Pragma on every answer of the token endpoint (RFC 6749 §5.1)', async () => {
+    const wrong = { grant_type: 'password', client_id: 'admin-cli', username: 'x', password: 'y' };
+    for (const fields of [{}, wrong]) {
+      const answer = await ask(`${base}/token`, form(fields as Record<string, string>));
+      assert.equal(answer.status, 400);
+      assert.equal(header(answer, 'cache-control'), 'no-store');
+      assert.equal(header(answer, 'pragma'), 'no-cache');
+    }
+  });
+
+  it('takes the token path with a slash at its end', async () => {
+    const answer = await ask(`${base}/token/`, form({}));
+    assert.match(answer.text, /Missing form parameter: grant_type/);
+  });
+
+  it('answers a preflight from any origin with the methods of the URL, and a plain OPTIONS too', async () => {
+    const origin = 'https://any.example.test';
+    for (const [path, methods] of [
+      ['token', 'OPTIONS, POST'],
+      ['revoke', 'OPTIONS, POST'],
+      ['userinfo', 'GET, HEAD, OPTIONS'],
+      ['logout', 'GET, HEAD, OPTIONS'],
+      ['certs', 'GET'],
+    ] as const) {
+      const answer = await ask(`${base}/${path}`, { method: 'OPTIONS', headers: { origin } });
+      assert.equal(answer.status, 200, path);
+      assert.equal(header(answer, 'access-control-allow-origin'), origin);
+      assert.equal(header(answer, 'access-control-allow-methods'), methods);
+      assert.equal(header(answer, 'access-control-max-age'), '3600');
+    }
+    const plain = await ask(`${base}/token`, { method: 'OPTIONS' });
+    assert.equal(plain.status, 200);
+    assert.equal(header(plain, 'access-control-allow-origin'), null);
+    const introspect = await ask(`${base}/token/introspect`, { method: 'OPTIONS', headers: { origin } });
+    assert.equal(header(introspect, 'allow'), 'HEAD, POST, OPTIONS');
+    assert.equal(header(introspect, 'access-control-allow-origin'), null);
+  });
+
+  it('lets every page read keys and discovery, and says how long they keep', async () => {
+    const headers = { origin: 'https://any.example.test' };
+    const certs = await ask(`${base}/certs`, { headers });
+    assert.equal(header(certs, 'cache-control'), 'no-cache');
+    assert.equal(header(certs, 'access-control-allow-origin'), headers.origin);
+    for (const path of [
+      '/realms/master/.well-known/openid-configuration',
+      '/realms/master/.well-known/oauth-authorization-server',
+      '/.well-known/oauth-authorization-server/realms/master',
+    ]) {
+      const answer = await ask(path, { headers });
+      assert.equal(JSON.parse(answer.text).issuer, `${service.baseUrl}/realms/master`, path);
+      assert.equal(header(answer, 'access-control-allow-origin'), headers.origin);
+      assert.equal(header(answer, 'cache-control'), 'must-revalidate, no-cache, no-store, no-transform');
+    }
+  });
+
+  it('tells a user info error in WWW-Authenticate alone, with the realm of the path', async () => {
+    const headers = { authorization: 'Bearer garbage' };
+    const answer = await ask(`${base}/userinfo`, { headers });
+    assert.equal(answer.status, 401);
+    assert.equal(answer.text, '');
+    assert.equal(
+      header(answer, 'www-authenticate'),
+      'Bearer realm="master", error="invalid_token", error_description="Token verification failed"',
+    );
+  });
+
+  it('takes no issuer from the Host header', async () => {
+    const answer = await ask('/realms/master', { headers: { 'x-forwarded-host': 'evil.example.test' } });
+    assert.ok(!answer.text.includes('evil'));
+  });
+
+  it('answers a broken form with 400 in the shape of the interface (contract §5)', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const body of ['grant_type=client_credentials&client_id=%zz', 'grant_type=a%00b']) {
+      const answer = await ask(`${base}/token`, { method: 'POST', headers, body });
+      assert.equal(answer.status, 400);
+      assert.equal(JSON.parse(answer.text).error, 'invalid_request');
+    }
+  });
+});

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { discoveryDocument, publishedKeys, realmInfo, userInfo } from '../../../src/protocol/index.ts';
+import { bearer, openApiRealm, toldBy } from '../support/api-realm.ts';
+import { BASE_URL, refusalOf } from '../support/world.ts';
+
+const { world, realm, alice, info, revoke, logout, close } = await openApiRealm();
+let names = 0;
+after(close);
+
+describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
+  it('answers the claims of the user, `sub` first, for a token with scope openid', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    const { body } = await info(access_token);
+    assert.equal(Object.keys(body)[0], 'sub');
+    assert.equal(body['sub'], alice.id);
+    assert.equal(body['email'], 'alice@example.test');
+    assert.equal(body['phone_number'], undefined);
+  });
+
+  it('answers what optional scopes give', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid phone' });
+    assert.equal((await info(access_token)).body['phone_number'], '+491');
+  });
+
+  it('leaves out claims without a value (OpenID Connect Core §5.3.2)', async () => {
+    await realm.user('bare', { attributes: { phoneNumber: [''] } });
+    const { access_token } = await realm.login('bare', { scope: 'openid phone' });
+    const { body } = await info(access_token);
+    assert.equal(body['email'], 'bare@example.test');
+    assert.ok(!('phone_number' in body));
+  });
+
+  it('takes the token from the form, and the scheme in any case', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    const byForm = await userInfo(world.ctx, realm.request({ access_token }));
+    assert.equal(byForm.body['sub'], alice.id);
+    const lower = { authorization: `bearer ${access_token}` };
+    assert.equal((await userInfo(world.ctx, realm.request({}, lower))).body['sub'], alice.id);
+  });
+
+  it('refuses a request without a token, and one with two', async () => {
+    const none = await refusalOf(userInfo(world.ctx, realm.request({})));
+    assert.equal(none.case, 'userinfo-missing-token');
+    const basic = { authorization: 'Basic YTpi' };
+    assert.equal(
+      (await refusalOf(userInfo(world.ctx, realm.request({}, basic)))).case,
+      'userinfo-missing-token',
+    );
+    const both = realm.request({ access_token: 'x' }, bearer('x'));
+    assert.equal((await refusalOf(userInfo(world.ctx, both))).case, 'userinfo-doubled');
+  });
+
+  it('names in the event of a refusal the client that the token says, and no client that is not there', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    const [header, payload, signature] = access_token.split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    for (const [azp, told] of [
+      ['web', 'web'],
+      ['made-up', undefined],
+    ]) {
+      const forged = Buffer.from(JSON.stringify({ ...claims, azp, jti: 'another' })).toString('base64url');
+      await refusalOf(info(`${header}.${forged}.${signature}`));
+      const { type, clientId } = world.events.at(-1)!;
+      assert.deepEqual([type, clientId], ['USER_INFO_REQUEST_ERROR', told]);
+    }
+  });
+
+  it('refuses what is no access token of this realm in force', async () => {
+    const { access_token, refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
+    for (const token of ['garbage', `${access_token.slice(0, -8)}AAAAAAAA`, refresh_token, id_token])
+      assert.equal(await toldBy(info(token)), 'Token verification failed');
+    const elsewhere = await world.realm(`other-${++names}`);
+    assert.equal(await toldBy(info(access_token, {}, elsewhere)), 'Token verification failed');
+  });
+
+  it('refuses a token without scope openid, and a lightweight one', async () => {
+    const { access_token } = await realm.login('alice');
+    assert.equal((await refusalOf(info(access_token))).case, 'userinfo-scope');
+    const light = await realm.login('alice', { client_id: 'light', scope: 'openid' });
+    assert.equal(
+      await toldBy(info(light.access_token)),
+      'Lightweight access token not allowed for userinfo endpoint',
+    );
+  });
+
+  it('refuses an expired token', async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    world.clock.pass(300);
+    assert.equal(await toldBy(info(access_token)), 'Token verification failed');
+  });
+
+  it('refuses after logout, after the client left the session, and for a disabled user', async () => {
+    const first = await realm.login('alice', { scope: 'openid' });
+    await logout({ refresh_token: first.refresh_token! });
+    assert.equal(await toldBy(info(first.access_token)), 'user_session_not_found');
+    const second = await realm.login('alice', { scope: 'openid' });
+    await revoke({ token: second.refresh_token! });
+    assert.equal(await toldBy(info(second.access_token)), 'user_session_not_found');
+    const user = await realm.user(`user-${++names}`);
+    const third = await realm.login(user.username, { scope: 'openid' });
+    await realm.put({ do: 'put', user: { ...user, enabled: false } });
+    assert.equal(await toldBy(info(third.access_token)), 'User disabled');
+  });
+
+  it('answers for a service account, which has no session', async () => {
+    const form = { grant_type: 'client_credentials', client_id: 'api', client_secret: 'api-secret' };
+    const { access_token } = await realm.tokens({ ...form, scope: 'openid' });
+    assert.equal((await info(access_token)).body['preferred_username'], 'service-account-api');
+  });
+
+  it('answers in a disabled realm (facts §18)', async () => {
+    const own = await world.realm(`own-${++names}`);
+    await own.client('web');
+    await own.user('bob');
+    const { access_token } = await own.login('bob', { scope: 'openid' });
+    await own.settings({ enabled: false });
+    assert.ok((await info(access_token, {}, own)).body['sub']);
+  });
+
+  it("lets the client's own origin read the answer and no other", async () => {
+    const { access_token } = await realm.login('alice', { scope: 'openid' });
+    const answer = await info(access_token, { origin: 'https://web.test' });
+    assert.equal(answer.allowOrigin, 'https://web.test');
+    const refusal = await refusalOf(info(access_token, { origin: 'https://evil.test' }));
+    assert.equal(refusal.case, 'invalid-origin');
+  });
+});
+
+describe('public documents', () => {
+  it('names the endpoints below the issuer, which never comes from a request (facts §5.7)', async () => {
+    const document = discoveryDocument(world.ctx, (await world.store.findRealm('acme'))!);
+    const issuer = `${BASE_URL}/realms/acme`;
+    assert.equal(document['issuer'], issuer);
+    assert.equal(document['token_endpoint'], `${issuer}/protocol/openid-connect/token`);
+    assert.deepEqual(Object.keys(document).slice(0, 3), [
+      'issuer',
+      'authorization_endpoint',
+      'token_endpoint',
+    ]);
+    assert.ok((document['scopes_supported'] as string[]).includes('phone'));
+  });
+
+  it('publishes keys that verify and no secret part (facts §5.6)', async () => {
+    const { keys } = publishedKeys(world.ctx, (await world.store.findRealm('acme'))!);
+    const algorithms = keys.map((key) => key['alg']);
+    assert.ok(algorithms.includes('RS256') && algorithms.includes('RSA-OAEP'));
+    assert.ok(!algorithms.includes('HS512'));
+    for (const key of keys) assert.equal(key['d'] ?? key['k'], undefined);
+  });
+
+  it('describes the realm with the key that signs (facts §1)', async () => {
+    const info = realmInfo(world.ctx, (await world.store.findRealm('acme'))!);
+    assert.deepEqual(Object.keys(info), [
+      'realm',
+      'public_key',
+      'token-service',
+      'account-service',
+      'tokens-not-before',
+    ]);
+    assert.equal(info['token-service'], `${BASE_URL}/realms/acme/protocol/openid-connect`);
+  });
+});

@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { systemRandom } from '../../../src/core/index.ts';
+import { sha256 } from '../../../src/crypto/index.ts';
+import type { Client, User } from '../../../src/model/index.ts';
+import { type Refusal, requestTokens, userInfo } from '../../../src/protocol/index.ts';
+import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from '../support/code.ts';
+import {
+  claimsOf,
+  closePasswords,
+  openWorld,
+  type RealmInWorld,
+  refusalOf,
+  START,
+  type World,
+} from '../support/world.ts';
+
+const MAPPER = {
+  id: 'mapper',
+  name: 'mapper',
+  protocol: 'openid-connect',
+  config: { 'id.token.claim': 'true', 'userinfo.token.claim': 'true', 'access.token.claim': 'true' },
+};
+const AUTH_TIME = {
+  ...MAPPER,
+  protocolMapper: 'oidc-usersessionmodel-note-mapper',
+  config: {
+    ...MAPPER.config,
+    'user.session.note': 'AUTH_TIME',
+    'claim.name': 'auth_time',
+    'jsonType.label': 'long',
+  },
+};
+
+let world: World;
+let realm: RealmInWorld;
+let web: Client;
+let alice: User;
+
+before(async () => {
+  world = await openWorld();
+  realm = await world.realm('acme');
+  const standardFlowEnabled = true;
+  web = await realm.client('web', { standardFlowEnabled, protocolMappers: [AUTH_TIME] });
+  await realm.client('other', { standardFlowEnabled });
+  alice = await realm.user('alice');
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+const told = ({ case: name, description }: Refusal) => ({ name, description });
+const refused = (description: string) => ({ name: 'code-refused', description });
+const login = (request?: Parameters<typeof loginForCode>[3], who = alice, client = web) =>
+  loginForCode(world, realm, { client, user: who }, request);
+const exchange = (code: string, form: Record<string, string> = {}) =>
+  realm.tokens({
+    grant_type: 'authorization_code',
+    client_id: 'web',
+    redirect_uri: REDIRECT,
+    code,
+    ...form,
+  });
+/** The refusal of an exchange, after which the right request is refused too: the code is used up. */
+async function refusalAndUse(code: string, form?: Record<string, string>) {
+  const first = told(await refusalOf(exchange(code, form)));
+  const after = told(await refusalOf(exchange(code, { code_verifier: VERIFIER })));
+  assert.deepEqual(after, refused('Code not valid'));
+  return first;
+}
+const lastEvent = () => world.events.at(-1)!;
+const infoOf = (accessToken: string) =>
+  userInfo(world.ctx, realm.request({}, { authorization: `Bearer ${accessToken}` }));
+
+describe('the rows of facts §3.3, in order', () => {
+  it('a missing code', async () => {
+    const form = { grant_type: 'authorization_code', client_id: 'web' };
+    assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-code');
+    assert.deepEqual([lastEvent().type, lastEvent().error], ['CODE_TO_TOKEN_ERROR', 'invalid_code']);
+  });
+
+  it('a code that is malformed or was never given', async () => {
+    const { code } = await login();
+    const [random, ...rest] = code.split('.');
+    const wrong = [
+      '',
+      'x',
+      '..',
+      `${random}`,
+      `${code}x`,
+      code.slice(1),
+      ['A'.repeat(24), ...rest].join('.'),
+    ];
+    for (const one of wrong)
+      assert.deepEqual(told(await refusalOf(exchange(one))), refused('Code not valid'), one);
+    assert.ok(await exchange(code));
+  });
+
+  it('a code of another realm', async () => {
+    const elsewhere = await world.realm('elsewhere');
+    const client = await elsewhere.client('web', { standardFlowEnabled: true });
+    const user = await elsewhere.user('alice');
+    const { code } = await loginForCode(world, elsewhere, { client, user });
+    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+  });
+
+  it('a code older than accessCodeLifespan', async () => {
+    const { code } = await login();
+    world.clock.pass(60);
+    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+    const { code: other } = await login();
+    world.clock.pass(59);
+    assert.ok(await exchange(other));
+  });
+
+  it('a session that was ended, and one that has idled out', async () => {
+    const { code, session } = await login();
+    await world.store.endSession(session.id, false);
+    assert.deepEqual(await refusalAndUse(code), refused('Code not valid'));
+    const { code: before } = await login();
+    await realm.put({ do: 'endSessions', userId: alice.id, offlineToo: true });
+    assert.deepEqual(await refusalAndUse(before), refused('Code not valid'));
+    await realm.settings({ accessCodeLifespan: 4000 });
+    const { code: late } = await login();
+    await realm.settings({ accessCodeLifespan: 60 });
+    world.clock.pass(1800);
+    assert.deepEqual(await refusalAndUse(late), refused('Session not active'));
+  });
+
+  it('a user who was disabled or deleted since', async () => {
+    const user = await realm.user('bob');
+    const { code } = await login({}, user);
+    await realm.put({ do: 'put', user: { ...user, enabled: false } });
+    assert.deepEqual(await refusalAndUse(code), refused('User disabled'));
+    assert.equal(world.events.findLast(({ error }) => error !== 'invalid_code')?.error, 'user_disabled');
+    await realm.put({ do: 'put', user });
+    const { code: other } = await login({}, user);
+    await realm.put({ do: 'remove', what: 'user', id: user.id });
+    assert.deepEqual(await refusalAndUse(other), refused('Code not valid'));
+  });
+
+  it('a redirect_uri that is not that of the request, or is left out', async () => {
+    const { code } = await login();
+    const differs = await refusalAndUse(code, { redirect_uri: `${REDIRECT}/` });
+    assert.deepEqual(differs, refused('Incorrect redirect_uri'));
+    const { code: other } = await login();
+    const form = { grant_type: 'authorization_code', client_id: 'web', code: other };
+    assert.deepEqual(told(await refusalOf(realm.tokens(form))), refused('Incorrect redirect_uri'));
+    const { code: none } = await login({ redirectUriSent: false });
+    assert.ok(await realm.tokens({ ...form, code: none }));
+  });
+
+  it('a code of another client', async () => {
+    const { code } = await login();
+    assert.deepEqual(
+      await refusalAndUse(code, { client_id: 'other' }),
+      refused('Auth error: Found different client_id in clientSession'),
+    );
+  });
+
+  it('a client whose standard flow is off', async () => {
+    const client = await realm.client('off', { standardFlowEnabled: true });
+    const { code } = await login({}, alice, client);
+    await realm.put({ do: 'put', client: { ...client, standardFlowEnabled: false } });
+    assert.deepEqual(await refusalAndUse(code, { client_id: 'off' }), {
+      name: 'grant-refused',
+      description: 'Client not allowed to exchange code',
+    });
+  });
+
+  const proofs: [title: string, Parameters<typeof login>[0], verifier: string | undefined, told: string][] = [
+    [
+      'absent',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      undefined,
+      'PKCE code verifier not specified',
+    ],
+    ['unasked', {}, VERIFIER, 'PKCE code verifier specified but challenge not present in authorization'],
+    [
+      'of 42 characters',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      VERIFIER.slice(1),
+      'PKCE verification failed: Invalid code verifier',
+    ],
+    [
+      'of 129 characters',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      'x'.repeat(129),
+      'PKCE verification failed: Invalid code verifier',
+    ],
+    [
+      'with a space',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      `${VERIFIER} `,
+      'PKCE verification failed: Invalid code verifier',
+    ],
+    [
+      'wrong',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      'x'.repeat(43),
+      'PKCE verification failed: Code mismatch',
+    ],
+    [
+      'the challenge itself',
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      CHALLENGE,
+      'PKCE verification failed: Code mismatch',
+    ],
+    [
+      'wrong, plain',
+      { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
+      'x'.repeat(43),
+      'PKCE verification failed: Code mismatch',
+    ],
+  ];
+  for (const [title, request, verifier, description] of proofs)
+    it(`a code_verifier that is ${title}`, async () => {
+      const { code } = await login(request);
+      const form = verifier === undefined ? {} : { code_verifier: verifier };
+      assert.deepEqual(await refusalAndUse(code, form as Record<string, string>), refused(description));
+    });
+
+  it('a consent that was withdrawn', async () => {
+    const client = await realm.client('agreed', { standardFlowEnabled: true, consentRequired: true });
+    const scopeIds = client.defaultClientScopeIds;
+    const consent = { userId: alice.id, clientUuid: client.id, scopeIds, createdDate: 1, lastUpdatedDate: 1 };
+    await realm.put({ do: 'putConsent', consent });
+    const { code } = await login({}, alice, client);
+    const { refresh_token } = await exchange(code, { client_id: 'agreed' });
+    assert.ok(await realm.refresh(refresh_token, { client_id: 'agreed' }));
+    await realm.put({ do: 'putConsent', consent: { ...consent, scopeIds: scopeIds.slice(1) } });
+    const { code: other } = await login({}, alice, client);
+    assert.equal((await refusalAndUse(other, { client_id: 'agreed' })).name, 'consent-withdrawn');
+  });
+});
+
+describe('an exchange', () => {
+  it('gives tokens of the session with what the request asked for (facts §6)', async () => {
+    const { code, session } = await login({ nonce: 'n-1', scope: 'openid phone' });
+    world.clock.pass(5);
+    const tokens = await exchange(code, { scope: 'nonsense' });
+    assert.equal(tokens.session_state, session.id);
+    assert.deepEqual(tokens.scope.split(' ').sort(), ['email', 'openid', 'phone', 'profile']);
+    const [access, id, refresh] = [tokens.access_token, tokens.id_token, tokens.refresh_token].map(claimsOf);
+    for (const claims of [access!, id!]) {
+      assert.equal(claims['auth_time'], session.startedAt);
+      assert.equal(claims['acr'], '1');
+      assert.equal(claims['sid'], session.id);
+    }
+    assert.match(String(access!['jti']), /^onrtac:/);
+    assert.equal(access!['nonce'], undefined);
+    assert.equal(id!['nonce'], 'n-1');
+    assert.equal(refresh!['sid'], session.id);
+    const event = lastEvent();
+    assert.equal(event.type, 'CODE_TO_TOKEN');
+    assert.equal(event.userId, alice.id);
+    assert.equal(event.sessionId, session.id);
+    const { token_id, refresh_token_id, scope, ...details } = event.details;
+    assert.equal(token_id, access!['jti']);
+    assert.equal(refresh_token_id, refresh!['jti']);
+    assert.equal(scope, tokens.scope);
+    assert.deepEqual(details, {
+      grant_type: 'authorization_code',
+      client_auth_method: 'client-secret',
+      code_id: session.id,
+      refresh_token_type: 'Refresh',
+    });
+    const later = await realm.refresh(tokens.refresh_token);
+    assert.equal(claimsOf(later.id_token)['auth_time'], session.startedAt);
+    assert.equal(claimsOf(later.id_token)['nonce'], undefined);
+  });
+
+  it('proves PKCE by S256 and by plain', async () => {
+    for (const request of [
+      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
+      { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
+      { codeChallenge: VERIFIER },
+    ] as const) {
+      const { code } = await login(request);
+      assert.ok(await exchange(code, { code_verifier: VERIFIER }));
+    }
+  });
+
+  it('without openid gives no ID token', async () => {
+    const { code, session } = await login({ scope: 'phone' });
+    const tokens = await exchange(code);
+    assert.equal(tokens.id_token, undefined);
+    assert.equal(tokens.session_state, session.id);
+  });
+
+  it('is not stopped by a client that failed to prove itself before', async () => {
+    const client = await realm.client('secret', { standardFlowEnabled: true, secret: 's3cret' });
+    const { code } = await login({}, alice, client);
+    for (const client_secret of ['', 'wrong']) {
+      const refusal = await refusalOf(exchange(code, { client_id: 'secret', client_secret }));
+      assert.equal(refusal.case, 'client-credentials-wrong');
+    }
+    assert.ok(await exchange(code, { client_id: 'secret', client_secret: 's3cret' }));
+  });
+
+  it('for offline_access makes an offline session of the same id, which outlives the login', async () => {
+    const { code, session } = await login({ scope: 'openid offline_access' });
+    world.clock.pass(3);
+    const tokens = await exchange(code);
+    assert.equal(claimsOf(tokens.refresh_token)['typ'], 'Offline');
+    assert.match(String(claimsOf(tokens.access_token)['jti']), /^ofrtac:/);
+    assert.equal(tokens.session_state, session.id);
+    const offline = (await world.store.findSession(session.id, true))!;
+    assert.equal(offline.startedAt, session.startedAt + 3);
+    const { code: again } = await login({ scope: 'openid offline_access', session });
+    world.clock.pass(3);
+    assert.ok(await exchange(again));
+    assert.equal((await world.store.findSession(session.id, true))!.startedAt, offline.startedAt);
+    await world.store.endSession(session.id, false);
+    assert.ok(await realm.refresh(tokens.refresh_token));
+    assert.equal(lastEvent().details['refresh_token_type'], 'Offline');
+  });
+
+  it('two clients share the session of one login', async () => {
+    const other = (await world.store.findClient(realm.fixture.realm.id, 'other'))!;
+    const { code, session } = await login();
+    await exchange(code);
+    const { code: second } = await login({ session }, alice, other);
+    const tokens = await exchange(second, { client_id: 'other' });
+    assert.equal(tokens.session_state, session.id);
+    const listed = await world.store.listUserSessions(alice.id, false);
+    const found = listed.find((one) => one.session.id === session.id)!;
+    assert.deepEqual([...found.clientUuids].sort(), [web.id, other.id].sort());
+  });
+});
+
+describe('a code used twice (RFC 6749 §4.1.2)', () => {
+  it('is exchanged by exactly one of any number of parallel requests, and then by none', async () => {
+    const { code, session } = await login();
+    const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange(code)));
+    for (const answer of answers) {
+      if (answer.status === 'fulfilled')
+        assert.equal(
+          (await refusalOf(infoOf(answer.value.access_token))).description,
+          'user_session_not_found',
+        );
+      else assert.deepEqual(told(answer.reason), refused('Code not valid'));
+    }
+    assert.ok(answers.filter(({ status }) => status === 'fulfilled').length <= 1);
+    assert.equal(await world.store.hasFamily(session.id, false, web.id), false);
+    assert.ok(await world.store.findSession(session.id, false));
+  });
+
+  it('ends what the first use got, half an hour later too', async () => {
+    const { code } = await login();
+    const tokens = await exchange(code);
+    assert.ok(await infoOf(tokens.access_token));
+    world.clock.pass(250);
+    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+    assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
+    assert.deepEqual(told(await refusalOf(realm.refresh(tokens.refresh_token))), {
+      name: 'refresh-token-refused',
+      description: "Session doesn't have required client",
+    });
+    const { code: other } = await login();
+    const kept = await exchange(other);
+    world.clock.pass(1700);
+    await refusalOf(exchange(other));
+    assert.equal((await refusalOf(realm.refresh(kept.refresh_token))).case, 'refresh-token-refused');
+  });
+
+  it('ends it for good: a later login in the same session does not bring the access token back', async () => {
+    const { code, session } = await login();
+    const tokens = await exchange(code);
+    await refusalOf(exchange(code));
+    world.clock.pass(1);
+    const { code: later } = await login({ session });
+    const next = await exchange(later);
+    assert.ok(await infoOf(next.access_token));
+    assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
+  });
+
+  it('has no winner but the one that takes the code, where another request comes while the tokens are made', async () => {
+    const { code, session } = await login();
+    const seconds: Promise<{ outcome: string }>[] = [];
+    // The ids of the tokens are made after the code was looked at and before it is taken.
+    const random = {
+      bytes: (length: number) => {
+        if (seconds.length === 0) seconds.push(world.store.takeCode(sha256(code), START));
+        return systemRandom.bytes(length);
+      },
+    };
+    const form = { grant_type: 'authorization_code', client_id: 'web', redirect_uri: REDIRECT, code };
+    const refusal = await refusalOf(requestTokens({ ...world.ctx, random }, realm.request(form)));
+    assert.deepEqual(
+      (await Promise.all(seconds)).map(({ outcome }) => outcome),
+      ['taken'],
+    );
+    assert.deepEqual(told(refusal), refused('Code not valid'));
+    assert.equal(await world.store.hasFamily(session.id, false, web.id), false);
+  });
+});

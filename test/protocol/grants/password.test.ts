@@ -1,0 +1,382 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type { Credential, User } from '../../../src/model/index.ts';
+import { waitUntil } from '../../wait-until.ts';
+import {
+  claimsOf,
+  closePasswords,
+  openWorld,
+  PASSWORD,
+  type RealmInWorld,
+  refusalOf,
+  type World,
+} from '../support/world.ts';
+
+let world: World;
+let realm: RealmInWorld;
+let names = 0;
+
+before(async () => {
+  world = await openWorld();
+  realm = await world.realm('acme');
+  await realm.client('web');
+  await realm.user('alice');
+});
+after(async () => {
+  await world.close();
+  await closePasswords();
+});
+
+const caseOf = async (username: string, form = {}, where = realm) =>
+  (await refusalOf(where.login(username, form))).case;
+const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = realm) =>
+  where.user(`user-${++names}`, changes);
+const lastEvent = () => world.events.at(-1)!;
+
+async function ownRealm(settings: Parameters<World['realm']>[1]) {
+  const own = await world.realm(`own-${++names}`, settings);
+  await own.client('web');
+  return own;
+}
+
+describe('grant password (facts §3.6)', () => {
+  it("answers the fields in Keycloak's order, with a session of its own", async () => {
+    const [one, two] = [await realm.login('alice', { scope: 'openid' }), await realm.login('alice')];
+    assert.deepEqual(Object.keys(one), [
+      'access_token',
+      'expires_in',
+      'refresh_expires_in',
+      'refresh_token',
+      'token_type',
+      'id_token',
+      'not-before-policy',
+      'session_state',
+      'scope',
+    ]);
+    assert.equal(two.id_token, undefined);
+    assert.notEqual(one.session_state, two.session_state);
+    assert.match(one.session_state!, /^[A-Za-z0-9_-]{24}$/);
+    const access = claimsOf(one.access_token);
+    assert.match(String(access['jti']), /^onrtro:/);
+    assert.equal(access['sid'], one.session_state);
+    assert.equal(access['auth_time'], undefined);
+  });
+
+  it('finds the user by name or e-mail, in any case; blanks around it are not trimmed', async () => {
+    for (const username of ['ALICE', 'alice@example.test', 'Alice@Example.Test'])
+      assert.ok((await realm.login(username)).access_token, username);
+    assert.equal(await caseOf(' alice'), 'user-credentials-wrong');
+  });
+
+  it('does not take an e-mail where the realm does not allow it', async () => {
+    const own = await ownRealm({ loginWithEmailAllowed: false });
+    await own.user('bob');
+    assert.equal(await caseOf('bob@example.test', {}, own), 'user-credentials-wrong');
+  });
+
+  it('refuses wrong, empty or missing passwords, unknown users and empty names in the same words', async () => {
+    for (const form of [{ password: 'wrong' }, { password: '' }, { password: PASSWORD.toUpperCase() }])
+      assert.equal(await caseOf('alice', form), 'user-credentials-wrong');
+    const missing = { grant_type: 'password', client_id: 'web', username: 'alice' };
+    assert.equal((await refusalOf(realm.tokens(missing))).case, 'user-credentials-wrong');
+    assert.equal(await caseOf('nobody'), 'user-credentials-wrong');
+    assert.equal(await caseOf(''), 'user-credentials-wrong');
+  });
+
+  it('refuses a missing username', async () => {
+    const form = { grant_type: 'password', client_id: 'web', password: PASSWORD };
+    assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-username');
+  });
+
+  it('refuses a user without a password, and a service account', async () => {
+    const user = await newUser({ password: null });
+    assert.equal(await caseOf(user.username), 'user-credentials-wrong');
+    const service = await newUser({ serviceAccountClientUuid: (await realm.client('sa')).id });
+    assert.equal(await caseOf(service.username), 'user-credentials-wrong');
+  });
+
+  it('tells that an account is disabled only to who knows its password', async () => {
+    const user = await newUser({ enabled: false });
+    assert.equal(await caseOf(user.username), 'account-disabled');
+    assert.equal(await caseOf(user.username, { password: 'wrong' }), 'user-credentials-wrong');
+  });
+
+  it('refuses an account with a required action, a temporary password among them', async () => {
+    for (const action of ['UPDATE_PASSWORD', 'VERIFY_EMAIL', 'CONFIGURE_TOTP']) {
+      const user = await newUser({ requiredActions: [action] });
+      assert.equal(await caseOf(user.username), 'account-not-set-up', action);
+      assert.equal(await caseOf(user.username, { password: 'wrong' }), 'user-credentials-wrong');
+    }
+  });
+
+  it('does not count an action that the realm has switched off', async () => {
+    const kept = { requiredActions: [{ alias: 'CONFIGURE_TOTP', enabled: false }] };
+    const own = await ownRealm({ kept });
+    const user = await newUser({ requiredActions: ['CONFIGURE_TOTP'] }, own);
+    assert.ok((await own.login(user.username)).access_token);
+  });
+
+  it('refuses an account without e-mail or names: VERIFY_PROFILE', async () => {
+    const { email: _email, ...withoutEmail } = await newUser();
+    await realm.put({ do: 'put', user: withoutEmail });
+    assert.equal(await caseOf(withoutEmail.username), 'account-not-set-up');
+    assert.match(lastEvent().details['reason']!, /VERIFY_PROFILE/);
+    const user = await newUser({ firstName: ' ' });
+    assert.equal(await caseOf(user.username), 'account-not-set-up');
+  });
+
+  it('asks nothing but a username of the users of master', async () => {
+    const master = await world.realm('master');
+    await master.client('web');
+    const { email: _email, firstName: _first, lastName: _last, ...bare } = await master.user('admin');
+    await master.put({ do: 'put', user: bare });
+    assert.ok((await master.login('admin')).access_token);
+  });
+
+  it('refuses an unverified e-mail where the realm wants it verified', async () => {
+    const own = await ownRealm({ verifyEmail: true });
+    const user = await newUser({ emailVerified: false }, own);
+    assert.equal(await caseOf(user.username, {}, own), 'account-not-set-up');
+  });
+
+  it('refuses a password older than the policy allows', async () => {
+    const own = await ownRealm({ passwordPolicy: 'forceExpiredPasswordChange(1)' });
+    const user = await newUser({}, own);
+    assert.ok((await own.login(user.username)).access_token);
+    world.clock.pass(86_401);
+    assert.equal(await caseOf(user.username, {}, own), 'account-not-set-up');
+  });
+
+  it('refuses clients without direct grants or with consent before it looks at the user', async () => {
+    await realm.client('no-direct', { directAccessGrantsEnabled: false });
+    await realm.client('consent', { consentRequired: true });
+    assert.equal(await caseOf('nobody', { client_id: 'no-direct' }), 'client-not-allowed');
+    assert.equal(await caseOf('nobody', { client_id: 'consent' }), 'consent-required');
+    assert.equal(await caseOf('nobody', { scope: 'nonsense' }), 'invalid-scope');
+  });
+
+  it('refuses logins of a realm that asks for what is not enforced, and names it (contract §5)', async () => {
+    const kept = { identityProviders: [{ alias: 'corp', providerId: 'oidc', enabled: true }] };
+    const own = await ownRealm({ kept: { ...kept, directGrantFlow: 'own flow' } });
+    const user = await newUser({}, own);
+    assert.equal(await caseOf(user.username, {}, own), 'login-refused');
+    assert.match(lastEvent().details['reason']!, /own flow/);
+  });
+
+  it('gives no refresh token to a client that wants none', async () => {
+    await realm.client('no-refresh', { attributes: { 'use.refresh.tokens': 'false' } });
+    const answer = await realm.login('alice', { client_id: 'no-refresh' });
+    assert.equal(answer.refresh_token, undefined);
+    assert.equal(answer.refresh_expires_in, 0);
+    assert.ok(answer.session_state);
+  });
+
+  it('tells the event as Keycloak does (observed event-login, event-login-error)', async () => {
+    const { session_state } = await realm.login('alice');
+    const told = lastEvent();
+    assert.equal(told.type, 'LOGIN');
+    assert.equal(told.sessionId, session_state);
+    assert.deepEqual(Object.keys(told.details).sort(), [
+      'auth_method',
+      'client_auth_method',
+      'grant_type',
+      'refresh_token_id',
+      'refresh_token_type',
+      'scope',
+      'token_id',
+      'username',
+    ]);
+    await caseOf('alice', { password: 'wrong' });
+    assert.equal(lastEvent().type, 'LOGIN_ERROR');
+    assert.equal(lastEvent().error, 'invalid_user_credentials');
+    assert.deepEqual(Object.keys(lastEvent().details).sort(), [
+      'auth_method',
+      'client_auth_method',
+      'grant_type',
+      'username',
+    ]);
+    await caseOf('nobody');
+    assert.equal(lastEvent().error, 'user_not_found');
+    assert.equal(lastEvent().userId, undefined);
+  });
+});
+
+describe('hashes of older parameters (facts §9)', () => {
+  it('are replaced after the next good login, and the password still works', async () => {
+    const user = await newUser({ password: null });
+    const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha256', iterations: 1000 });
+    const credential: Credential = {
+      id: `credential-${user.id}`,
+      userId: user.id,
+      type: 'password',
+      createdDate: 0,
+      secrets: {},
+      priority: 10,
+      ...old,
+    };
+    await realm.put({ do: 'create', credential });
+    await caseOf(user.username, { password: 'wrong' });
+    assert.equal(await algorithmOf(user), 'pbkdf2-sha256');
+    await realm.login(user.username);
+    await waitUntil('the hash is replaced', async () => (await algorithmOf(user)) === 'argon2');
+    assert.ok((await realm.login(user.username)).access_token);
+  });
+
+  async function algorithmOf(user: User): Promise<string> {
+    const [credential] = await world.store.listCredentials(user.id);
+    return JSON.parse(credential!.credentialData).algorithm;
+  }
+});
+
+describe('second factors (facts §3.6; contract §5: never skipped)', () => {
+  const secret = '12345678901234567890';
+  const code = (step: number) => hotp(secret, step);
+  const step = () => Math.floor(world.clock.now() / 30_000);
+  const withOtp = async (subType = 'totp', where = realm) => {
+    const user = await newUser({}, where);
+    const data = { subType, digits: 6, counter: 5, period: 30, algorithm: 'HmacSHA1' };
+    await where.credential(user, 'otp', { value: secret }, data);
+    return user.username;
+  };
+
+  it('refuses a missing, empty or wrong one-time password', async () => {
+    const username = await withOtp();
+    for (const form of [{}, { otp: '' }, { otp: '000000' }, { totp: '000000' }])
+      assert.equal(await caseOf(username, form), 'user-credentials-wrong');
+  });
+
+  it('takes the right one, in otp or in the older totp, once', async () => {
+    const username = await withOtp();
+    const otp = code(step());
+    assert.ok((await realm.login(username, { otp })).access_token);
+    assert.equal(await caseOf(username, { otp }), 'user-credentials-wrong');
+    world.clock.pass(60);
+    assert.ok((await realm.login(username, { totp: code(step()) })).access_token);
+  });
+
+  it('takes the one of the period before, and no older one', async () => {
+    const username = await withOtp();
+    assert.ok((await realm.login(username, { otp: code(step() - 1) })).access_token);
+    assert.equal(await caseOf(username, { otp: code(step() - 2) }), 'user-credentials-wrong');
+  });
+
+  it('takes one again where the realm says so', async () => {
+    const own = await ownRealm({ otpPolicyCodeReusable: true });
+    const username = await withOtp('totp', own);
+    const otp = code(step());
+    assert.ok((await own.login(username, { otp })).access_token);
+    assert.ok((await own.login(username, { otp })).access_token);
+  });
+
+  it('moves the counter of counted one-time passwords on', async () => {
+    const username = await withOtp('hotp');
+    assert.ok((await realm.login(username, { otp: code(6) })).access_token);
+    assert.equal(await caseOf(username, { otp: code(6) }), 'user-credentials-wrong');
+    assert.equal(await caseOf(username, { otp: code(5) }), 'user-credentials-wrong');
+    assert.ok((await realm.login(username, { otp: code(7) })).access_token);
+  });
+
+  it('lets one of many parallel uses of a one-time password win', async () => {
+    const username = await withOtp();
+    const otp = code(step());
+    const all = await Promise.allSettled(Array.from({ length: 8 }, () => realm.login(username, { otp })));
+    assert.equal(all.filter((one) => one.status === 'fulfilled').length, 1);
+  });
+
+  it('refuses the owner of a second factor that no form can carry, and says which in the event', async () => {
+    for (const type of ['webauthn', 'recovery-authn-codes', 'something-new']) {
+      const user = await newUser();
+      await realm.credential(user, type, {}, {});
+      assert.equal(await caseOf(user.username), 'user-credentials-wrong', type);
+      assert.match(lastEvent().details['reason']!, new RegExp(type));
+    }
+  });
+
+  it('refuses a one-time password that is stored in a way that cannot be read', async () => {
+    const user = await newUser();
+    await realm.credential(user, 'otp', { value: secret }, { subType: 'totp', algorithm: 'HmacMD5' });
+    assert.equal(await caseOf(user.username, { otp: code(step()) }), 'user-credentials-wrong');
+  });
+});
+
+describe('brute force protection (facts §11)', () => {
+  const protectedRealm = (changes = {}) =>
+    ownRealm({
+      bruteForceProtected: true,
+      failureFactor: 2,
+      waitIncrementSeconds: 300,
+      quickLoginCheckMilliSeconds: 0,
+      ...changes,
+    });
+
+  it('locks the user after failureFactor failures; the right password is refused in the same words', async () => {
+    const own = await protectedRealm();
+    const user = await newUser({}, own);
+    for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
+    const lockout = world.events.at(-2)!;
+    assert.equal(lockout.type, 'USER_DISABLED_BY_TEMPORARY_LOCKOUT');
+    assert.equal(lockout.userId, user.id);
+    assert.equal(await caseOf(user.username, {}, own), 'user-credentials-wrong');
+    assert.equal(lastEvent().error, 'user_temporarily_disabled');
+    world.clock.pass(301);
+    assert.ok((await own.login(user.username)).access_token);
+  });
+
+  it('does not count failures while locked, and forgets all at a good login', async () => {
+    const own = await protectedRealm();
+    const user = await newUser({}, own);
+    for (let tries = 0; tries < 5; tries++) await caseOf(user.username, { password: 'wrong' }, own);
+    const realmId = own.fixture.realm.id;
+    assert.equal((await world.store.findLoginFailures(realmId, user.id))?.failures, 2);
+    world.clock.pass(301);
+    await own.login(user.username);
+    assert.equal(await world.store.findLoginFailures(realmId, user.id), undefined);
+  });
+
+  it('counts a wrong one-time password too', async () => {
+    const own = await protectedRealm();
+    const user = await newUser({}, own);
+    await own.credential(user, 'otp', { value: 'x' }, { subType: 'totp', digits: 6, period: 30 });
+    await caseOf(user.username, { otp: '123456' }, own);
+    assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 1);
+  });
+
+  it('counts every one of parallel guesses, and a right one among them does not slip through', async () => {
+    const own = await protectedRealm({ failureFactor: 3 });
+    const user = await newUser({}, own);
+    const guesses = ['a', 'b', 'c', 'd', 'e', 'f'].map((password) =>
+      caseOf(user.username, { password }, own),
+    );
+    await Promise.all(guesses);
+    for (let tries = 0; tries < 3; tries++) await caseOf(user.username, { password: 'wrong' }, own);
+    assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 3);
+    assert.equal(await caseOf(user.username, {}, own), 'user-credentials-wrong');
+  });
+
+  it('disables the user for good where lockouts are permanent, in the same words', async () => {
+    const own = await protectedRealm({ permanentLockout: true });
+    const user = await newUser({}, own);
+    for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
+    const stored = (await world.store.findUser(own.fixture.realm.id, user.id))!;
+    assert.equal(stored.enabled, false);
+    assert.deepEqual(stored.attributes['disabledReason'], ['permanentLockout']);
+    assert.equal(await caseOf(user.username, {}, own), 'user-credentials-wrong');
+    assert.equal(lastEvent().error, 'user_disabled');
+  });
+
+  it('counts nothing in a realm that does not protect', async () => {
+    const user = await newUser();
+    await caseOf(user.username, { password: 'wrong' });
+    assert.equal(await world.store.findLoginFailures(realm.fixture.realm.id, user.id), undefined);
+  });
+});
+
+/** RFC 4226 §5.3, written apart from the code under test. */
+function hotp(secret: string, counter: number): string {
+  const message = Buffer.alloc(8);
+  message.writeBigUInt64BE(BigInt(counter));
+  const mac = createHmac('sha1', secret).update(message).digest();
+  const at = mac[19]! & 15;
+  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0');
+}
