@@ -27,10 +27,11 @@ const ROOMS: Record<string, Room> = {
   client: { floor: 1, never: [], sideways: [] },
   postgres: { floor: 1, never: [], sideways: ['config'] },
   store: { floor: 2, never: [], sideways: [] },
-  protocol: { floor: 3, never: ['files', 'postgres'], sideways: [] },
-  browser: { floor: 3, never: ['files', 'postgres'], sideways: ['protocol'] },
-  admin: { floor: 3, never: ['files', 'postgres'], sideways: [] },
-  http: { floor: 4, never: ['files', 'postgres'], sideways: [] },
+  pgtools: { floor: 2, never: ['model', 'crypto', 'client'], sideways: [] },
+  protocol: { floor: 3, never: ['files', 'postgres', 'pgtools'], sideways: [] },
+  browser: { floor: 3, never: ['files', 'postgres', 'pgtools'], sideways: ['protocol'] },
+  admin: { floor: 3, never: ['files', 'postgres', 'pgtools'], sideways: [] },
+  http: { floor: 4, never: ['files', 'postgres', 'pgtools'], sideways: [] },
   console: {
     floor: 4,
     never: [
@@ -43,21 +44,46 @@ const ROOMS: Record<string, Room> = {
       'client',
       'postgres',
       'store',
+      'pgtools',
       'protocol',
       'browser',
       'admin',
     ],
     sideways: [],
   },
-  runtime: { floor: 5, never: ['console'], sideways: [] },
+  service: { floor: 5, never: ['postgres', 'pgtools', 'console'], sideways: [] },
+  platform: { floor: 6, never: ['protocol', 'browser', 'http', 'console'], sideways: [] },
   procedures: {
-    floor: 6,
-    never: ['postgres', 'store', 'http', 'console', 'protocol', 'browser', 'admin', 'crypto', 'model'],
+    floor: 7,
+    never: [
+      'postgres',
+      'store',
+      'pgtools',
+      'http',
+      'console',
+      'protocol',
+      'browser',
+      'admin',
+      'crypto',
+      'model',
+      'service',
+    ],
     sideways: [],
   },
   cli: {
-    floor: 7,
-    never: ['model', 'crypto', 'postgres', 'store', 'protocol', 'browser', 'admin', 'http', 'console'],
+    floor: 8,
+    never: [
+      'model',
+      'crypto',
+      'postgres',
+      'store',
+      'pgtools',
+      'protocol',
+      'browser',
+      'admin',
+      'http',
+      'console',
+    ],
     sideways: [],
   },
 };
@@ -66,7 +92,7 @@ const ROOMS: Record<string, Room> = {
 const DOORS: Record<string, readonly string[]> = {
   postgres: ['driver.ts'],
   store: ['open.ts'],
-  runtime: ['open.ts'],
+  platform: ['open.ts'],
   /** Rooms inside a room, each with its own index. */
   protocol: [
     'claims/index.ts',
@@ -191,7 +217,7 @@ test('the check sees each kind of forbidden import', () => {
 test('the check lets pass what the map allows', () => {
   const cases: [file: string, text: string][] = [
     ['src/cli/a.ts', "import { x } from '../procedures/index.ts';"],
-    ['src/cli/a.ts', "await import('../runtime/open.ts');"],
+    ['src/cli/a.ts', "await import('../platform/open.ts');"],
     ['src/crypto/a.ts', "import type { x } from '../model/index.ts';"],
     ['src/store/sqlite/a.ts', "import { x } from '../contract/index.ts';"],
   ];

@@ -15,10 +15,16 @@ export * from './client/client-scopes.ts';
 export * from './client/clients.ts';
 export * from './client/protocol-mappers.ts';
 export { exportRealm } from './export/export-realm.ts';
+export {
+  type ImportedRealms,
+  openImport,
+  type PendingImport,
+  type Unenforceable,
+} from './import/import-files.ts';
 export { type ImportedFile, type ImportOptions, importRealm } from './import/import-realm.ts';
-export { parseRealmFile } from './import/parse-realm-file.ts';
 export { type IfExists, importPartially } from './import/partial-import.ts';
 export { type Environment, resolvePlaceholders } from './import/placeholders.ts';
+export type { RealmDirectory } from './import/realm-files.ts';
 export { type BootstrapOptions, bootstrapMaster } from './master/bootstrap.ts';
 export { findAdminRole, inMasterAdminTurn } from './master/master-access.ts';
 export { recoverAdministrator } from './master/recover-administrator.ts';

@@ -1,6 +1,6 @@
 import { platformPaths, type Settings, writeEnvironmentValue } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
-import { openRuntime } from '../runtime/open.ts';
+import { openPlatform } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
 /** Getting back in, in order. */
@@ -32,7 +32,7 @@ export async function recoverAdmin(
 ): Promise<RecoverAdminResult> {
   const run = beginRun(RECOVER_ADMIN_STEPS, options);
   const username = options.username ?? settings.administrator.username;
-  const runtime = await openRuntime(settings);
+  const runtime = await openPlatform(settings);
   const { password } = await run.step('reset', () => runtime.recoverAdministrator(username));
   const envUpdated = username === settings.administrator.username;
   if (envUpdated) {

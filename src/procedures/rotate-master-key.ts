@@ -1,6 +1,6 @@
 import { generateMasterKey, platformPaths, type Settings, writeEnvironmentValue } from '../config/index.ts';
 import { IdkitError, type Secret } from '../core/index.ts';
-import { openRuntime, serviceRuns } from '../runtime/open.ts';
+import { openPlatform, serviceRuns } from '../platform/open.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
 /** The change of the master key in order. Killed at any point, a second run finishes it. */
@@ -44,7 +44,7 @@ export async function rotateMasterKey(
 ): Promise<RotateMasterKeyResult> {
   const run = beginRun(ROTATE_STEPS, options);
   const { env } = platformPaths(settings.dir);
-  const runtime = await openRuntime(settings);
+  const runtime = await openPlatform(settings);
   const current = await run.step('check', async () => {
     if (settings.service === 'keycloak')
       throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, which seals nothing with a master key');

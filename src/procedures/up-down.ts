@@ -1,6 +1,6 @@
 import type { Settings } from '../config/index.ts';
-import type { PlatformPart } from '../runtime/index.ts';
-import { openServiceHalf, startSeconds } from '../runtime/open.ts';
+import type { PlatformPart } from '../platform/index.ts';
+import { openPlatformService, startSeconds } from '../platform/open.ts';
 import { checkPlatform } from './platform.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
 
@@ -19,7 +19,7 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
   const began = performance.now();
   await checkPlatform(settings);
   const run = beginRun(UP_STEPS, options);
-  const half = await openServiceHalf(settings);
+  const half = await openPlatformService(settings);
   const parts: PlatformPart[] = [];
   for (const { id } of UP_STEPS) {
     const started = await run.step(
@@ -66,7 +66,7 @@ export async function down(settings: Settings, options: ProcedureOptions): Promi
   const began = performance.now();
   await checkPlatform(settings);
   const run = beginRun(DOWN_STEPS, options);
-  const half = await openServiceHalf(settings);
+  const half = await openPlatformService(settings);
   const { signal } = options;
   const parts: PlatformPart[] = [];
   for (const { id } of DOWN_STEPS)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { initPlatform, loadSettings } from '../../src/config/index.ts';
 import type { Secret } from '../../src/core/index.ts';
-import { startService } from '../../src/runtime/open.ts';
+import { startService } from '../../src/service/index.ts';
 
 /** A platform that this process serves; its public base URL leads nowhere, so nothing may be found by it. */
 export interface ServedPlatform {

@@ -17,11 +17,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadSettings } from '../../src/config/index.ts';
-import { callProgram } from '../../src/runtime/compose/call.ts';
-import type { Engine } from '../../src/runtime/compose/engine.ts';
-import { putStarted } from '../../src/runtime/compose/own-engine.ts';
-import { reapDeadDrills } from '../../src/runtime/compose/scratch.ts';
-import { drillMark } from '../../src/runtime/drill-mark.ts';
+import { callProgram } from '../../src/platform/compose/call.ts';
+import type { Engine } from '../../src/platform/compose/engine.ts';
+import { putStarted } from '../../src/platform/compose/engine.ts';
+import { reapDeadDrills } from '../../src/platform/compose/scratch.ts';
+import { drillMark } from '../../src/platform/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { dumpOf, inPieces, never, startKeycloakServer } from '../runtime/postgres-keycloak.ts';
+import { dumpOf, inPieces, never, startKeycloakServer } from '../platform/postgres/keycloak-server.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
-import { type RunningService, type ServeOptions, startService } from '../../src/runtime/open.ts';
+import { type RunningService, type ServeOptions, startService } from '../../src/service/index.ts';
 
 /** The secrets of every platform that a test makes. */
 export const SECRETS = {

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
 import { type Clock, Secret, systemClock, systemRandom } from '../../src/core/index.ts';
 import type { Finding, ProcedureOptions } from '../../src/procedures/index.ts';
-import { type RunningService, startService } from '../../src/runtime/open.ts';
+import { type RunningService, startService } from '../../src/service/index.ts';
 
 export const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 export const PASSPHRASE = new Secret('correct horse battery staple');

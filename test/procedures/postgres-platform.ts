@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
 import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/index.ts';
-import { startService } from '../../src/runtime/open.ts';
+import { startService } from '../../src/service/index.ts';
 import { runSql } from '../store/databases.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';

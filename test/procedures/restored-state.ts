@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { TestContext } from 'node:test';
 import { initPlatform, loadSettings } from '../../src/config/index.ts';
 import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/index.ts';
-import { startService } from '../../src/runtime/open.ts';
+import { startService } from '../../src/service/index.ts';
 import { EXPORTS, makePlatform, PASSPHRASE, procedureOptions, type TestPlatform } from './platform.ts';
 
 /** Which of two states a platform directory is in, thing by thing: `old` is before the restore, `new` the set's. */

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { OpenedLog, RunningService, WorkerLink } from '../../runtime/open.ts';
+import type { OpenedLog, RunningService, WorkerLink } from '../../service/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
@@ -37,7 +37,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   const workers = readWorkers(flags);
   const settings = await loadOrInit(context, flags);
   checkWorkers(settings, workers);
-  const { findWorkerLink, startService, startWorkers } = await import('../../runtime/open.ts');
+  const { findWorkerLink, startService, startWorkers } = await import('../../service/index.ts');
   if (workers > 1) {
     const link = await findWorkerLink();
     if (link !== undefined) return runWorker(context, flags, settings, link);
@@ -89,7 +89,7 @@ async function runWorker(
   const { stdout, stderr } = context.terminal;
   const silent = stderr.isTTY === true && !context.globals.json && stdout.isTTY === true;
   const log = silent ? undefined : await openLog(context, { shared: true });
-  const { startService } = await import('../../runtime/open.ts');
+  const { startService } = await import('../../service/index.ts');
   try {
     const service = await startService(settings, {
       worker: link,
@@ -129,7 +129,7 @@ async function openLog(
   context: CommandContext,
   { shared = false }: { shared?: boolean } = {},
 ): Promise<OpenedLog> {
-  const { openLog: open } = await import('../../runtime/open.ts');
+  const { openLog: open } = await import('../../service/index.ts');
   const { stdout } = context.terminal;
   return open(stdout === process.stdout ? process.stdout.fd : stdout, {
     level: context.globals.quiet ? 'warn' : 'info',

@@ -1,6 +1,6 @@
 import { createGzipWriter, type LeftOut, SET_FILES, writeConfigArchive } from '../../backupset/index.ts';
 import { platformPaths } from '../../config/index.ts';
-import type { DumpSummary } from '../../runtime/index.ts';
+import type { DumpSummary } from '../../platform/index.ts';
 import type { BackupWork } from './work.ts';
 
 /** Archives `config/`, `idkit.yaml` and `compose.yaml`; what must stay out is named as a finding. */

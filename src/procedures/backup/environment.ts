@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { encryptEnvironment, SET_FILES } from '../../backupset/index.ts';
 import { findPostgresPassword, parsePostgresUrl, platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { Platform } from '../../platform/index.ts';
 import type { BackupWork } from './work.ts';
 
 /** Encrypts `.env`; its plain text never touches the backup root. Says whether there was one. */
@@ -52,7 +52,7 @@ function findsPasswordByItself({ database, databasePassword, runtime }: Settings
  *
  * @returns the fault, undefined where it fits
  */
-export async function findMasterKeyFault(runtime: Runtime): Promise<string | undefined> {
+export async function findMasterKeyFault(runtime: Platform): Promise<string | undefined> {
   try {
     await runtime.checkMasterKey();
     return undefined;

@@ -2,8 +2,8 @@ import { type ManifestRealm, realmFileName } from '../../backupset/index.ts';
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { DumpSummary, Runtime } from '../../runtime/index.ts';
-import { findServiceUrl } from '../../runtime/open.ts';
+import type { DumpSummary, Platform } from '../../platform/index.ts';
+import { findServiceUrl } from '../../platform/open.ts';
 import type { Reporter } from '../run.ts';
 import { call } from '../smoke/call.ts';
 import type { BackupOptions } from './options.ts';
@@ -96,7 +96,7 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
  */
 export async function checkKeycloakAnswers(
   settings: Settings,
-  runtime: Runtime,
+  runtime: Platform,
   options: BackupOptions,
 ): Promise<void> {
   if (settings.service !== 'keycloak') return;

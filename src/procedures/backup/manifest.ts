@@ -9,7 +9,7 @@ import {
 } from '../../backupset/index.ts';
 import { ownVersion } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { DumpSummary } from '../../runtime/index.ts';
+import type { DumpSummary } from '../../platform/index.ts';
 import { judgeEnvironment } from '../verify/judge-set.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 

@@ -1,7 +1,7 @@
 import type { SetPart } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openPlatform } from '../../platform/open.ts';
 import { deleteSets, planDeletions } from '../backups/prune.ts';
 import { mirrorRoot } from '../mirror/mirror.ts';
 import { backupRoot, checkDefined, checkPlatform, mirrorTarget } from '../platform.ts';
@@ -31,7 +31,7 @@ export async function backup(settings: Settings, options: BackupOptions): Promis
   const run = beginRun(BACKUP_STEPS, options);
   const root = backupRoot(settings, options.to);
   const mirror = mirrorTarget(settings, options.mirror);
-  const runtime = await openRuntime(settings);
+  const runtime = await openPlatform(settings);
 
   const opened = await run.step('open', async () => {
     if (readsDatabase(parts)) await checkKeycloakAnswers(settings, runtime, options);

@@ -1,6 +1,6 @@
 import type { ManifestRealm, SetPart, SetWriter } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import type { DumpSummary, Runtime } from '../../runtime/index.ts';
+import type { DumpSummary, Platform } from '../../platform/index.ts';
 import type { Run } from '../run.ts';
 import type { BACKUP_STEPS, BackupOptions } from './options.ts';
 
@@ -12,7 +12,7 @@ export interface BackupWork {
   settings: Settings;
   options: BackupOptions;
   run: Run<BackupStepId>;
-  runtime: Runtime;
+  runtime: Platform;
   root: string;
   /** What the set is asked to hold. */
   parts: readonly SetPart[];

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { checkSeal, findDumpHead, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openScratch } from '../../runtime/open.ts';
+import { openScratch } from '../../platform/open.ts';
 import { explainWriteFault, writeDurably } from '../durable.ts';
 import { isBackupRoot } from '../locks.ts';
 import { noPassphrase } from '../restore/leftovers.ts';

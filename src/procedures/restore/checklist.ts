@@ -1,5 +1,5 @@
-import type { PlatformDescription, PlatformPart } from '../../runtime/index.ts';
-import type { PartRole } from '../../runtime/open.ts';
+import type { PlatformDescription, PlatformPart } from '../../platform/index.ts';
+import type { PartRole } from '../../platform/open.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import type { ChecklistRow } from './options.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Manifest, openSet, parseManifest, SET_FILES, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime, withDatabase } from '../../runtime/open.ts';
+import { openPlatform, withDatabase } from '../../platform/open.ts';
 import { type Journal, journalFile, listJournals } from './journal.ts';
 import { bringBack, bringBackFiles, discardOldState, isEmptied, type Undoable } from './old-state.ts';
 import type { RestoreOptions } from './options.ts';
@@ -162,6 +162,6 @@ export async function undoableOf(
     : await loadSettingsAfter(settings, await stagedFiles(places), env);
   const named = journal.database === '' ? platform : withDatabase(platform, journal.database);
   const { any, before } = await databasePasswords(platform, places, env);
-  const runtime = await openRuntime(named, { databasePasswords: any });
+  const runtime = await openPlatform(named, { databasePasswords: any });
   return { dir: settings.dir, dataDir, journal, runtime, databasePassword: before };
 }

@@ -1,7 +1,7 @@
 import { readDump } from '../../backupset/index.ts';
 import { checkMasterKey } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import type { RealmCount, SideDatabase } from '../../runtime/index.ts';
+import type { RealmCount, SideDatabase } from '../../platform/index.ts';
 import type { StagedRestore } from './work.ts';
 
 /** Loads the dump into a side database; the live one is untouched (spec steps 3 and 4). */

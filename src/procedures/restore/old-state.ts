@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
 import { type ErrorCode, IdkitError, type Secret } from '../../core/index.ts';
-import type { Runtime } from '../../runtime/index.ts';
+import type { Platform } from '../../platform/index.ts';
 import { type Journal, journalFile, listJournals, putJournal, removeJournal } from './journal.ts';
 import { bringBackItems, discardItems } from './replace-files.ts';
 import { removeStarted, startDatabase, stopRestored } from './services.ts';
@@ -34,7 +34,7 @@ export interface Undoable {
   dir: string;
   dataDir: string;
   journal: Journal;
-  runtime: Runtime;
+  runtime: Platform;
   /** What the database's role had before; undefined where that is not known or did not change. */
   databasePassword?: Secret | undefined;
 }
@@ -186,7 +186,7 @@ export async function discardOldState(undoable: Undoable, except: readonly strin
  * Removes what restores with red late checks kept aside: it is kept until `--abort` or the next good backup
  * (contract §3, restore). Finishes removals that were cut off.
  */
-export async function discardKeptState(settings: Settings, runtime: Runtime): Promise<void> {
+export async function discardKeptState(settings: Settings, runtime: Platform): Promise<void> {
   const dataDir = dataDirectory(settings);
   for (const journal of await listJournals(dataDir)) {
     if (journal.state !== 'kept' && journal.state !== 'done') continue;

@@ -9,8 +9,8 @@ import {
 } from '../../backupset/index.ts';
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { RealmCount } from '../../runtime/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import type { RealmCount } from '../../platform/index.ts';
+import { openPlatform } from '../../platform/open.ts';
 import { findEntry } from '../durable.ts';
 import { judgeEnvironment } from '../verify/judge-set.ts';
 import { checkRoom } from './disk-space.ts';
@@ -114,7 +114,7 @@ export async function openNext(job: RestoreJob, after: Settings): Promise<NextPl
   const { any } = await databasePasswords(job.settings, { dir: job.settings.dir, id: job.id }, env);
   return {
     settings,
-    runtime: await openRuntime(settings, {
+    runtime: await openPlatform(settings, {
       databasePasswords: any,
       scratch: job.options.scratch,
     }),
@@ -123,7 +123,7 @@ export async function openNext(job: RestoreJob, after: Settings): Promise<NextPl
 
 /** @throws IDKIT_SERVICE_RUNNING */
 export async function checkServiceStopped(settings: Settings): Promise<void> {
-  await (await openRuntime(settings)).checkReplaceable();
+  await (await openPlatform(settings)).checkReplaceable();
 }
 
 /** What is emptied must be named, and nothing else is. @throws IDKIT_USAGE */

@@ -1,7 +1,7 @@
 import { writeConfigArchive } from '../../backupset/index.ts';
 import { connectAdmin } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { PlatformPart, RealmCount } from '../../runtime/index.ts';
+import type { PlatformPart, RealmCount } from '../../platform/index.ts';
 import { findEntry } from '../durable.ts';
 import { checkInterrupted, withoutSteps } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';

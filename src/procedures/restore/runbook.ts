@@ -1,7 +1,7 @@
 import { checkSeal, pinSet, SET_FILES, type SealedList, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openPlatform } from '../../platform/open.ts';
 import { explainWriteFault } from '../durable.ts';
 import { lockForRestore, type RestoreLocks } from '../locks.ts';
 import { beginRun, type Run } from '../run.ts';
@@ -309,7 +309,7 @@ async function undoing<T>(
     return await steps();
   } catch (error) {
     const { settings, dataDir, run } = work;
-    const runtime = staged?.next.runtime ?? (await openRuntime(settings));
+    const runtime = staged?.next.runtime ?? (await openPlatform(settings));
     const env = work.options.env ?? process.env;
     const places = { dir: settings.dir, id: journal().id };
     const { before: databasePassword } = await databasePasswords(settings, places, env);

@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
-import type { PlatformPart, Runtime } from '../../runtime/index.ts';
-import { openRuntime, PART_ROLES, type PartRole, startSeconds } from '../../runtime/open.ts';
+import type { Platform, PlatformPart } from '../../platform/index.ts';
+import { openPlatform, PART_ROLES, type PartRole, startSeconds } from '../../platform/open.ts';
 import { type Journal, putJournal } from './journal.ts';
 import { stagingDirectory } from './replace-files.ts';
 import { loadSettingsAfter } from './settings-after.ts';
@@ -37,7 +37,7 @@ export async function makeRoomForRestore(
 
 /** Starts the database alone, by the definition that the restore staged where none is in its place yet. */
 export async function startDatabase(
-  runtime: Runtime,
+  runtime: Platform,
   dir: string,
   id: string,
   signal: AbortSignal,
@@ -50,14 +50,14 @@ export async function startDatabase(
 }
 
 /** Removes every part that a restore started by a definition that is gone again; what the database keeps stays. */
-export async function removeStarted(runtime: Runtime): Promise<void> {
+export async function removeStarted(runtime: Platform): Promise<void> {
   const { signal } = new AbortController();
   for (const role of PART_ROLES.toReversed()) await runtime.stopParts(role, { signal });
   await runtime.removeParts({ signal });
 }
 
 /** Stops what runs on the restored state, so that it can be taken back. */
-export async function stopRestored(runtime: Runtime): Promise<void> {
+export async function stopRestored(runtime: Platform): Promise<void> {
   const { signal } = new AbortController();
   for (const role of STOPPED) await runtime.stopParts(role, { signal });
 }
@@ -89,13 +89,13 @@ export async function startRestored({
 /** Starts again what ran before the restore, by the files that are back in their places. */
 export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   const { signal } = new AbortController();
-  const runtime = await openRuntime(await loadSettingsAfter(settings, {}, env));
+  const runtime = await openPlatform(await loadSettingsAfter(settings, {}, env));
   for (const role of STOPPED.toReversed())
     await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
 }
 
 /** Starts the proxy, then the applications, and looks at all parts (spec step 7). */
-export async function startRest(runtime: Runtime, signal: AbortSignal): Promise<readonly PlatformPart[]> {
+export async function startRest(runtime: Platform, signal: AbortSignal): Promise<readonly PlatformPart[]> {
   for (const role of ['proxy', 'application'] as const)
     await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
   return runtime.listParts();

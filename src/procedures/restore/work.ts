@@ -1,7 +1,7 @@
 import type { SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import type { RealmCount, Runtime } from '../../runtime/index.ts';
-import type { Scratch } from '../../runtime/open.ts';
+import type { Platform, RealmCount } from '../../platform/index.ts';
+import type { Scratch } from '../../platform/open.ts';
 import type { Run } from '../run.ts';
 import type { Journal } from './journal.ts';
 import type { RestoreOptions } from './options.ts';
@@ -38,7 +38,7 @@ export interface RestoreJob {
 /** The target as it will be, and the platform that these settings make. */
 export interface NextPlatform {
   settings: Settings;
-  runtime: Runtime;
+  runtime: Platform;
 }
 
 /** A restore whose new state lies ready beside the old one. */

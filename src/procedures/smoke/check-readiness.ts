@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openPlatform } from '../../platform/open.ts';
 import { parseObject } from './call.ts';
 import { DoesNotApply, runCheck } from './check.ts';
 import type { SmokeCheck } from './options.ts';
@@ -34,7 +34,7 @@ export async function healthUrl(
 ): Promise<string> {
   if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
   if (settings.service === 'idkit') return baseUrl;
-  const found = flag === undefined ? await (await openRuntime(settings)).managementUrl() : undefined;
+  const found = flag === undefined ? await (await openPlatform(settings)).managementUrl() : undefined;
   if (found === undefined) throw new DoesNotApply('keycloak.managementUrl is not set');
   return found;
 }

@@ -1,4 +1,4 @@
-import type { RealmCount } from '../../runtime/index.ts';
+import type { RealmCount } from '../../platform/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 
 /** One row of the smoke list or of the post-restore checklist. */

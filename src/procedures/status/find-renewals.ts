@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import { openPlatform } from '../../platform/open.ts';
 import type { Finding, ProcedureOptions } from '../run.ts';
 import { call } from '../smoke/call.ts';
 import type { StatusReport } from './report.ts';
@@ -24,7 +24,7 @@ export async function findRenewals(
     options.reporter.note(`how many renewals fail is not known: ${why}`);
     return new Map();
   };
-  const management = await (await openRuntime(settings)).managementUrl();
+  const management = await (await openPlatform(settings)).managementUrl();
   const url = management ?? (settings.metrics.public ? baseUrl : undefined);
   if (url === undefined) return unknown('the service has no management listener for this machine');
   try {

@@ -1,4 +1,4 @@
-import type { PlatformPart } from '../../runtime/index.ts';
+import type { PlatformPart } from '../../platform/index.ts';
 import type { ProcedureResult } from '../run.ts';
 
 /** One screen about the platform. Times are ISO 8601, UTC. */

@@ -1,8 +1,8 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { PlatformPart, Runtime } from '../../runtime/index.ts';
-import { openRuntime } from '../../runtime/open.ts';
+import type { Platform, PlatformPart } from '../../platform/index.ts';
+import { openPlatform } from '../../platform/open.ts';
 import type { ListBackupsResult } from '../backups/list.ts';
 import { listBackups } from '../backups/list.ts';
 import { checkDefined, checkPlatform } from '../platform.ts';
@@ -21,7 +21,7 @@ const PATIENCE = 5_000;
 export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
   await checkPlatform(settings);
   await checkDefined(settings);
-  const runtime = await openRuntime(settings);
+  const runtime = await openPlatform(settings);
   const platform = runtime.describe();
   const { baseUrl, parts, findings: faults } = await findParts(runtime);
   const health = await askHealth(settings, baseUrl, options);
@@ -88,7 +88,7 @@ async function findBackups(
 }
 
 /** Where the database cannot be read, nothing is known of it, and a note says why. */
-async function findUnenforced(runtime: Runtime, options: ProcedureOptions): Promise<readonly Demand[]> {
+async function findUnenforced(runtime: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
   try {
     return await runtime.listUnenforced();
   } catch (error) {
@@ -98,7 +98,7 @@ async function findUnenforced(runtime: Runtime, options: ProcedureOptions): Prom
   }
 }
 
-type Demand = Awaited<ReturnType<Runtime['listUnenforced']>>[number];
+type Demand = Awaited<ReturnType<Platform['listUnenforced']>>[number];
 
 /** Each realm with what it asks for and does not get; a stopped service tells of no more than these. */
 function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
@@ -174,7 +174,7 @@ interface FoundParts {
 const MANY_RESTARTS = 3;
 
 /** Where the service answers and how each part is; an engine that does not tell is a finding, and nothing is known. */
-async function findParts(runtime: Runtime): Promise<FoundParts> {
+async function findParts(runtime: Platform): Promise<FoundParts> {
   try {
     const baseUrl = await runtime.baseUrl();
     const parts = await runtime.listParts();

@@ -1,7 +1,7 @@
 import { parseSetName, putVerdict, type SetHandle, type Verdict, verifySet } from '../../backupset/index.ts';
 import { checkEnvKeys, parseEnvContent } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { newestSchemaVersion } from '../../runtime/open.ts';
+import { newestSchemaVersion } from '../../platform/open.ts';
 import type { Run } from '../run.ts';
 import type { SetVerdict, VERIFY_STEPS, VerifyOptions } from './options.ts';
 

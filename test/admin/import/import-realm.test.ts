@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  bootstrapMaster,
-  exportRealm,
-  importRealm,
-  parseRealmFile,
-  realmRepresentation,
-} from '../../../src/admin/index.ts';
+import { parseRealmFile } from '../../../src/admin/import/realm-files.ts';
+import { bootstrapMaster, exportRealm, importRealm, realmRepresentation } from '../../../src/admin/index.ts';
 import { IdkitError } from '../../../src/core/index.ts';
 import { effectiveRoleIds } from '../../../src/model/index.ts';
 import { BOOTSTRAP, openPlace, readExport } from '../place.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { openLog } from '../../../src/runtime/open.ts';
+import { openLog } from '../../../src/service/index.ts';
 import { type AdminApi, administrator } from '../administrator.ts';
 import { launchBrowser, missingBrowser } from '../pages/chromium.ts';
 import { find, readElements } from '../pages/read-page.ts';

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateMasterKey, loadSettings } from '../../../src/config/index.ts';
 import { IdkitError } from '../../../src/core/index.ts';
+import { openPlatform } from '../../../src/platform/open.ts';
 import {
   backup,
   type RestoreOptions,
@@ -13,7 +14,7 @@ import {
   rotateMasterKey,
   verify,
 } from '../../../src/procedures/index.ts';
-import { openRuntime, startService } from '../../../src/runtime/open.ts';
+import { startService } from '../../../src/service/index.ts';
 import { runSql } from '../../store/databases.ts';
 import { missingPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
@@ -229,7 +230,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     assert.deepEqual(rotated.findings, []);
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
     await (await startService(await platform.load())).close();
-    await (await openRuntime(await platform.load())).checkMasterKey();
+    await (await openPlatform(await platform.load())).checkMasterKey();
   });
 
   it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {

@@ -8,7 +8,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { backup, restore } from '../../../src/procedures/index.ts';
-import { startService } from '../../../src/runtime/open.ts';
+import { startService } from '../../../src/service/index.ts';
 import { connectionOf } from '../../store/databases.ts';
 import { missingPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';

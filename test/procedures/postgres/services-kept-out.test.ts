@@ -13,7 +13,7 @@ import {
   rotateMasterKey,
   status,
 } from '../../../src/procedures/index.ts';
-import { startService } from '../../../src/runtime/open.ts';
+import { startService } from '../../../src/service/index.ts';
 import { runIdkit } from '../../journey/idkit.ts';
 import { runSql } from '../../store/databases.ts';
 import { CLEARTEXT, startHostile } from '../../store/hostile-postgres.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../../src/config/index.ts';
 import { smoke } from '../../../src/procedures/index.ts';
-import { startService } from '../../../src/runtime/open.ts';
+import { startService } from '../../../src/service/index.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, readState } from '../restored-state.ts';
 

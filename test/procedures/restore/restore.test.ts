@@ -7,7 +7,7 @@ import { Secret } from '../../../src/core/index.ts';
 import { findEntry } from '../../../src/procedures/durable.ts';
 import { backup, RESTORE_STEPS, type RestoreOptions, restore } from '../../../src/procedures/index.ts';
 import { lockRoot } from '../../../src/procedures/locks.ts';
-import { startService } from '../../../src/runtime/open.ts';
+import { startService } from '../../../src/service/index.ts';
 import { freePort } from '../../free-port.ts';
 import {
   copyKeycloakSet,

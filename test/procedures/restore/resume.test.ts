@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { cp, symlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
+import { openPlatform } from '../../../src/platform/open.ts';
 import { type RestoreOptions, restore } from '../../../src/procedures/index.ts';
-import { openRuntime } from '../../../src/runtime/open.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
@@ -37,7 +37,7 @@ describe('"--resume and --abort take the set from the journal; --from may repeat
       /^http:\/\/127\.0\.0\.1:\d+\//,
       '"on a loopback port for its checks"',
     );
-    const runtime = await openRuntime(await platform.load());
+    const runtime = await openPlatform(await platform.load());
     assert.equal(await runtime.baseUrl(), undefined, '"no service is left running"');
   });
 });

@@ -1,0 +1,167 @@
+import { IdkitError, seconds } from '../../core/index.ts';
+import type { Unenforced } from '../../model/index.ts';
+import type { AdminContext, Progress } from '../call/context.ts';
+import { type ImportedFile, importRealm } from './import-realm.ts';
+import type { Environment } from './placeholders.ts';
+import { type RealmDirectory, type RealmFiles, readRealmFiles } from './realm-files.ts';
+
+/** What an imported realm demands and the service does not enforce. */
+export type Unenforceable = { realm: string } & Pick<Unenforced, 'path' | 'what' | 'refuses'>;
+
+/** The realms that a start imported. */
+export interface ImportedRealms {
+  realms: readonly string[];
+  unenforced: readonly Unenforceable[];
+}
+
+/** Where an import reports what it did. */
+export interface ImportLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+/** How to import realm files. */
+export interface ImportSettings {
+  /** Replaces secrets that a file does not hold instead of rejecting the file. */
+  newSecrets: boolean;
+  /** Values of the placeholders in the files. */
+  environment: Environment;
+  log: ImportLog;
+  /** Receives the lines of progress that the log gets, for a person. */
+  progress: ((message: string) => void) | undefined;
+}
+
+/** Seconds between two lines of progress in the log. */
+const PROGRESS = 2;
+
+/** The number of users from which an import takes long enough for lines of progress. */
+const MANY = 5000;
+
+/** Seconds for which the store remembers an imported file: a hundred years. */
+const FOR_EVER = 100 * 366 * 86_400;
+
+/** Realm files that are read and new, and not imported yet. */
+export interface PendingImport {
+  empty: boolean;
+  /**
+   * Imports each realm in one transaction and puts its files away.
+   *
+   * @throws IDKIT_IMPORT that names the file, the JSON path and what was expected; nothing of that realm is stored
+   */
+  run(): Promise<ImportedRealms>;
+}
+
+/**
+ * Reads the realm files of a directory. The content of a file tells whether it was imported before and could not be
+ * moved: the directory is read-only, the service was killed, or another replica imported a copy. Such a file is
+ * skipped.
+ *
+ * @throws IDKIT_IMPORT if a file is not used or its realm exists already
+ */
+export async function openImport(
+  directory: RealmDirectory,
+  admin: AdminContext,
+  settings: ImportSettings,
+): Promise<PendingImport> {
+  const pending = await readRealmFiles(directory, settings.environment);
+  for (const files of pending) await checkNew(directory, admin, files);
+  return {
+    empty: pending.length === 0,
+    async run() {
+      const realms: string[] = [];
+      const unenforced: Unenforceable[] = [];
+      for (const files of pending) {
+        const imported = await importOne(admin, files, settings);
+        if (imported === undefined) continue;
+        realms.push(imported.realm);
+        report(settings.log, directory, files, imported);
+        for (const { path, what, refuses } of imported.unenforced)
+          unenforced.push({ realm: imported.realm, path, what, refuses });
+      }
+      for (const name of new Set(pending.flatMap(({ files }) => files))) await directory.putAway(name);
+      return { realms, unenforced };
+    },
+  };
+}
+
+/** @throws IDKIT_IMPORT if the realm exists and did not come from these files */
+async function checkNew(directory: RealmDirectory, admin: AdminContext, files: RealmFiles): Promise<void> {
+  const { realm, fingerprint } = files;
+  if ((await admin.store.findRealm(realm)) === undefined || (await admin.store.isClaimed(fingerprint)))
+    return;
+  throw new IdkitError(
+    'IDKIT_IMPORT',
+    `${directory.pathOf(files.files[0] ?? '')} is not used: realm ${realm} exists already`,
+    {
+      hints: [
+        'remove the file from import/, and start again',
+        `to add its users, clients, roles and groups to realm ${realm}, send it to POST /admin/realms/${encodeURIComponent(realm)}/partialImport`,
+        `to replace realm ${realm}, delete it first: DELETE /admin/realms/${encodeURIComponent(realm)}`,
+      ],
+    },
+  );
+}
+
+/** Returns undefined if the realm exists by now: an earlier start or another replica imported these files. */
+async function importOne(
+  admin: AdminContext,
+  { realm, representation, fileOf, fingerprint }: RealmFiles,
+  { newSecrets, log, progress }: ImportSettings,
+): Promise<ImportedFile | undefined> {
+  if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
+  // Claimed before the realm is stored: after a kill in between, no realm exists that nobody knows to be imported.
+  await admin.store.claimOnce(fingerprint, seconds(admin.clock) + FOR_EVER);
+  try {
+    return await importRealm(admin, representation, {
+      source: fileOf,
+      newSecrets,
+      progress: reportProgress(realm, log, progress),
+    });
+  } catch (error) {
+    if ((await admin.store.findRealm(realm)) !== undefined) return undefined;
+    throw error;
+  }
+}
+
+/** Lets other work run between two steps of the import, and reports large imports every few seconds. */
+function reportProgress(
+  realm: string,
+  log: ImportLog,
+  progress: ((message: string) => void) | undefined,
+): Progress {
+  let last = performance.now();
+  return async ({ phase, done, total }) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    const now = performance.now();
+    // The last phase is a single transaction, so its line is always written.
+    if (total < MANY || (phase !== 'stored' && now - last < PROGRESS * 1000)) return;
+    last = now;
+    const state = phase === 'stored' ? `storing ${total} users` : `${phase} ${done} of ${total} users`;
+    const line = `importing realm ${realm}: ${state}`;
+    log.info({ realm, phase, done, total }, line);
+    progress?.(line);
+  };
+}
+
+function report(
+  log: ImportLog,
+  directory: RealmDirectory,
+  { files, realm }: RealmFiles,
+  imported: ImportedFile,
+): void {
+  const file = directory.pathOf(files[0] ?? '');
+  const { users, clients, bare, newSecrets, unenforced } = imported;
+  log.info({ file, files: files.length, realm, users, clients }, 'realm imported');
+  if (bare)
+    log.warn(
+      { file, realm },
+      `${file} is a bare realm, with neither clients nor users; kc export --dir DIR --realm ${realm} writes a whole one`,
+    );
+  for (const { path, what } of newSecrets)
+    log.warn({ file, realm, path, what }, `a new random secret takes the place of the ${what} at ${path}`);
+  for (const { path, what, refuses } of unenforced)
+    log.warn(
+      { realm, path, what, refuses },
+      `realm ${realm}: ${what} ${refuses ? 'is not enforced, and such tokens are refused' : 'is not built yet'}`,
+    );
+}

@@ -1,0 +1,146 @@
+import { IdkitError } from '../core/index.ts';
+import type { PostgresContext } from './context.ts';
+import { explainEnd } from './faults.ts';
+import type { ProgramEnd } from './programs/programs.ts';
+import { readServer } from './server.ts';
+import { type RealmCount, readServiceFacts, SERVICE_SCHEMAS } from './service-tables.ts';
+import { parseTraits, renderTraits, traitsQuery } from './traits.ts';
+
+/** The line that ends what pg_dump writes; `\unrestrict` may follow. */
+const END = '-- PostgreSQL database dump complete';
+/** Bytes at the end in which it lies. */
+const TAIL_BYTES = 400;
+
+/** Seconds that counting the users of a large database may take. */
+const COUNT_SECONDS = 600;
+
+/** Begins the moment that is dumped, and holds it for pg_dump. */
+const SNAPSHOT = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+  SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()));`;
+
+/** What a dump holds. */
+export interface PostgresDump {
+  kind: 'postgres';
+  /** The server's version. */
+  version: string;
+  schemaVersion: number;
+  databaseBytes: number;
+  /** Counted in the dump's own snapshot. */
+  realms: readonly RealmCount[];
+}
+
+/**
+ * Streams a plain pg_dump, headed by comments that tell what it leaves out of the database. Realms, users and schema
+ * are counted in the very snapshot that is dumped.
+ *
+ * @throws IDKIT_UNREACHABLE (also for a table that stays locked, or a server that says nothing for too long),
+ *   IDKIT_CREDENTIALS, IDKIT_VERSION; whatever `write` throws. Nothing of it is left at the server then.
+ */
+export async function dumpPostgres(
+  context: PostgresContext,
+  write: (chunk: Uint8Array) => Promise<void>,
+  options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+): Promise<PostgresDump> {
+  const { psql, database, random } = context;
+  const { signal } = options;
+  const applicationName = `idkit-backup-${random.bytes(6).toString('hex')}`;
+  const server = await readServer(context, { signal, database });
+  const session = await psql.openSession(database, {
+    signal,
+    applicationName,
+    seconds: COUNT_SECONDS,
+    lockSeconds: context.lockWaitSeconds,
+  });
+  let failed = true;
+  try {
+    const [moment] = await session.ask(SNAPSHOT);
+    const facts = await readServiceFacts(SERVICE_SCHEMAS[context.service], (sql) => session.ask(sql));
+    const [traits] = await session.ask(traitsQuery('d.datname = current_database()'));
+    let bytes = 0;
+    const counted = async (chunk: Uint8Array) => {
+      await write(chunk);
+      bytes += chunk.length;
+      options.onProgress?.(bytes);
+    };
+    await counted(Buffer.from(renderTraits(parseTraits(traits))));
+    await runPgDump(context, counted, {
+      signal,
+      applicationName,
+      serverMajor: server.major,
+      snapshot: String(moment!['snapshot']),
+    });
+    failed = false;
+    return {
+      kind: 'postgres',
+      version: server.versionText,
+      schemaVersion: facts.schemaVersion,
+      databaseBytes: Number(moment!['bytes']),
+      realms: facts.realms,
+    };
+  } finally {
+    // A client that is gone is noticed by its backend only when it next speaks.
+    if (failed) await context.endBackends(applicationName);
+    await session.close();
+  }
+}
+
+async function runPgDump(
+  context: PostgresContext,
+  write: (chunk: Uint8Array) => Promise<void>,
+  options: { signal: AbortSignal; applicationName: string; serverMajor: number; snapshot: string },
+): Promise<void> {
+  const { psql, database, programs, lockWaitSeconds, stallSeconds } = context;
+  const { signal, applicationName, snapshot } = options;
+  const program = await programs.find('pg_dump', options.serverMajor);
+  const { args, target } = psql.connect(database, applicationName);
+  const run = await program.start(
+    [
+      '--format=plain',
+      '--encoding=UTF8',
+      // They say how changes leave the database, not what is in it.
+      '--no-subscriptions',
+      '--no-publications',
+      '--no-security-labels',
+      `--lock-wait-timeout=${lockWaitSeconds}s`,
+      `--snapshot=${snapshot}`,
+      ...args,
+    ],
+    target,
+  );
+  run.stdin.end();
+  let stalled = false;
+  const stop = () => run.kill();
+  const watch = setTimeout(() => {
+    stalled = true;
+    stop();
+  }, stallSeconds * 1000);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  let tail = Buffer.alloc(0);
+  let end: ProgramEnd | undefined;
+  try {
+    for await (const chunk of run.stdout as AsyncIterable<Buffer>) {
+      await write(chunk);
+      tail = Buffer.concat([tail, chunk.subarray(-TAIL_BYTES)]).subarray(-TAIL_BYTES);
+      watch.refresh();
+    }
+    end = await run.ended;
+  } finally {
+    clearTimeout(watch);
+    signal.removeEventListener('abort', stop);
+    if (end === undefined) {
+      stop();
+      await run.ended;
+    }
+  }
+  signal.throwIfAborted();
+  if (end.unreached !== undefined) throw end.unreached;
+  if (stalled)
+    throw new IdkitError(
+      'IDKIT_UNREACHABLE',
+      `the database ${database} of ${psql.location} sent nothing for ${stallSeconds} s`,
+    );
+  if (end.code !== 0) throw explainEnd('pg_dump', end, { database, location: psql.location });
+  if (!tail.toString('latin1').includes(`\n${END}\n`))
+    throw new IdkitError('IDKIT_FAILED', 'pg_dump ended well and wrote no end line');
+}

@@ -1,0 +1,116 @@
+import { type ErrorCode, IdkitError } from '../core/index.ts';
+import type { ProgramEnd, ProgramName } from './programs/programs.ts';
+
+interface Known {
+  pattern: RegExp;
+  code: ErrorCode;
+  hints?: readonly string[];
+}
+
+/** What servers and libpq say (in C locale; server messages by SQLSTATE where psql shows it), and what it is. */
+const KNOWN: readonly Known[] = [
+  {
+    pattern:
+      /\b(28P01|28000)\b|password authentication failed|no password supplied|role "[^"]*" does not exist|no pg_hba\.conf entry|authentication failed for user/i,
+    code: 'IDKIT_CREDENTIALS',
+    hints: [
+      'the password comes from IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE or libpq’s password file',
+    ],
+  },
+  {
+    pattern: /\b53100\b|No space left on device|could not extend file|could not write (to )?file/i,
+    code: 'IDKIT_NO_SPACE',
+    hints: ['make room on the disk of the database server'],
+  },
+  {
+    pattern: /\b53300\b|too many (clients|connections)|remaining connection slots/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['the server has no connection left: end some, or raise max_connections'],
+  },
+  {
+    pattern: /\b55P03\b|lock timeout/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity tell which'],
+  },
+  {
+    pattern: /\b57014\b.*timeout/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['the server took too long for it; pg_stat_activity tells what keeps it busy'],
+  },
+  {
+    pattern: /aborting because of server version mismatch|server version mismatch/i,
+    code: 'IDKIT_VERSION',
+    hints: ['install a client of the server’s version or newer'],
+  },
+  {
+    pattern: /\b25006\b|read-only transaction/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME'],
+  },
+  {
+    // Of the database's container and its engine, where the programs run inside.
+    pattern:
+      /\bcontainer \S+ is (not running|restarting|paused)|no such container|no container with|container state improper|error during connect|cannot connect to the docker daemon|was ended inside the container/i,
+    code: 'IDKIT_UNREACHABLE',
+    hints: ['idkit status shows whether its container runs; idkit up starts it'],
+  },
+  { pattern: /\b3D000\b|database "[^"]*" does not exist/i, code: 'IDKIT_NOT_FOUND' },
+  {
+    pattern: /\b42501\b|permission denied|must be (owner|superuser|a superuser)/i,
+    code: 'IDKIT_CREDENTIALS',
+  },
+  {
+    pattern:
+      /\b(08\d{3}|57P0[1-5])\b|could not connect|connection to server|Connection refused|Connection timed out|timeout expired|could not translate host name|server closed the connection|terminating connection|the database system is|connection to .* lost|not currently accepting connections|SSL|certificate/i,
+    code: 'IDKIT_UNREACHABLE',
+  },
+];
+
+/** The server is on its way up or down, and will answer soon. */
+export const SOON =
+  /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
+
+/**
+ * Whether the server may have refused the password. While somebody connects it tells no SQLSTATE, and speaks the language
+ * of its `lc_messages`; only libpq's words around it are English. Another attempt with another password harms nothing.
+ */
+export function mayRefusePassword({ code, message }: IdkitError): boolean {
+  if (/authentication failed|\b28P01\b/.test(message)) return true;
+  const saidByServer = /connection to server .* failed: [^\s:]+: {2}/.test(message);
+  return saidByServer && code === 'IDKIT_UNREACHABLE' && !SOON.test(message);
+}
+
+/** Lines of a report that tell the operator nothing. */
+const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
+
+/** Where the server repeats what stood in a row: passwords and keys stand in some. What stays tells which row. */
+const ROWS: readonly [RegExp, string][] = [
+  [/^(CONTEXT: +COPY .*?, line \d+(?:, column [^:\n]+)?): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1'],
+  [/^(DETAIL: +Failing row contains) \([\s\S]*?\)\.?(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1 …'],
+  [/(\binvalid input (?:syntax|value) for [^:\n]+): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/g, '$1'],
+];
+
+/**
+ * What a program that failed said, as the operator's error: the whole of what the server answered (its LINE, CONTEXT,
+ * DETAIL and HINT) but for what rows hold, never more than twelve lines.
+ */
+export function explainEnd(
+  program: ProgramName,
+  end: ProgramEnd,
+  at: { database: string; location: string },
+): IdkitError {
+  if (end.unreached !== undefined) return end.unreached;
+  const said = ROWS.reduce((text, [pattern, by]) => text.replace(pattern, by), end.stderr)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '' && !NOISE.test(line.trim()))
+    .slice(0, 12)
+    .join('\n');
+  const known = KNOWN.find(({ pattern }) => pattern.test(said));
+  const how = end.fault === undefined ? `ended with code ${end.code ?? 'none'}` : `ended by ${end.fault}`;
+  return new IdkitError(
+    known?.code ?? 'IDKIT_FAILED',
+    `the database ${at.database} of ${at.location}: ${program} ${said === '' ? how : `says: ${said}`}`,
+    { hints: known?.hints ?? [] },
+  );
+}

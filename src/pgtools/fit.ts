@@ -1,0 +1,103 @@
+import type { DumpReport } from '../backupset/index.ts';
+import { IdkitError } from '../core/index.ts';
+import type { PostgresContext } from './context.ts';
+import { findDatabases, queryBeside } from './databases.ts';
+import { identifier, literal } from './quote.ts';
+import { readServer, type ServerFacts } from './server.ts';
+
+/**
+ * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
+ * act for, the right to make databases and to rename the live one. Everything that is missing is told at once.
+ *
+ * @returns what the server is
+ * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
+ */
+export async function checkServerFits(
+  context: PostgresContext,
+  dump: DumpReport,
+  options: { inPlace?: boolean } = {},
+): Promise<ServerFacts> {
+  const { psql } = context;
+  const server = await readServer(context);
+  if (server.standby)
+    throw new IdkitError(
+      'IDKIT_UNREACHABLE',
+      `the database server at ${psql.location} is a standby, which takes no writes`,
+      { hints: ['name the primary, or every server of the cluster: postgres://USER@HOST1,HOST2/NAME'] },
+    );
+  const { serverVersion, roles = [] } = dump.postgres ?? {};
+  const faults: string[] = [];
+  const hints: string[] = [];
+  const sourceMajor = Number.parseInt(serverVersion ?? '0', 10);
+  if (sourceMajor > server.major) {
+    faults.push(`the dump is of Postgres ${serverVersion}, and the server is ${server.versionText}`);
+    hints.push(`restore it into Postgres ${sourceMajor} or newer`);
+  }
+  if (!server.createsDatabases && options.inPlace !== true) {
+    faults.push(
+      `the role ${server.role} may not create a database, which the restore loads beside the live one`,
+    );
+    hints.push(
+      `as a superuser: ALTER ROLE ${identifier(server.role)} CREATEDB`,
+      'or --in-place --confirm NAME, which empties the live database first',
+    );
+  }
+  const live = (await findDatabases(context, [context.database])).get(context.database);
+  if (live?.ours === false && options.inPlace !== true) {
+    faults.push(
+      `the role ${server.role} does not own the database ${live.name}, which the restore renames; ${live.owner} does`,
+    );
+    hints.push(
+      `as a superuser: ALTER DATABASE ${identifier(live.name)} OWNER TO ${identifier(server.role)}`,
+      'or --in-place --confirm NAME, which empties the live database first',
+    );
+  }
+  const known = await readKnown(context, roles);
+  const missing = roles.filter((role) => !known.has(role));
+  if (missing.length > 0) {
+    faults.push(`the dump names roles that the server does not have: ${missing.join(', ')}`);
+    for (const role of missing) hints.push(`CREATE ROLE ${identifier(role)} NOLOGIN`);
+  }
+  const foreign = roles.filter((role) => known.get(role) === false);
+  if (foreign.length > 0) {
+    faults.push(`the role ${server.role} may not give objects to ${foreign.join(', ')}`);
+    for (const role of foreign) hints.push(`GRANT ${identifier(role)} TO ${identifier(server.role)}`);
+  }
+  if (faults.length > 0)
+    throw new IdkitError('IDKIT_VERSION', `the database at ${psql.location}: ${faults.join('; ')}`, {
+      hints,
+    });
+  return server;
+}
+
+/**
+ * Makes the roles that the server does not have: they can own things, nobody can log in as them, and `loader` may act
+ * for them.
+ */
+export async function makeRoles(
+  context: PostgresContext,
+  roles: readonly string[],
+  loader: string,
+): Promise<void> {
+  const known = await readKnown(context, roles);
+  for (const role of roles)
+    if (!known.has(role))
+      await queryBeside(
+        context,
+        `CREATE ROLE ${identifier(role)} NOLOGIN; GRANT ${identifier(role)} TO ${identifier(loader)};`,
+      );
+}
+
+/** The roles that exist, and whether this one may act for each. */
+async function readKnown(
+  context: PostgresContext,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, boolean>> {
+  if (names.length === 0) return new Map();
+  const rows = await queryBeside(
+    context,
+    `SELECT json_build_object('role', rolname, 'may', pg_has_role(oid, 'MEMBER')) FROM pg_roles
+      WHERE rolname IN (${names.map(literal).join(', ')});`,
+  );
+  return new Map(rows.map((row) => [String(row['role']), row['may'] === true]));
+}

@@ -1,0 +1,114 @@
+import { IdkitError } from '../core/index.ts';
+import type { PostgresContext } from './context.ts';
+import { explainEnd } from './faults.ts';
+import type { ProgramEnd, RunningProgram } from './programs/programs.ts';
+import { fitDump, guardLines } from './transform.ts';
+
+/** For this one session; the server's own settings stay as they are. The dump was verified as what it says by these strings. */
+const SESSION = `SET standard_conforming_strings = on;
+SET synchronous_commit = off;
+SET maintenance_work_mem = '128MB';
+BEGIN READ WRITE;
+`;
+/** Bytes of psql's output that are looked at. */
+const ANSWER_BYTES = 1024;
+/** SQLSTATE classes that blame the SQL: it does not fit what it is loaded into. */
+const BAD_SQL = /\b(22|23|42|2B|0A)[0-9A-Z]{3}:/;
+
+/**
+ * Loads a dump into an empty database in one transaction, which is committed only once `sql` has ended well: it must
+ * end well only where the dump has proven whole. Whatever goes wrong, nothing of it is left there.
+ *
+ * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_UNREACHABLE; whatever `sql` throws
+ */
+export async function loadGuarded(
+  context: PostgresContext,
+  target: string,
+  sql: AsyncIterable<Uint8Array>,
+  options: {
+    id: string;
+    serverMajor: number;
+    signal: AbortSignal;
+    onProgress?: (bytes: number) => void;
+  },
+): Promise<void> {
+  const { psql, random } = context;
+  const { signal } = options;
+  const applicationName = `idkit-restore-${options.id}`;
+  const { program, run } = await psql.startPsql(target, applicationName);
+  const fits = { psql: program.version, serverMajor: options.serverMajor };
+  const guard = guardLines(fits, random);
+  const word = random.bytes(12).toString('hex');
+  const answer = keepTail(run);
+  const feed = new Feed(run);
+  const stop = () => run.kill();
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  let loaded = false;
+  try {
+    let bytes = 0;
+    await feed.write(Buffer.from(SESSION + guard.before));
+    for await (const chunk of fitDump(sql, fits)) {
+      if (!(await feed.write(chunk))) break;
+      bytes += chunk.length;
+      options.onProgress?.(bytes);
+    }
+    await feed.write(Buffer.from(`\n${guard.after}COMMIT;\nSELECT '${word}';\n`));
+    run.stdin.end();
+    const end = await run.ended;
+    signal.throwIfAborted();
+    if (end.code !== 0) throw explainLoad(end, target, psql.location);
+    if (!(await answer).includes(word))
+      throw new IdkitError('IDKIT_FAILED', 'psql ended well before its end');
+    loaded = true;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    if (!loaded) {
+      // The transaction ends with its backend: nothing was committed.
+      stop();
+      await run.ended;
+      await context.endBackends(applicationName);
+    }
+  }
+}
+
+/** What psql is given, as fast as it takes it. */
+class Feed {
+  readonly #run: RunningProgram;
+  #over = false;
+  #wake = () => {};
+
+  constructor(run: RunningProgram) {
+    this.#run = run;
+    run.stdin.on('drain', () => this.#wake());
+    run.ended.then(() => {
+      this.#over = true;
+      this.#wake();
+    });
+  }
+
+  /** False once psql has ended, whatever the reason: it tells it itself. */
+  async write(chunk: Uint8Array): Promise<boolean> {
+    if (this.#over) return false;
+    const room = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    if (!this.#run.stdin.write(chunk) && !this.#over) await room;
+    return !this.#over;
+  }
+}
+
+async function keepTail(run: RunningProgram): Promise<string> {
+  let tail = '';
+  run.stdout.on('data', (chunk: Buffer) => {
+    tail = (tail + chunk.toString('latin1')).slice(-ANSWER_BYTES);
+  });
+  await run.ended;
+  return tail;
+}
+
+function explainLoad(end: ProgramEnd, database: string, location: string): IdkitError {
+  const error = explainEnd('psql', end, { database, location });
+  if (error.code !== 'IDKIT_FAILED' || !BAD_SQL.test(error.message)) return error;
+  return new IdkitError('IDKIT_DAMAGED', `the dump does not load: ${error.message}`, { hints: error.hints });
+}

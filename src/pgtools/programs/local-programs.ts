@@ -1,0 +1,225 @@
+import { execFile, spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readdir, readFile, realpath, statfs } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { PostgresHost } from '../../config/index.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import type { PostgresPrograms, ProgramEnd, ProgramName, ProgramTarget, RunningProgram } from './programs.ts';
+import { CONNECT_SECONDS, connectSeconds } from './programs.ts';
+import { openRelay } from './relay.ts';
+
+/** Where Debian keeps the programs of each version; those on its PATH only choose among them. */
+const DEBIAN = '/usr/lib/postgresql';
+const DEBIAN_CHOOSER = /\/pg_wrapper$/;
+/** The oldest server that idkit works with. */
+export const OLDEST_MAJOR = 13;
+const STDERR_BYTES = 64 * 1024;
+
+/** What the programs may see of this process's environment: the loader's paths, no secret of idkit's. */
+const INHERITED = /^(PATH|HOME|TZ|LD_LIBRARY_PATH|PGTZ)$/;
+
+/** A program of this machine. */
+export interface Candidate {
+  file: string;
+  version: number;
+}
+
+/** The programs of this machine: every version that PATH or Debian's folders have. */
+export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): PostgresPrograms {
+  const known = new Map<ProgramName, Promise<readonly Candidate[]>>();
+  const listed = (program: ProgramName) => {
+    const candidates = known.get(program) ?? listCandidates(program, env);
+    known.set(program, candidates);
+    return candidates;
+  };
+  return {
+    async find(program, server) {
+      const chosen = choose(program, await listed(program), server);
+      return { version: chosen.version, start: (args, target) => run(chosen.file, args, env, target) };
+    },
+    freeBytes: async (directory, { startedAt }) =>
+      (await isOfServer(directory, startedAt)) ? freeOn(directory) : undefined,
+  };
+}
+
+/** `program` as `--version` tells it, as `server_version_num` counts: `psql (PostgreSQL) 15.18 (Debian …)` is 150018. */
+export function parseProgramVersion(text: string): number | undefined {
+  const [, major, minor = '0'] = /\(PostgreSQL\) (\d+)(?:\.(\d+))?/.exec(text) ?? [];
+  return major === undefined ? undefined : Number(major) * 10_000 + Number(minor);
+}
+
+/**
+ * The version of the server itself is best, its newest release: a newer `pg_dump` may write what an older server does
+ * not read.
+ *
+ * @throws IDKIT_VERSION that names the package to install
+ */
+export function choose(
+  program: ProgramName,
+  candidates: readonly Candidate[],
+  server: number | undefined,
+): Candidate {
+  const major = ({ version }: Candidate) => Math.floor(version / 10_000);
+  const newestFirst = candidates.toSorted((one, other) => other.version - one.version);
+  const newEnough = newestFirst.filter((one) => server === undefined || major(one) >= server);
+  const nearest = server === undefined ? newEnough[0] : newEnough.at(-1);
+  const fitting =
+    nearest === undefined
+      ? // Any psql speaks to any server.
+        newestFirst.find(() => program === 'psql')
+      : newEnough.find((one) => major(one) === major(nearest));
+  if (fitting !== undefined) return fitting;
+  const wanted = server === undefined ? 'postgresql-client' : `postgresql-client-${server}`;
+  throw new IdkitError(
+    'IDKIT_VERSION',
+    newestFirst.length === 0
+      ? `the program ${program} is missing`
+      : `${program} ${showVersion(newestFirst[0]!.version)} is older than the server, which is of version ${server}`,
+    { hints: [`install it: apt-get install ${wanted}`] },
+  );
+}
+
+/** `15.18` of 150018. */
+export function showVersion(version: number): string {
+  return `${Math.floor(version / 10_000)}.${version % 10_000}`;
+}
+
+/** Where the programs of a server lie on this machine, with their versions. */
+export async function listServers(
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<readonly { dir: string; version: number }[]> {
+  const found = await listCandidates('initdb', env);
+  return found.map(({ file, version }) => ({ dir: dirname(file), version }));
+}
+
+async function listCandidates(
+  program: ProgramName | 'initdb',
+  env: NodeJS.ProcessEnv,
+): Promise<readonly Candidate[]> {
+  const directories = (env['PATH'] ?? '').split(delimiter).filter((dir) => dir.startsWith('/'));
+  for (const version of await namesIn(DEBIAN)) directories.push(join(DEBIAN, version, 'bin'));
+  const candidates = new Map<string, Candidate>();
+  for (const dir of directories) {
+    const file = await findExecutable(join(dir, program));
+    if (file === undefined || candidates.has(file) || DEBIAN_CHOOSER.test(file)) continue;
+    const version = await askVersion(file);
+    if (version !== undefined && version >= OLDEST_MAJOR * 10_000) candidates.set(file, { file, version });
+  }
+  return [...candidates.values()];
+}
+
+async function findExecutable(path: string): Promise<string | undefined> {
+  try {
+    await access(path, constants.X_OK);
+    return await realpath(path);
+  } catch {
+    // Not there, or not for this user: the next place is looked at.
+    return undefined;
+  }
+}
+
+async function askVersion(file: string): Promise<number | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(file, ['--version'], { timeout: 10_000 });
+    return parseProgramVersion(stdout);
+  } catch {
+    // What cannot even tell its version is no program to work with.
+    return undefined;
+  }
+}
+
+async function namesIn(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** The directory is the data directory of the very server that started at that time, on this machine. */
+async function isOfServer(directory: string, startedAt: number): Promise<boolean> {
+  try {
+    const started = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[2];
+    return Math.abs(Number(started) - startedAt) <= 2;
+  } catch {
+    // Another machine's, or not for this user to see.
+    return false;
+  }
+}
+
+async function freeOn(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
+}
+
+async function run(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  target: ProgramTarget,
+): Promise<RunningProgram> {
+  const inherited = Object.entries(env).filter(([name]) => INHERITED.test(name));
+  const { address, password, applicationName } = target;
+  const connectTimeout = address.connectTimeout ?? CONNECT_SECONDS;
+  const relay = await openRelay({ address: { ...address, connectTimeout }, password });
+  const child = spawn(file, args, {
+    env: {
+      ...Object.fromEntries(inherited),
+      LC_ALL: 'C',
+      PGCLIENTENCODING: 'UTF8',
+      PGHOST: relay.directory,
+      PGUSER: address.user,
+      PGAPPNAME: applicationName,
+      // The relay gives up first, and says why.
+      PGCONNECT_TIMEOUT: String(connectSeconds(address) + 5),
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
+    detached: true,
+  });
+  const watched = watchChild(child);
+  return {
+    ...watched,
+    ended: watched.ended.then(async (end) => {
+      await relay.close();
+      const stderr = nameServer(end.stderr, relay.host ?? address.hosts[0]!);
+      return { ...end, stderr, ...(relay.fault === undefined ? {} : { unreached: relay.fault }) };
+    }),
+    kill() {
+      watched.kill();
+      relay.abort();
+    },
+  };
+}
+
+/** What libpq says of the relay's socket is meant of the server: it says so as it would have said it of the server. */
+function nameServer(stderr: string, { host, port }: PostgresHost): string {
+  const server = host.startsWith('/') ? `on socket "${host}/.s.PGSQL.${port}"` : `at "${host}", port ${port}`;
+  return stderr.replaceAll(
+    /connection to server on socket "[^"\n]*\/idkit-relay-[^"\n]*"/g,
+    `connection to server ${server}`,
+  );
+}
+
+/** A child process as the seam has it. */
+export function watchChild(
+  child: import('node:child_process').ChildProcessWithoutNullStreams,
+): RunningProgram {
+  let stderr = '';
+  child.stderr.setEncoding('utf8');
+  child.stderr.on('data', (text: string) => {
+    stderr = (stderr + text).slice(-STDERR_BYTES);
+  });
+  // A program that ended takes no more input; `ended` tells why it did.
+  child.stdin.on('error', () => undefined);
+  child.stdout.on('error', () => undefined);
+  const ended = new Promise<ProgramEnd>((resolve) => {
+    child.on('error', (error) => resolve({ code: undefined, fault: error.message, stderr }));
+    child.on('close', (code, signal) =>
+      resolve({ code: code ?? undefined, ...(signal === null ? {} : { fault: signal }), stderr }),
+    );
+  });
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill: () => child.kill('SIGKILL') };
+}

@@ -1,0 +1,288 @@
+import { createInterface } from 'node:readline';
+import type { PostgresAddress } from '../config/index.ts';
+import { IdkitError, type Random, type Secret } from '../core/index.ts';
+import { explainEnd, mayRefusePassword, SOON } from './faults.ts';
+import type {
+  FoundProgram,
+  PostgresPrograms,
+  ProgramEnd,
+  ProgramTarget,
+  RunningProgram,
+} from './programs/programs.ts';
+import { connectSeconds } from './programs/programs.ts';
+import { connectionValue, literal } from './quote.ts';
+
+/** Seconds that one statement may take unless told. */
+const STATEMENT_SECONDS = 60;
+/** Milliseconds between two attempts to reach a server that is on its way up. */
+const BETWEEN_ATTEMPTS = 250;
+
+/** Rows as JSON objects, one for each line that psql prints. */
+export type JsonRow = Readonly<Record<string, unknown>>;
+
+export interface QueryOptions {
+  signal?: AbortSignal | undefined;
+  /** Seconds of a statement. */
+  seconds?: number;
+  /** Seconds to wait for a server that is starting or stopping. */
+  patience?: number;
+  /** Seconds that a statement may wait for another session's lock; as long as it may run unless told. */
+  lockSeconds?: number;
+  applicationName?: string;
+}
+
+/** A psql held open, so that a transaction stays open between questions. */
+export interface PsqlSession {
+  /** Runs statements; each row of their results is one JSON object. */
+  ask(sql: string): Promise<readonly JsonRow[]>;
+  /** Ends it; an open transaction is rolled back. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** One database server, reached through psql alone. */
+export interface Psql {
+  /** For messages: hosts and ports. */
+  readonly location: string;
+  /** Runs statements in a psql of its own; each row of their results is one JSON object. @throws as `explainEnd` tells */
+  query<Row extends object = JsonRow>(
+    database: string,
+    sql: string,
+    options?: QueryOptions,
+  ): Promise<readonly Row[]>;
+  openSession(database: string, options: QueryOptions): Promise<PsqlSession>;
+  /** Starts psql to be fed by the caller. The password is settled by an earlier `query`. */
+  startPsql(
+    database: string,
+    applicationName: string,
+  ): Promise<{ program: FoundProgram; run: RunningProgram }>;
+  /** Arguments and target of another client program. */
+  connect(database: string, applicationName: string): { args: string[]; target: ProgramTarget };
+  /** Which of the passwords given the server took; undefined before the first query. */
+  readonly password: Secret | undefined;
+  /** From now on this one is tried first. */
+  preferPassword(password: Secret | undefined): void;
+  /** Ends what runs at the server under a name, whoever started it. */
+  terminate(database: string, applicationName: string): Promise<void>;
+}
+
+/** What `openPsql` needs. */
+export interface PsqlOptions {
+  address: PostgresAddress;
+  /** Tried in turn where the server refuses one; empty: what libpq finds by itself. */
+  passwords: readonly Secret[];
+  programs: PostgresPrograms;
+  random: Random;
+}
+
+export function openPsql(options: PsqlOptions): Psql {
+  const { address, programs, random } = options;
+  const location = address.hosts.map(({ host, port }) => `${host}:${port}`).join(',');
+  let passwords: readonly (Secret | undefined)[] =
+    options.passwords.length === 0 ? [undefined] : options.passwords;
+  let settled: Secret | undefined;
+
+  const connect: Psql['connect'] = (database, applicationName) => ({
+    args: ['--no-password', `--dbname=${connectionString(database)}`],
+    target: { address, password: passwords[0], applicationName },
+  });
+  const startPsql: Psql['startPsql'] = async (database, applicationName) => {
+    const program = await programs.find('psql');
+    const { args, target } = connect(database, applicationName);
+    return { program, run: await program.start([...PSQL_ARGUMENTS, ...args], target) };
+  };
+
+  /** Tries `work` with each password until the server takes one. */
+  async function withPassword<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = passwords.length - 1; ; left--) {
+      try {
+        const value = await work();
+        settled = passwords[0];
+        return value;
+      } catch (error) {
+        const refused = error instanceof IdkitError && mayRefusePassword(error);
+        if (!refused || left <= 0) throw error;
+        passwords = [...passwords.slice(1), passwords[0]];
+      }
+    }
+  }
+
+  async function runOnce(
+    database: string,
+    sql: string,
+    options: QueryOptions,
+  ): Promise<ProgramEnd & { stdout: string }> {
+    const { signal, seconds = STATEMENT_SECONDS, applicationName = 'idkit' } = options;
+    signal?.throwIfAborted();
+    const { run } = await startPsql(database, applicationName);
+    const stop = () => run.kill();
+    signal?.addEventListener('abort', stop);
+    if (signal?.aborted === true) stop();
+    let late = false;
+    // The server ends the statement itself; a server that is gone does not.
+    const timer = setTimeout(
+      () => {
+        late = true;
+        stop();
+      },
+      (seconds + connectSeconds(address) + 5) * 1000,
+    );
+    try {
+      run.stdin.end(`${preamble(options)}${sql}\n`);
+      const stdout = await readAll(run);
+      const end = await run.ended;
+      signal?.throwIfAborted();
+      if (late)
+        throw new IdkitError('IDKIT_UNREACHABLE', `the database ${database} of ${location} does not answer`);
+      return { ...end, stdout };
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  const psql: Psql = {
+    location,
+    connect,
+    startPsql,
+    get password() {
+      return settled;
+    },
+    preferPassword(password) {
+      passwords = [password, ...passwords.filter((one) => one?.reveal() !== password?.reveal())];
+    },
+
+    query: <Row extends object>(database: string, sql: string, options: QueryOptions = {}) =>
+      withPassword(async () => {
+        const until = performance.now() + (options.patience ?? 0) * 1000;
+        for (;;) {
+          const end = await runOnce(database, sql, options);
+          if (end.code === 0) return parseRows<Row>(end.stdout);
+          if (!isSoon(end) || performance.now() >= until)
+            throw explainEnd('psql', end, { database, location });
+          await new Promise((resolve) => setTimeout(resolve, BETWEEN_ATTEMPTS));
+        }
+      }),
+
+    openSession: (database, options) =>
+      withPassword(async () => {
+        const { run } = await startPsql(database, options.applicationName ?? 'idkit');
+        const session = holdSession(run, random, options.signal, (end) =>
+          explainEnd('psql', end, { database, location }),
+        );
+        try {
+          await session.ask(preamble(options));
+          return session;
+        } catch (error) {
+          await session.close();
+          throw error;
+        }
+      }),
+
+    async terminate(database, applicationName) {
+      await psql.query(
+        database,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = ${literal(applicationName)} AND pid <> pg_backend_pid()`,
+        { seconds: 10 },
+      );
+    },
+  };
+  return psql;
+}
+
+/** No start-up file, no headers, every error an end, every error with its SQLSTATE. */
+const PSQL_ARGUMENTS = [
+  '--no-psqlrc',
+  '--quiet',
+  '--no-align',
+  '--tuples-only',
+  '--set=ON_ERROR_STOP=1',
+  '--set=VERBOSITY=verbose',
+];
+
+/** What roles and databases may have set for every session must not reach into this one. */
+function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions): string {
+  return [
+    'SET client_min_messages = warning;',
+    `SET statement_timeout = ${seconds * 1000};`,
+    `SET lock_timeout = ${lockSeconds * 1000};`,
+    'SET idle_in_transaction_session_timeout = 0;',
+    'SET default_transaction_read_only = off;',
+    'SET standard_conforming_strings = on;',
+    '',
+  ].join('\n');
+}
+
+/** A name alone, with the keep-alives that notice a server that went away without a word. */
+function connectionString(database: string): string {
+  return [
+    `dbname=${connectionValue(database)}`,
+    'keepalives_idle=30',
+    'keepalives_interval=10',
+    'keepalives_count=3',
+    'tcp_user_timeout=60000',
+  ].join(' ');
+}
+
+/** The server may answer the next attempt. */
+function isSoon(end: ProgramEnd): boolean {
+  return end.unreached?.code === 'IDKIT_UNREACHABLE' || SOON.test(end.stderr);
+}
+
+async function readAll(run: RunningProgram): Promise<string> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of run.stdout) chunks.push(chunk as Buffer);
+  } catch {
+    // A killed program breaks its output off; `ended` tells how it ended.
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseRows<Row>(text: string): readonly Row[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Row);
+}
+
+function holdSession(
+  run: RunningProgram,
+  random: Random,
+  signal: AbortSignal | undefined,
+  explain: (end: ProgramEnd) => IdkitError,
+): PsqlSession {
+  const lines = createInterface({ input: run.stdout, crlfDelay: Number.POSITIVE_INFINITY });
+  let onLine: (line: string) => void = () => undefined;
+  lines.on('line', (line) => onLine(line));
+  const stop = () => run.kill();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted === true) stop();
+  const broken = run.ended.then((end): never => {
+    signal?.throwIfAborted();
+    throw explain(end);
+  });
+  // Told by the question that waits, or by nobody once the session was closed.
+  broken.catch(() => undefined);
+  return {
+    async ask(sql) {
+      signal?.throwIfAborted();
+      const mark = `idkit-${random.bytes(8).toString('hex')}`;
+      const answered = new Promise<readonly string[]>((resolve) => {
+        const rows: string[] = [];
+        onLine = (line) => (line === mark ? resolve(rows) : rows.push(line));
+      });
+      run.stdin.write(`${sql}\n\\echo ${mark}\n`);
+      const rows = await Promise.race([answered, broken]);
+      return parseRows<JsonRow>(rows.join('\n'));
+    },
+    async close() {
+      signal?.removeEventListener('abort', stop);
+      run.stdin.end();
+      const timer = setTimeout(stop, 5_000);
+      await run.ended;
+      clearTimeout(timer);
+      lines.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { keycloakSchemaNumber } from '../backupset/index.ts';
+import type { JsonRow } from './psql.ts';
+import { identifier, literal } from './quote.ts';
+
+/** A realm and its users as they are in one snapshot of the database. */
+export interface RealmCount {
+  realm: string;
+  /** Without service accounts, as `GET /admin/realms/{realm}/users/count` counts. */
+  users: number;
+}
+
+/** What a database holds, read by one or two statements of one transaction. */
+export interface DatabaseFacts {
+  /** 0 where the service has made no table yet. */
+  schemaVersion: number;
+  realms: readonly RealmCount[];
+}
+
+/** How a service's tables are read. */
+export interface ServiceSchema {
+  /** A table that exists once the service has served. */
+  table: string;
+  /** Rows `{schema}` and `{realm, users}`; only where `table` exists. */
+  query: string;
+  readSchemaVersion(value: unknown): number;
+}
+
+const IDKIT: ServiceSchema = {
+  table: 'idkit_schema',
+  query: `SELECT json_build_object('schema', version) FROM idkit_schema;
+    SELECT json_build_object('realm', r.name, 'users', count(a.id)) FROM realm r
+      LEFT JOIN account a ON a.realm_id = r.id AND a.service_account_client IS NULL
+      GROUP BY r.id, r.name ORDER BY r.name COLLATE "C";`,
+  readSchemaVersion: Number,
+};
+
+/** Keycloak counts users without service accounts (facts §13). */
+const KEYCLOAK: ServiceSchema = {
+  table: 'migration_model',
+  query: `SELECT json_build_object('schema', version) FROM migration_model ORDER BY update_time DESC LIMIT 1;
+    SELECT json_build_object('realm', r.name, 'users', count(u.id)) FROM realm r
+      LEFT JOIN user_entity u ON u.realm_id = r.id AND u.service_account_client_link IS NULL
+      GROUP BY r.id, r.name ORDER BY r.name COLLATE "C";`,
+  readSchemaVersion: (version) => keycloakSchemaNumber(String(version)),
+};
+
+/** The schema of the service whose database it is. */
+export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
+
+/** Asks a psql, whose rows are JSON objects. */
+type Ask = (sql: string) => Promise<readonly JsonRow[]>;
+
+/** Whether the service has made its tables. */
+export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise<boolean> {
+  return (await findSchema(schema, ask)) !== undefined;
+}
+
+/** Reads realms, users and schema version; of one moment where `ask` sees one. */
+export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
+  const place = await findSchema(schema, ask);
+  if (place === undefined) return { schemaVersion: 0, realms: [] };
+  const rows = await ask(`SET search_path TO ${identifier(place)}; ${schema.query}`);
+  const version = rows.find((row) => 'schema' in row)?.['schema'];
+  return {
+    schemaVersion: version === undefined ? 0 : schema.readSchemaVersion(version),
+    realms: rows
+      .filter((row) => 'realm' in row)
+      .map((row) => ({ realm: String(row['realm']), users: Number(row['users']) })),
+  };
+}
+
+/** The schema that its tables are in: the one where names are looked up, else another (Keycloak’s `db-schema`). */
+async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
+  const [found] = await ask(
+    `SELECT json_build_object('place', n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      WHERE c.relname = ${literal(table)} AND c.relkind IN ('r', 'p')
+      ORDER BY pg_table_is_visible(c.oid) DESC, n.nspname LIMIT 1;`,
+  );
+  return found === undefined ? undefined : String(found['place']);
+}

@@ -1,0 +1,126 @@
+import { IdkitError } from '../core/index.ts';
+import type { PostgresContext } from './context.ts';
+import { queryBeside } from './databases.ts';
+import { identifier, literal } from './quote.ts';
+import type { SwapNames } from './swap.ts';
+import {
+  createDatabase,
+  type DatabaseTraits,
+  grantStatements,
+  parseTraits,
+  settingStatements,
+  traitsQuery,
+} from './traits.ts';
+
+/** Seconds that the copy of template0 may take on a slow disk. */
+const CREATE_SECONDS = 300;
+/** What no other way of making the database mends. */
+const NO_OTHER_WAY: readonly string[] = ['IDKIT_NO_SPACE', 'IDKIT_UNREACHABLE'];
+
+/**
+ * Makes the empty database that a dump is loaded into, with all that the live one has of its own: owner, encoding,
+ * locale, limit, grants, settings, comment. Where there is no live one, as the dump tells of its source; where that
+ * says nothing, as the server makes databases, in UTF-8.
+ *
+ * @returns what could not be given to it, for the operator
+ */
+export async function createSide(
+  context: PostgresContext,
+  names: SwapNames,
+  source: DatabaseTraits | undefined,
+): Promise<readonly string[]> {
+  const live = await findTraitsOf(context, names.live);
+  return createWithTraits(context, names.side, chooseTraits(live, source));
+}
+
+/** The new database of a drill's own server becomes that of the role that loads it, with schemas for every owner in it. */
+export async function handOver(context: PostgresContext, name: string, role: string): Promise<void> {
+  const database = identifier(name);
+  await queryBeside(
+    context,
+    `ALTER DATABASE ${database} OWNER TO ${identifier(role)}; GRANT ALL ON DATABASE ${database} TO PUBLIC;`,
+  );
+  await (context.administrator ?? context.psql).query(name, 'GRANT ALL ON SCHEMA public TO PUBLIC;');
+}
+
+/** What the database of that name has of its own; undefined where there is none. */
+async function findTraitsOf(context: PostgresContext, name: string): Promise<DatabaseTraits | undefined> {
+  const [row] = await queryBeside(context, traitsQuery(`d.datname = ${literal(name)}`));
+  return row === undefined ? undefined : parseTraits(row);
+}
+
+/** Makes an empty database with all of `traits` that this server and role can give; returns what it could not. */
+async function createWithTraits(
+  context: PostgresContext,
+  name: string,
+  traits: DatabaseTraits | undefined,
+): Promise<readonly string[]> {
+  const notes: string[] = [];
+  await create(context, name, traits, notes);
+  if (traits === undefined) return notes;
+  const statements = [...grantStatements(name, traits), ...settingStatements(name, traits)];
+  if (statements.length === 0 || (await runTogether(context, statements))) return notes;
+  for (const statement of statements) {
+    try {
+      await queryBeside(context, statement);
+    } catch (error) {
+      notes.push(`not kept: ${statement} (${tell(error)})`);
+    }
+  }
+  return notes;
+}
+
+/** All or none; false where one of them cannot be run. */
+async function runTogether(context: PostgresContext, statements: readonly string[]): Promise<boolean> {
+  try {
+    await queryBeside(context, ['BEGIN;', ...statements, 'COMMIT;'].join('\n'));
+    return true;
+  } catch (error) {
+    if (!(error instanceof IdkitError) || NO_OTHER_WAY.includes(error.code)) throw error;
+    return false;
+  }
+}
+
+/** The live one's own, but in an encoding that holds what the source's does. */
+export function chooseTraits(
+  live: DatabaseTraits | undefined,
+  source: DatabaseTraits | undefined,
+): DatabaseTraits | undefined {
+  if (live === undefined || source === undefined) return live ?? source;
+  if (live.encoding === source.encoding || live.encoding === 'UTF8') return live;
+  const { encoding, collate, ctype, provider, locale, icuRules } = source;
+  return { ...live, encoding, collate, ctype, provider, locale, icuRules };
+}
+
+async function create(
+  context: PostgresContext,
+  name: string,
+  traits: DatabaseTraits | undefined,
+  notes: string[],
+): Promise<void> {
+  const plain = `CREATE DATABASE ${identifier(name)} TEMPLATE template0`;
+  const ways = [
+    ...(traits === undefined
+      ? []
+      : [createDatabase(name, traits), `${plain} ENCODING ${literal(traits.encoding)}`]),
+    `${plain} ENCODING 'UTF8'`,
+    plain,
+  ];
+  let first: unknown;
+  for (const way of ways) {
+    try {
+      await queryBeside(context, way, { seconds: CREATE_SECONDS });
+      if (first !== undefined && traits !== undefined)
+        notes.push(`not kept of the database: owner, locale or tablespace (${tell(first)})`);
+      return;
+    } catch (error) {
+      if (!(error instanceof IdkitError) || NO_OTHER_WAY.includes(error.code)) throw error;
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+function tell(error: unknown): string {
+  return error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
+}

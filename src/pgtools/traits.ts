@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import { withoutClosed } from './databases.ts';
+import { identifier, literal } from './quote.ts';
+
+/** No server has a NUL in a text; in a dump's line somebody put it there. */
+const text = z.string().refine((value) => !value.includes('\0'));
+const grant = z.object({
+  grantee: text.nullable(),
+  privilege: z.enum(['CREATE', 'TEMPORARY', 'CONNECT']),
+  grantable: z.boolean(),
+});
+const setting = z.object({ role: text.nullable(), setting: text });
+const schema = z.object({
+  name: text,
+  owner: text,
+  encoding: text,
+  collate: text,
+  ctype: text,
+  provider: text,
+  locale: text.nullable(),
+  icuRules: text.nullable(),
+  connectionLimit: z.number().int(),
+  tablespace: text,
+  comment: text.nullable(),
+  grants: z.array(grant).nullable(),
+  settings: z.array(setting).nullable(),
+});
+
+/**
+ * What a database has of its own beside what is in it: a plain pg_dump carries none of it. `provider` is c (libc),
+ * i (ICU) or b (builtin); `grants` is null where the defaults hold.
+ */
+export type DatabaseTraits = z.infer<typeof schema>;
+
+/** The line of a dump that holds them, a comment for psql. */
+const LINE = '-- idkit database ';
+/**
+ * Settings that a dump may bring for its database: how long things may take, how they are planned, how values are
+ * written. None loads code, acts for another, writes elsewhere or has checks left out.
+ */
+const HARMLESS =
+  /^(?:search_path|timezone|datestyle|intervalstyle|\w+_timeout|work_mem|maintenance_work_mem|temp_buffers|hash_mem_multiplier|effective_\w+|\w+_page_cost|cpu_\w+_cost|enable_\w+|jit|(?:from|join)_collapse_limit|geqo\w*|default_statistics_target|plan_cache_mode|max_parallel_\w+|synchronous_commit|default_transaction_(?:isolation|deferrable|read_only)|client_min_messages|lc_\w+|default_text_search_config|default_toast_compression|bytea_output|extra_float_digits)=/i;
+
+/** The row of each database that `condition` finds, `d` being `pg_database`. Works on every version from 13 on. */
+export function traitsQuery(condition: string): string {
+  return `SELECT json_build_object(
+    'name', d.datname, 'owner', pg_get_userbyid(d.datdba), 'encoding', pg_encoding_to_char(d.encoding),
+    'collate', d.datcollate, 'ctype', d.datctype, 'provider', coalesce(to_jsonb(d)->>'datlocprovider', 'c'),
+    'locale', coalesce(to_jsonb(d)->>'datlocale', to_jsonb(d)->>'daticulocale'),
+    'icuRules', to_jsonb(d)->>'daticurules', 'connectionLimit', d.datconnlimit,
+    'tablespace', (SELECT spcname FROM pg_tablespace t WHERE t.oid = d.dattablespace),
+    'comment', shobj_description(d.oid, 'pg_database'),
+    'grants', (SELECT json_agg(json_build_object(
+        'grantee', CASE WHEN a.grantee = 0 THEN NULL ELSE pg_get_userbyid(a.grantee) END,
+        'privilege', a.privilege_type, 'grantable', a.is_grantable))
+      FROM aclexplode(d.datacl) a),
+    'settings', (SELECT json_agg(json_build_object(
+        'role', CASE WHEN s.setrole = 0 THEN NULL ELSE pg_get_userbyid(s.setrole) END, 'setting', c))
+      FROM pg_db_role_setting s, unnest(s.setconfig) c
+      WHERE s.setdatabase = d.oid))
+    FROM pg_database d WHERE ${condition};`;
+}
+
+/** @throws where a server's answer is of another shape */
+export function parseTraits(row: unknown): DatabaseTraits {
+  const traits = schema.parse(row);
+  return { ...traits, comment: withoutClosed(traits.comment ?? '') || null };
+}
+
+/** Comments that a dump begins with: the statements for a person, and one line for idkit. */
+export function renderTraits(traits: DatabaseTraits): string {
+  const statements = [
+    createDatabase(traits.name, traits),
+    ...grantStatements(traits.name, traits),
+    ...settingStatements(traits.name, traits),
+  ];
+  return [
+    '-- The database itself, which a plain pg_dump leaves out:',
+    ...statements.map((statement) => `--   ${statement.replaceAll(/[\r\n]+/g, ' ')}`),
+    `${LINE}${JSON.stringify(traits)}`,
+    '',
+    '',
+  ].join('\n');
+}
+
+/** What the head of a dump tells of its database; undefined for a dump that idkit did not make. */
+export function findTraits(head: string): DatabaseTraits | undefined {
+  const line = head.split('\n').find((one) => one.startsWith(LINE));
+  if (line === undefined) return undefined;
+  try {
+    const traits = schema.safeParse(JSON.parse(line.slice(LINE.length))).data;
+    if (traits === undefined) return undefined;
+    return { ...traits, settings: traits.settings?.filter((one) => HARMLESS.test(one.setting)) ?? null };
+  } catch {
+    // A comment that somebody changed says nothing.
+    return undefined;
+  }
+}
+
+/** From template0, which nobody can be connected to. */
+export function createDatabase(
+  name: string,
+  traits: Omit<DatabaseTraits, 'owner'> & { owner?: string },
+): string {
+  const parts = [
+    `CREATE DATABASE ${identifier(name)} TEMPLATE template0`,
+    ...(traits.owner === undefined ? [] : [`OWNER ${identifier(traits.owner)}`]),
+    `ENCODING ${literal(traits.encoding)}`,
+    `LC_COLLATE ${literal(traits.collate)} LC_CTYPE ${literal(traits.ctype)}`,
+  ];
+  if (traits.provider === 'i' && traits.locale !== null)
+    parts.push(`LOCALE_PROVIDER icu ICU_LOCALE ${literal(traits.locale)}`);
+  if (traits.provider === 'b' && traits.locale !== null)
+    parts.push(`LOCALE_PROVIDER builtin BUILTIN_LOCALE ${literal(traits.locale)}`);
+  if (traits.icuRules !== null) parts.push(`ICU_RULES ${literal(traits.icuRules)}`);
+  if (traits.tablespace !== 'pg_default') parts.push(`TABLESPACE ${identifier(traits.tablespace)}`);
+  if (traits.connectionLimit >= 0) parts.push(`CONNECTION LIMIT ${traits.connectionLimit}`);
+  return `${parts.join(' ')};`;
+}
+
+/** Who may do what with the database; none where the defaults hold. */
+export function grantStatements(name: string, { grants }: DatabaseTraits): readonly string[] {
+  if (grants === null) return [];
+  const on = `ON DATABASE ${identifier(name)}`;
+  return [
+    `REVOKE ALL ${on} FROM PUBLIC;`,
+    ...grants.map(({ grantee, privilege, grantable }) => {
+      const to = grantee === null ? 'PUBLIC' : identifier(grantee);
+      return `GRANT ${privilege} ${on} TO ${to}${grantable ? ' WITH GRANT OPTION' : ''};`;
+    }),
+  ];
+}
+
+/** `ALTER DATABASE … SET`, and what is set for a role in it; its comment. */
+export function settingStatements(name: string, { settings, comment }: DatabaseTraits): readonly string[] {
+  const statements = (settings ?? []).flatMap(({ role, setting: text }) => {
+    const at = text.indexOf('=');
+    if (at < 0) return [];
+    const of = role === null ? 'ALTER DATABASE' : `ALTER ROLE ${identifier(role)} IN DATABASE`;
+    const [key, value] = [text.slice(0, at), text.slice(at + 1)];
+    return [`${of} ${identifier(name)} SET ${settingName(key)} TO ${settingValue(key, value)};`];
+  });
+  return comment === null
+    ? statements
+    : [...statements, `COMMENT ON DATABASE ${identifier(name)} IS ${literal(comment)};`];
+}
+
+/** Settings that are lists of names: stored as one text, each name quoted where it must be. */
+const LISTS = [
+  'local_preload_libraries',
+  'search_path',
+  'session_preload_libraries',
+  'shared_preload_libraries',
+  'temp_tablespaces',
+  'unix_socket_directories',
+];
+
+function settingName(key: string): string {
+  return key.split('.').map(identifier).join('.');
+}
+
+function settingValue(key: string, value: string): string {
+  if (!LISTS.includes(key.toLowerCase())) return literal(value);
+  const names = value.match(/"(?:[^"]|"")*"|[^,\s]+/g) ?? [];
+  if (names.length === 0) return "''";
+  return names
+    .map((name) => literal(name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name))
+    .join(', ');
+}

@@ -1,0 +1,107 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { platformPaths, type Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { PART_ROLES, type PartRole } from '../components.ts';
+
+/** What compose.yaml says, as far as idkit reads it. */
+export interface Definition {
+  /** The compose file. */
+  file: string;
+  /** The platform directory, from which relative paths in it count. */
+  dir: string;
+  services: readonly DefinedService[];
+}
+
+/** One service of the compose file. */
+export interface DefinedService {
+  name: string;
+  role: PartRole;
+  /** As it stands in the file, variables and all. */
+  image: string;
+  /** Everything that the file says of it, variables and all. */
+  definition: Readonly<Record<string, unknown>>;
+}
+
+/** Where the definition lies: `staged`, where that directory has one, else the platform directory. */
+export function definitionFile(settings: Settings, staged: string | undefined): string {
+  const { compose } = platformPaths(settings.dir);
+  const other = staged === undefined ? undefined : join(staged, 'compose.yaml');
+  return other !== undefined && existsSync(other) ? other : compose;
+}
+
+/**
+ * Reads the services of compose.yaml, in starting order.
+ *
+ * @throws IDKIT_SETTING where it is absent, is no compose file, or has not the services that idkit.yaml names
+ */
+export function readDefinition(settings: Settings, staged?: string): Definition {
+  const file = definitionFile(settings, staged);
+  if (!existsSync(file)) {
+    throw new IdkitError('IDKIT_SETTING', `${file} is missing, and runtime: compose needs it`, {
+      hints: ['idkit init --runtime compose writes one'],
+    });
+  }
+  const services = readServices(file);
+  const all = services.map((service) => ({ ...service, role: roleOf(settings, service.name) }));
+  for (const role of ['database', 'service'] as const) {
+    if (all.some((service) => service.role === role)) continue;
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      `${file} has no service "${nameOf(settings, role)}", which is the ${role} that idkit.yaml names`,
+      { hints: [`its services are ${all.map(({ name }) => name).join(', ')}`] },
+    );
+  }
+  const order = (role: PartRole) => PART_ROLES.indexOf(role);
+  return {
+    file,
+    dir: settings.dir,
+    services: all.toSorted((one, other) => order(one.role) - order(other.role)),
+  };
+}
+
+/** The database is the host of its address, the service is named as its kind, the proxy by `compose.proxy`. */
+export function roleOf(settings: Settings, name: string): PartRole {
+  if (name === nameOf(settings, 'database')) return 'database';
+  if (name === settings.service) return 'service';
+  return name === settings.compose.proxy ? 'proxy' : 'application';
+}
+
+/**
+ * The name that a part has in compose.yaml.
+ *
+ * @throws IDKIT_SETTING where the database's address names no host
+ */
+export function nameOf(settings: Settings, role: 'database' | 'service'): string {
+  if (role === 'service') return settings.service;
+  const { database } = settings;
+  const host = database.kind === 'postgres' ? (URL.parse(database.url)?.hostname ?? '') : '';
+  if (host !== '') return host;
+  throw new IdkitError(
+    'IDKIT_SETTING',
+    'runtime: compose needs database: postgres://user@SERVICE/name, with the database’s service in compose.yaml',
+    { hints: ['idkit init --runtime compose writes postgres://idkit@database/idkit'] },
+  );
+}
+
+function readServices(file: string): readonly Omit<DefinedService, 'role'>[] {
+  let value: unknown;
+  try {
+    value = parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${why}`, { cause });
+  }
+  const services = isRecord(value) ? value['services'] : undefined;
+  if (!isRecord(services)) throw new IdkitError('IDKIT_SETTING', `${file} has no services`);
+  return Object.entries(services).map(([name, service]) => ({
+    name,
+    image: isRecord(service) && typeof service['image'] === 'string' ? service['image'] : '',
+    definition: isRecord(service) ? service : {},
+  }));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,203 @@
+import { X509Certificate } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { flushCompileCache } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { AdminContext, PendingImport } from '../admin/index.ts';
+import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
+import { systemErrorCode } from '../core/index.ts';
+import type { AppOptions, Health, ServiceLog } from '../http/index.ts';
+import { drain, drainMilliseconds, type LeftTo, LINGER_MS } from './listener/drain.ts';
+import {
+  findManagementPlace,
+  type HeldPort,
+  holdPort,
+  listen,
+  type Purpose,
+  takeUnlessTaken,
+} from './listener/listen.ts';
+import { recordService } from './lock.ts';
+import { type Closers, makeMaster, openServices } from './services.ts';
+import type { RunningService, ServeOptions } from './start.ts';
+import { startSweeper } from './sweeper.ts';
+import type { WorkerLink } from './workers/worker.ts';
+
+/** Seconds that running requests get at the end (issue: serve). */
+const GRACE_SECONDS = 10;
+
+/**
+ * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
+ * lock; the store; the first realm and administrator; realm files are read; the listener; realm files are imported. See `startService` in start.ts.
+ */
+export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningService> {
+  const closers: Closers = [];
+  try {
+    return await start(settings, options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function start(settings: Settings, options: ServeOptions, closers: Closers): Promise<RunningService> {
+  const began = performance.now();
+  const log = options.log ?? silent;
+  const masterKey = checkMasterKey(settings.masterKey);
+  const { worker } = options;
+  const { host } = settings.listen;
+  const tls = await readTls(settings);
+  const hold = async (own: string, number: number, purpose: Purpose): Promise<HeldPort> => {
+    // Held by the process that started the workers.
+    if (worker !== undefined)
+      return { host: own, port: number, bound: undefined, shared: worker.ports[purpose]!, purpose };
+    const held = await holdPort(own, number, purpose);
+    closers.push(() => held.bound?.[Symbol.dispose]());
+    return held;
+  };
+  const notes: string[] = [];
+  const publicHeld = await hold(host, worker?.ports.public.port ?? settings.listen.port, 'public');
+  const management = worker === undefined ? findManagementPlace(settings) : worker.ports.management;
+  const managementHeld =
+    management &&
+    (await takeUnlessTaken(management, notes, () => hold(management.host, management.port, 'management')));
+
+  const lock = worker === undefined ? await recordService(settings) : undefined;
+  closers.push(() => lock?.release());
+  const { services, figures } = await openServices(settings, masterKey, log, closers, options);
+  const { firstStart } = await makeMaster(settings, services.admin);
+  const directory = options.importDirectory ?? platformPaths(settings.dir).import;
+  const files = await readImport(directory, services.admin, log, settings, options);
+  // Without a file there is nothing to wait for, and no request is turned away.
+  if (!files.empty) figures.health.markPreparing();
+
+  const app: AppOptions = {
+    ...figures,
+    log,
+    trustedProxies: settings.trustedProxies,
+    tls,
+    metricsPublic: settings.metrics.public,
+  };
+  const apps: FastifyInstance[] = [];
+  closers.push(() =>
+    drain(apps, {
+      leave: () => leave(settings, figures.health, worker),
+      left: worker?.left,
+      linger: () => (worker?.isReplaced() ? Math.max(LINGER_MS, drainMilliseconds(settings)) : LINGER_MS),
+      grace: (options.graceSeconds ?? GRACE_SECONDS) * 1000,
+    }),
+  );
+  const https = tls !== undefined;
+  const { buildApp, buildManagementApp } = await import('../http/index.ts');
+  const publicApp = buildApp(services, app);
+  apps.push(publicApp);
+  const address = await listen(publicApp, { ...publicHeld, tls: https }, (own) => {
+    const base = settings.baseUrl ?? own;
+    services.protocol.baseUrl = base;
+    services.admin.baseUrl = base;
+  });
+  let managementUrl: string | undefined;
+  if (management !== undefined && managementHeld !== undefined) {
+    const managementApp = buildManagementApp({ ...figures, log, tls, host: management.host });
+    apps.push(managementApp);
+    // A port can be held twice, and listened on once.
+    managementUrl = await takeUnlessTaken(management, notes, () =>
+      listen(managementApp, { ...managementHeld, tls: https }),
+    );
+  }
+  const listening = {
+    baseUrl: address,
+    ...(managementUrl === undefined ? {} : { managementUrl }),
+    ...(tls === undefined ? {} : { certificate: leafOf(tls.cert) }),
+  };
+  await lock?.note(listening);
+  const imported = await files.run();
+  const sweeper = startSweeper(services.protocol.store, log);
+  closers.push(() => sweeper.stop());
+  figures.health.markStarted();
+  closers.push(() => (worker?.isReplaced() ? figures.health.markLeaving() : figures.health.markStopping()));
+  setImmediate(() => flushCompileCache());
+
+  const startedInMilliseconds = Math.round(performance.now() - began);
+  log.info({ address, managementUrl, milliseconds: startedInMilliseconds }, 'ready');
+  let closing: Promise<void> | undefined;
+  const service: RunningService = {
+    address,
+    managementUrl,
+    notes,
+    baseUrl: services.protocol.baseUrl,
+    imported: imported.realms,
+    unenforced: imported.unenforced,
+    firstStart,
+    startedInMilliseconds,
+    close: () => {
+      closing ??= closeAll(closers).then(() => log.info({}, 'stopped'));
+      return closing;
+    },
+  };
+  worker?.ready(service, listening);
+  return service;
+}
+
+const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** The service's own certificate, the first of its chain, by which the command line knows it. */
+function leafOf(chain: Buffer): string {
+  return new X509Certificate(chain).toString();
+}
+
+/** The certificate and key, read before anything is touched. */
+async function readTls({ listen }: Settings): Promise<AppOptions['tls']> {
+  if (listen.tlsCert === null && listen.tlsKey === null) return undefined;
+  const http = await import('../http/index.ts');
+  return http.readTls(listen);
+}
+
+async function readImport(
+  directory: string | false,
+  admin: AdminContext,
+  log: ServiceLog,
+  { realmFiles }: Settings,
+  { newSecrets = false, progress }: ServeOptions,
+): Promise<PendingImport> {
+  if (directory === false || !(await holdsFiles(directory)))
+    return { empty: true, run: async () => ({ realms: [], unenforced: [] }) };
+  const { openRealmDirectory } = await import('./realm-directory.ts');
+  const { openImport } = await import('../admin/index.ts');
+  return openImport(openRealmDirectory(directory, log, { remove: realmFiles.remove }), admin, {
+    newSecrets,
+    environment: (name) => process.env[name],
+    log,
+    progress,
+  });
+}
+
+/** Most starts import nothing and do not load the import. A directory that cannot be read counts as holding files. */
+async function holdsFiles(directory: string): Promise<boolean> {
+  const names = await readdir(directory).catch((error) =>
+    systemErrorCode(error) === 'ENOENT' ? [] : ['unreadable'],
+  );
+  return names.some((name) => name !== 'done' && !name.startsWith('.'));
+}
+
+/** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */
+async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<LeftTo> {
+  const milliseconds = drainMilliseconds(settings);
+  if (!health.isLeaving()) return 'nobody-asks';
+  if (worker !== undefined) return worker.leave(milliseconds);
+  if (milliseconds === 0) return 'nobody-asks';
+  await sleep(milliseconds);
+  return 'nobody';
+}
+
+/** Last opened, first closed; each is given its turn even where one fails. @throws the first fault */
+async function closeAll(closers: Closers): Promise<void> {
+  let fault: unknown;
+  for (const close of closers.splice(0).reverse()) {
+    try {
+      await close();
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  if (fault !== undefined) throw fault;
+}

@@ -1,0 +1,109 @@
+import type { Unenforceable } from '../admin/index.ts';
+import type { Settings } from '../config/index.ts';
+import { IdkitError } from '../core/index.ts';
+import type { ServiceLog } from '../http/index.ts';
+import type { LogDestination, LogOptions, OpenedLog } from './log.ts';
+import type { WorkerLink } from './workers/worker.ts';
+
+/** How to run the service. */
+export interface ServeOptions {
+  /** Receives one call per event. Default: nothing is logged. */
+  log?: ServiceLog;
+  /** The directory of realm files to import; false imports nothing. Default: `import` in the platform directory. */
+  importDirectory?: string | false;
+  /** Seconds that running requests get after `close()`. Default: 10. */
+  graceSeconds?: number;
+  /** This process already holds the service lock of the database alone (`keepServicesOut`). */
+  withoutLock?: boolean;
+  /** Replaces secrets that a realm file does not hold instead of rejecting the file. Default: false. */
+  newSecrets?: boolean;
+  /** Receives a line for a person a few times a minute while realm files are imported. */
+  progress?: (message: string) => void;
+  /** Set if this process is one of several that share a port and form one service. */
+  worker?: WorkerLink;
+}
+
+/** A service that is ready. */
+export interface RunningService {
+  /** The address that it listens on, as seen from this machine: `http://127.0.0.1:8080`. */
+  address: string;
+  /** The address of metrics and detailed health; undefined if the service has no management listener. */
+  managementUrl: string | undefined;
+  /** What the operator should know about this start. */
+  notes: readonly string[];
+  /** The base URL of issuers and links. */
+  baseUrl: string;
+  /** Realms that this start imported. */
+  imported: readonly string[];
+  /** What the imported realms demand and the service does not enforce. */
+  unenforced: readonly Unenforceable[];
+  /** Whether this start created the realm `master` and its administrator. */
+  firstStart: boolean;
+  /** Milliseconds from the call to readiness. */
+  startedInMilliseconds: number;
+  /**
+   * Stops accepting, finishes running requests (at most `graceSeconds`), checkpoints the database and releases the
+   * lock. Idempotent: every call returns the same promise.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Runs the token service of a platform directory inside this process and resolves once it is ready. If it throws, it
+ * leaves nothing behind.
+ *
+ * @throws IDKIT_LOCKED with the holder, IDKIT_PORT_TAKEN, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG,
+ *   IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_SETTING, IDKIT_IMPORT
+ */
+export async function startService(settings: Settings, options: ServeOptions = {}): Promise<RunningService> {
+  if (settings.service === 'keycloak')
+    throw new IdkitError(
+      'IDKIT_SETTING',
+      'idkit.yaml says service: keycloak, and serve runs idkit’s own service',
+      { hints: ['start Keycloak as you usually do, or serve another platform directory'] },
+    );
+  checkServedHere(settings);
+  const { startServer } = await import('./server.ts');
+  return startServer(settings, options);
+}
+
+/**
+ * The service of a container platform runs in its container, where an environment variable names its database.
+ *
+ * @throws IDKIT_SETTING
+ */
+function checkServedHere({ runtime, sources }: Settings): void {
+  if (runtime === 'embedded' || sources['database'] === 'environment' || sources['database'] === 'flag')
+    return;
+  throw new IdkitError(
+    'IDKIT_SETTING',
+    'idkit.yaml says runtime: compose, and its service runs in a container',
+    { hints: ['idkit up starts it', 'serve --database URL runs another one on a database of your choice'] },
+  );
+}
+
+/**
+ * Runs the token service in `count` processes that listen on the same port, and replaces those that end. Each process
+ * runs this program again and recognizes itself with `findWorkerLink`.
+ *
+ * @throws as `startService`
+ */
+export async function startWorkers(
+  settings: Settings,
+  count: number,
+  log: ServiceLog | undefined,
+): Promise<RunningService> {
+  const workers = await import('./workers/start-workers.ts');
+  return workers.startWorkers(settings, count, log);
+}
+
+/** This process as a worker that `startWorkers` started; undefined in any other process. */
+export async function findWorkerLink(): Promise<WorkerLink | undefined> {
+  return (await import('./workers/worker.ts')).openWorkerLink();
+}
+
+/** Opens the service's log: one JSON line per event, without secrets. See log.ts. */
+export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
+  const log = await import('./log.ts');
+  return log.openLog(to, options);
+}

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { IdkitError } from '../../core/index.ts';
+import type { MetricFigures, Siblings } from '../../http/index.ts';
+import type { LeftTo } from '../listener/drain.ts';
+import type { RunningService } from '../start.ts';
+import {
+  type FromWorker,
+  LAST_FIGURES,
+  type Listening,
+  readMessage,
+  type ToWorker,
+  WORKER_VARIABLE,
+  type WorkerPorts,
+} from './messages.ts';
+
+/** Milliseconds that the figures of all workers may take; a scrape that waits longer fails. */
+const SCRAPE_MS = 10_000;
+
+/** This process as one of the workers of a service. */
+export interface WorkerLink {
+  ports: WorkerPorts;
+  siblings: Siblings;
+  /** Resolves once the worker is to end: it gets word of it, or the process that started it is gone. */
+  stopped: Promise<void>;
+  /** Whether the service continues without this worker. */
+  isReplaced(): boolean;
+  /** This process got a signal to end. */
+  signalled(): void;
+  /** Resolves once it is to accept no more; `drain` milliseconds after the process that started it is gone. */
+  leave(drain: number): Promise<LeftTo>;
+  /** It accepts no more. */
+  left(): void;
+  ready(service: RunningService, listening: Listening): void;
+  /** Resolves once it is sent. */
+  failed(error: IdkitError): Promise<void>;
+}
+
+/** Undefined in a process that is no worker of `serve --workers`. */
+export function openWorkerLink(): WorkerLink | undefined {
+  const ports = process.env[WORKER_VARIABLE];
+  if (ports === undefined || process.send === undefined) return undefined;
+  // Not for what this process starts.
+  delete process.env[WORKER_VARIABLE];
+  const tell = (message: FromWorker): void => {
+    if (process.connected) process.send!(message);
+  };
+  let read: (() => Promise<readonly MetricFigures[]>) | undefined;
+  let asked = 0;
+  const waiting = new Map<number, (text: string) => void>();
+  const stopped = Promise.withResolvers<void>();
+  const leaving = Promise.withResolvers<LeftTo>();
+  const orphaned = Promise.withResolvers<void>();
+  let serviceEnds = false;
+
+  const collect = async (id: number): Promise<void> => {
+    try {
+      tell({ idkit: 'figures', id, figures: (await read?.()) ?? [] });
+    } catch {
+      // A database that is away gives none; what was told before counts.
+      tell({ idkit: 'figures', id });
+    }
+  };
+  process.on('message', (sent) => {
+    const message = readMessage<ToWorker>(sent);
+    if (message?.idkit === 'stop') {
+      serviceEnds = true;
+      stopped.resolve();
+    } else if (message?.idkit === 'leave') {
+      leaving.resolve(message.to);
+      stopped.resolve();
+    } else if (message?.idkit === 'collect') void collect(message.id);
+    else if (message?.idkit === 'scraped') waiting.get(message.id)?.(message.text);
+  });
+  process.on('disconnect', () => {
+    serviceEnds = true;
+    orphaned.resolve();
+    stopped.resolve();
+  });
+
+  return {
+    ports: JSON.parse(ports) as WorkerPorts,
+    stopped: stopped.promise,
+    isReplaced: () => !serviceEnds,
+    signalled: () => tell({ idkit: 'signalled' }),
+    // Its siblings are orphans too, and all leave at once.
+    leave: (drain) =>
+      Promise.race([leaving.promise, orphaned.promise.then(() => sleep(drain, 'others' as const))]),
+    left: () => {
+      tell({ idkit: 'left' });
+      void collect(LAST_FIGURES);
+    },
+    siblings: {
+      offer: (own) => {
+        read = own;
+      },
+      scrape: () => {
+        const id = asked++;
+        return new Promise<string>((resolve, reject) => {
+          const timer = setTimeout(() => {
+            waiting.delete(id);
+            reject(new IdkitError('IDKIT_FAILED', 'the figures of the other workers did not come in time'));
+          }, SCRAPE_MS);
+          waiting.set(id, (text) => {
+            clearTimeout(timer);
+            waiting.delete(id);
+            resolve(text);
+          });
+          tell({ idkit: 'scrape', id });
+        });
+      },
+    },
+    ready: ({ close: _, ...service }, listening) =>
+      tell({ idkit: 'ready', service: { ...service, listening } }),
+    failed: ({ code, message, hints }) =>
+      new Promise((resolve) => {
+        const sent: FromWorker = { idkit: 'failed', error: { code, message, hints } };
+        if (process.connected) process.send!(sent, undefined, undefined, () => resolve());
+        else resolve();
+      }),
+  };
+}

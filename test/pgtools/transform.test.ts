@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Secret } from '../../src/core/index.ts';
+import { choose, parseProgramVersion } from '../../src/pgtools/programs/local-programs.ts';
+import { scramVerifier } from '../../src/pgtools/scram.ts';
+import { swapNames } from '../../src/pgtools/swap.ts';
+import { fitDump, guardLines, knowsRestrict } from '../../src/pgtools/transform.ts';
+
+const random = { bytes: (length: number) => Buffer.alloc(length, 7) };
+const OLD_PSQL = { psql: 150_013, serverMajor: 15 };
+const NEW_PSQL = { psql: 170_006, serverMajor: 17 };
+
+const HEAD = [
+  '--',
+  '-- PostgreSQL database dump',
+  '--',
+  '',
+  '\\restrict abcDEF',
+  '',
+  'SET statement_timeout = 0;',
+];
+const DATA = [
+  'CREATE TABLE public.t (a text);',
+  'COPY public.t (a) FROM stdin;',
+  String.raw`\restrict is the word after a line break`,
+  'SET transaction_timeout = 0;',
+  '-- PostgreSQL database dump complete',
+  String.raw`\unrestrict abcDEF`,
+  '\\.',
+  '',
+];
+const END = ['-- PostgreSQL database dump complete', '--', '', '\\unrestrict abcDEF', '', ''];
+
+async function fit(sql: string, target = OLD_PSQL, size = 7): Promise<string> {
+  const bytes = Buffer.from(sql);
+  async function* pieces() {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of fitDump(pieces(), target)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+test('a dump reaches psql without its own \\restrict and \\unrestrict, and its rows as they are', async () => {
+  const sql = [...HEAD, ...DATA, ...END].join('\n');
+  const wanted = [
+    ...HEAD.filter((line) => !line.startsWith('\\')),
+    ...DATA,
+    ...END.filter((line) => !line.startsWith('\\')),
+  ];
+  assert.equal(await fit(sql), wanted.join('\n'));
+});
+
+test('a setting that came with Postgres 17 is left out for an older server, in the head alone', async () => {
+  const sql = [...HEAD, 'SET transaction_timeout = 0;', ...DATA, ...END].join('\n');
+  const count = (text: string) =>
+    text.split('\n').filter((line) => line === 'SET transaction_timeout = 0;').length;
+  assert.equal(count(await fit(sql)), 1);
+  assert.equal(count(await fit(sql, NEW_PSQL)), 2);
+});
+
+test('however a dump comes in pieces, whatever its bytes, nothing else of it changes', async () => {
+  const rows = fc.array(
+    fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\n\\]/g, 'é')),
+    { maxLength: 400 },
+  );
+  await fc.assert(
+    fc.asyncProperty(rows, fc.integer({ min: 1, max: 9000 }), async (lines, size) => {
+      const data = ['COPY public.t (a) FROM stdin;', ...lines, '\\.', ''];
+      const sql = [...HEAD, ...data, ...END].join('\n');
+      const plain = (all: readonly string[]) => all.filter((line) => !/^\\(un)?restrict /.test(line));
+      const wanted = [...plain(HEAD), ...data, ...plain(END)].join('\n');
+      assert.equal(await fit(sql, OLD_PSQL, size), Buffer.from(wanted).toString());
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('psql is told to take no command of its own where its version can be (CVE-2025-8714)', () => {
+  for (const version of [130_022, 140_019, 150_014, 160_010, 170_006, 180_000, 190_001])
+    assert.ok(knowsRestrict(version));
+  for (const version of [120_022, 130_021, 140_018, 150_013, 160_009, 170_005])
+    assert.ok(!knowsRestrict(version));
+  assert.deepEqual(guardLines(OLD_PSQL, random), { before: '', after: '' });
+  const { before, after } = guardLines(NEW_PSQL, random);
+  assert.match(before, /^\\restrict [0-9a-f]{48}\n$/);
+  assert.equal(after, before.replace('restrict', 'unrestrict'));
+});
+
+test('the version of a program is read as the server counts it', () => {
+  assert.equal(parseProgramVersion('psql (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n'), 150_018);
+  assert.equal(parseProgramVersion('pg_dump (PostgreSQL) 18beta1\n'), 180_000);
+  assert.equal(parseProgramVersion('something else'), undefined);
+});
+
+test('of the programs that are there the one of the server’s own version is taken, never an older pg_dump', () => {
+  const there = [150_018, 170_006, 170_004, 180_001].map((version) => ({ file: `${version}`, version }));
+  assert.equal(choose('pg_dump', there, 15).version, 150_018);
+  assert.equal(choose('pg_dump', there, 16).version, 170_006);
+  assert.equal(choose('pg_dump', there, 17).version, 170_006);
+  assert.equal(choose('pg_dump', there, undefined).version, 180_001);
+  assert.equal(choose('psql', there, 19).version, 180_001);
+  const refused = (server: number | undefined, programs: typeof there, told: RegExp) =>
+    assert.throws(
+      () => choose('pg_dump', programs, server),
+      (error: unknown) =>
+        (error as { exitCode: number }).exitCode === 14 &&
+        told.test(String((error as { hints: string[] }).hints)),
+    );
+  refused(19, there, /postgresql-client-19/);
+  refused(15, [], /postgresql-client-15/);
+  refused(undefined, [], /postgresql-client/);
+});
+
+test('names of a restore’s databases fit into 63 bytes and differ where the databases do', () => {
+  const id = '20261121_120000-abcdef';
+  assert.deepEqual(swapNames('idkit', id), {
+    live: 'idkit',
+    side: `idkit_restore_${id}`,
+    old: `idkit_pre_${id}`,
+  });
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
+      // It stands for a character that was cut.
+      const name = text.replaceAll('�', 'x');
+      const { side, old } = swapNames(name, id);
+      for (const made of [side, old]) assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
+      assert.notEqual(side, old);
+      assert.notEqual(side, swapNames(`${name}x`, id).side);
+    }),
+  );
+  assert.throws(() => swapNames('idkit', 'a"b'), { code: 'IDKIT_USAGE' });
+});
+
+test('what is told to the server of a password is what it would store itself (RFC 5802 §3)', () => {
+  const [, iterations, salt, storedKey, serverKey] =
+    /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(scramVerifier(new Secret('pencil'), random)) ?? [];
+  const salted = pbkdf2Sync('pencil', Buffer.from(salt!, 'base64'), Number(iterations), 32, 'sha256');
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest();
+  assert.equal(storedKey, createHash('sha256').update(hmac('Client Key')).digest('base64'));
+  assert.equal(serverKey, hmac('Server Key').toString('base64'));
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadSettings } from '../../../src/config/index.ts';
+import { composeFault } from '../../../src/platform/compose/compose-fault.ts';
+import type { Container } from '../../../src/platform/compose/containers.ts';
+
+// Texts that docker-compose 1.29, docker compose 2.26 and 2.40 and Docker 20.10 wrote.
+
+const settings = await loadSettings({ dir: '/nonexistent', env: {}, cwd: '/' });
+const project = { settings, definition: { file: '/p/compose.yaml', dir: '/p', services: [] } };
+
+function judge(
+  lines: readonly string[],
+  { image = 'busybox:1', ...container }: Partial<Container> = {},
+): { code: string; message: string; hints: readonly string[] } {
+  const service = { name: 'a', role: 'service', image, definition: {} } as const;
+  const said = { code: 1, stdout: '', stderr: lines.join('\n') };
+  const there = container.state === undefined ? undefined : { error: '', ...container };
+  const { code, message, hints } = composeFault(project, service, said, there as Container | undefined);
+  return { code, message, hints };
+}
+
+const PROGRESS = [
+  ' Network fx_default  Creating',
+  ' Network fx_default  Created',
+  ' Container fx-a-1  Creating',
+  ' Container fx-a-1  Created',
+  ' Container fx-a-1  Starting',
+];
+
+test('an image that cannot be had is told in the engine’s own words, of each compose program', () => {
+  const refused = 'Get "http://localhost/v2/": dial tcp 127.0.0.1:80: connect: connection refused';
+  const said = [
+    ['Creating network "fx_default" with the default driver', 'Pulling a (localhost/none:1)...', refused],
+    [' a Pulling ', ` a Error ${refused}`, `Error response from daemon: ${refused}`],
+    ["unable to get image 'X': Error response from daemon: no such image: X: invalid reference format"],
+    ['Error: failed to resolve reference "docker.io/library/none:1": docker.io/library/none:1: not found'],
+    ['Error response from daemon: pull access denied for none, repository does not exist'],
+  ];
+  for (const lines of said) {
+    const { code, message, hints } = judge(lines);
+    assert.equal(code, 'IDKIT_VERSION', message);
+    assert.equal(message, `a did not start, its image cannot be had: ${lines.at(-1)}`);
+    assert.equal(hints.length, 1);
+  }
+  const own = judge([refused], { image: 'localhost/idkit:0.1.0' });
+  assert.match(own.hints.at(-1)!, /README.*how it is built/);
+  const variable = judge([refused], { image: `\${IMAGE:-busybox:1}` });
+  assert.match(variable.hints[0]!, /^compose\.yaml names \$\{IMAGE:-busybox:1\}, which is busybox:1; build/);
+});
+
+test('a program, file, network or build that is not found is no image that cannot be had', () => {
+  const start = 'failed to create shim task: exec: "nosuch": executable file not found in $PATH: unknown';
+  const made = judge([...PROGRESS, `Error response from daemon: ${start}`], {
+    state: 'created',
+    error: start,
+  });
+  assert.deepEqual([made.code, made.message], ['IDKIT_FAILED', `a did not start: ${start}`]);
+  for (const line of [
+    'env file /p/nosuch.env not found: stat /p/nosuch.env: no such file or directory',
+    'Error response from daemon: network nosuchnet not found',
+    'unable to prepare context: path "/p/nosuch" not found',
+  ]) {
+    const { code, message } = judge([
+      'time="2026-11-21T18:36:13Z" level=warning msg="unknown: buildkit isn\'t enabled"',
+      line,
+    ]);
+    assert.deepEqual([code, message], ['IDKIT_FAILED', `a did not start: ${line}`]);
+  }
+});
+
+test('a disk that is full is told as that, while an image is fetched and while a container is made (19)', () => {
+  const pull = 'failed to register layer: write /usr/bin/caddy: no space left on device';
+  const make = 'Error response from daemon: mkdir /var/lib/docker/overlay2/0a: no space left on device';
+  for (const lines of [
+    ['Pulling a (busybox:1)...', pull],
+    [...PROGRESS, make],
+  ]) {
+    const { code, message } = judge(lines);
+    assert.deepEqual([code, message], ['IDKIT_NO_SPACE', `a did not start, a disk is full: ${lines.at(-1)}`]);
+  }
+});
+
+test('what a compose program writes beside the fault does not stand for it', () => {
+  const user = 'unable to find user nosuch: no matching entries in passwd file';
+  const first = [
+    'Creating fx_a_1 ... ',
+    'Creating fx_a_1 ... error',
+    '',
+    `ERROR: for a  Cannot start service a: ${user}`,
+    'Encountered errors while bringing up the project.',
+  ];
+  assert.equal(judge(first, { state: 'created', error: user }).message, `a did not start: ${user}`);
+  assert.equal(judge(first).message, `a did not start: ${first[3]}`);
+  const warning =
+    'time="2026-11-21T18:36:07Z" level=warning msg="p: the attribute `version` is obsolete, an error"';
+  assert.equal(
+    judge([warning, 'service "a" depends on undefined service "b"', ...PROGRESS]).message,
+    'a did not start: service "a" depends on undefined service "b"',
+  );
+  assert.equal(
+    judge([
+      "The Compose file './compose.yaml' is invalid because:",
+      "Unsupported config option for services.a: 'prots'",
+    ]).message,
+    "a did not start: The Compose file './compose.yaml' is invalid because: Unsupported config option for services.a: 'prots'",
+  );
+});
+
+test('what podman-compose asks for before and after the fault does not stand for it', () => {
+  const line = 'Error: statfs /p/nosuch: no such file or directory';
+  const missing = 'Error: no container with name or ID "fx_a_1" found: no such container';
+  assert.equal(
+    judge(['Error: inspecting object: no such volume fx_database', line, missing]).message,
+    `a did not start: ${line}`,
+  );
+});
+
+test('a port that is taken is told whoever says so', () => {
+  const line = 'Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use';
+  for (const fault of [
+    judge([...PROGRESS, `Error response from daemon: ${line}`], { state: 'created', error: line }),
+    judge(['Host is already in use by another container', `ERROR: for a  ${line}`]),
+    judge(PROGRESS, { state: 'created', error: line }),
+  ])
+    assert.deepEqual([fault.code, fault.message.includes(line)], ['IDKIT_PORT_TAKEN', true]);
+});
+
+test('a container that runs by its old definition is told apart from one that did not start', () => {
+  const line = 'service "a" refers to undefined volume x: invalid compose project';
+  assert.equal(judge([line], { state: 'running' }).message, `a runs unchanged: ${line}`);
+});

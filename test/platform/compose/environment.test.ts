@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadSettings } from '../../../src/config/index.ts';
+import { composeEnvironment, readFileVariables } from '../../../src/platform/compose/environment.ts';
+import { makeDirectory } from '../../procedures/platform.ts';
+
+test('.env gives compose.yaml its variables, and decides neither which engine gets them nor what that loads', async (t) => {
+  const dir = await makeDirectory(t, 'compose-environment');
+  const steering = ['DOCKER_HOST', 'COMPOSE_FILE', 'LD_PRELOAD', 'CONTAINER_HOST', 'PYTHONPATH', 'PATH'];
+  const lines = steering.map((name) => `${name}=/planted`);
+  await writeFile(join(dir, '.env'), `SITE=localhost\n${lines.join('\n')}\n`, { mode: 0o600 });
+  const settings = await loadSettings({ dir, env: {} });
+  for (const variables of [composeEnvironment(settings), readFileVariables(settings)]) {
+    assert.equal(variables['SITE'], 'localhost');
+    for (const name of steering) assert.equal(variables[name], undefined, name);
+  }
+});

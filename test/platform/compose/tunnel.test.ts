@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Engine } from '../../../src/platform/compose/engine.ts';
+import { whileTunnelled } from '../../../src/platform/compose/tunnel.ts';
+
+/** No connection is made, so it is never called. */
+const engine: Engine = {
+  kind: 'docker',
+  program: 'docker',
+  call: () => assert.fail('nothing is asked of the engine'),
+  findCompose: () => assert.fail('nothing is asked of the engine'),
+};
+
+test('the way to a container’s database, which asks no password there, is open to this user alone and goes with the work', async () => {
+  const fault = new Error('of the work');
+  let place = '';
+  const ended = whileTunnelled(
+    async () => ({ engine, id: 'none' }),
+    async (directory) => {
+      place = directory;
+      assert.equal(statSync(directory).mode & 0o777, 0o700);
+      assert.ok(statSync(join(directory, '.s.PGSQL.5432')).isSocket());
+      throw fault;
+    },
+  );
+  await assert.rejects(ended, fault);
+  assert.notEqual(place, '');
+  assert.ok(!existsSync(place));
+});

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createDumpInspector } from '../../src/backupset/index.ts';
+import { Secret } from '../../src/core/index.ts';
+import { openPlatform, type Platform } from '../../src/platform/open.ts';
+import {
+  form,
+  login,
+  makePlatform,
+  refresh,
+  SECRETS,
+  startTestService,
+  type TestPlatform,
+  tokenUrl,
+} from '../http/service.ts';
+import { waitUntil } from '../wait-until.ts';
+
+const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
+const signal = new AbortController().signal;
+
+/** @param atChunk the dump does not go on before it is done */
+async function dump(
+  runtime: Platform,
+  atChunk = async () => {},
+): Promise<{ chunks: Uint8Array[]; summary: Awaited<ReturnType<Platform['dumpDatabase']>> }> {
+  const chunks: Uint8Array[] = [];
+  const summary = await runtime.dumpDatabase(
+    async (chunk) => {
+      chunks.push(Buffer.from(chunk));
+      await atChunk();
+    },
+    { signal },
+  );
+  return { chunks, summary };
+}
+
+async function* feed(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** A platform that has served once and stands still. */
+async function servedPlatform(): Promise<{
+  platform: TestPlatform;
+  runtime: Platform;
+  refreshToken: string;
+}> {
+  const platform = makePlatform();
+  const service = await startTestService({ platform, flags: { baseUrl: 'http://idkit.test' } });
+  const { refresh_token: refreshToken } = await login(service);
+  await service.stop();
+  const runtime = await openPlatform(await platform.settings({ baseUrl: 'http://idkit.test' }));
+  return { platform, runtime, refreshToken: refreshToken! };
+}
+
+test('describes itself', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  assert.deepEqual(runtime.describe(), {
+    runtime: 'embedded',
+    service: 'idkit',
+    serviceVersion: version,
+    database: 'sqlite',
+    databaseLocation: join(platform.dir, 'data', 'idkit.db'),
+  });
+  platform.remove();
+});
+
+test('"writes the SQL dump of one consistent snapshot while the service goes on"', async () => {
+  const platform = makePlatform();
+  const runtime = await openPlatform(await platform.settings());
+  const service = await startTestService({ platform });
+  try {
+    let busy = true;
+    let rotations = 0;
+    const writers = Array.from({ length: 4 }, async () => {
+      let token = (await login(service))['refresh_token']!;
+      while (busy) {
+        const answer = await refresh(service, token);
+        assert.equal(answer.status, 200);
+        token = answer.body['refresh_token']!;
+        rotations++;
+      }
+    });
+    const working = Promise.all(writers);
+    const rotated = async () => {
+      const before = rotations;
+      await Promise.race([working, waitUntil('a token is rotated', () => rotations > before, { every: 5 })]);
+    };
+    try {
+      for (const id of ['round-1', 'round-2']) {
+        const { chunks, summary } = await dump(runtime, rotated);
+        assert.match(Buffer.concat(chunks).toString().slice(-40), /-- idkit dump complete\n$/);
+        await runtime.loadDatabase(feed(chunks), { id, masterKey, signal });
+        const side = await runtime.checkLoaded(id, masterKey);
+        assert.deepEqual(side.realms, summary.realms);
+        assert.deepEqual(side.realms, [{ realm: 'master', users: 1 }]);
+        await runtime.discardDatabase(id, { old: true });
+      }
+    } finally {
+      busy = false;
+      await working;
+    }
+  } finally {
+    await service.stop();
+    platform.remove();
+  }
+});
+
+test('reads the realm representations that GET /admin/realms/{realm} gives, from the stopped database', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const before = readdirSync(join(platform.dir, 'data')).sort();
+  const realms = await runtime.readSnapshot();
+  assert.deepEqual(
+    realms.map(({ realm }) => realm),
+    ['master'],
+  );
+  const representation = realms[0]!.representation as Record<string, unknown>;
+  assert.equal(representation['realm'], 'master');
+  assert.equal(representation['accessTokenLifespan'], 300);
+  assert.ok(!('users' in representation) && !('clients' in representation));
+  assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before, 'reading leaves nothing behind');
+  platform.remove();
+});
+
+test('a dump that was loaded, checked and swapped in serves what it held; the swap can be undone', async () => {
+  const { platform, runtime, refreshToken } = await servedPlatform();
+  try {
+    const { chunks } = await dump(runtime);
+
+    // What happens after the dump is gone after the swap, and back after the unswap.
+    await runtime.start();
+    await runtime.waitUntilReady(60);
+    const address = (await runtime.baseUrl())!;
+    const answer = await fetch(`${address}/admin/realms`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${(await login({ address }))['access_token']}`,
+        'content-type': 'application/json',
+      },
+      body: '{"realm":"later","enabled":true}',
+    });
+    assert.equal(answer.status, 201, await answer.text());
+    await runtime.stop();
+
+    await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
+    await runtime.checkLoaded('r1', masterKey);
+    await runtime.swapDatabase('r1');
+    await runtime.swapDatabase('r1');
+    await runtime.start();
+    await runtime.waitUntilReady(60);
+    const restored = { address: (await runtime.baseUrl())! };
+    assert.equal((await fetch(`${restored.address}/realms/later`)).status, 404);
+    assert.equal(
+      (await refresh(restored, refreshToken)).status,
+      200,
+      'a refresh token unused since the dump works',
+    );
+    await runtime.stop();
+    await runtime.stop();
+
+    await runtime.unswapDatabase('r1');
+    await runtime.unswapDatabase('r1');
+    await runtime.start();
+    assert.equal((await fetch(`${await runtime.baseUrl()}/realms/later`)).status, 200);
+    await runtime.stop();
+    await runtime.discardDatabase('r1', { old: true });
+    const left = readdirSync(join(platform.dir, 'data')).filter((name) => /restore-|pre-/.test(name));
+    assert.deepEqual(left, []);
+  } finally {
+    await runtime.stop();
+    platform.remove();
+  }
+});
+
+test('what runs cannot be swapped away, recovered or sealed anew (IDKIT_SERVICE_RUNNING)', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const { chunks } = await dump(runtime);
+  await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
+  const service = await startTestService({ platform });
+  try {
+    const refused = { code: 'IDKIT_SERVICE_RUNNING', exitCode: 11 };
+    await assert.rejects(runtime.swapDatabase('r1'), refused);
+    await assert.rejects(runtime.recoverAdministrator('admin'), refused);
+    await assert.rejects(
+      runtime.changeMasterKey(masterKey, new Secret(Buffer.alloc(32, 1).toString('base64'))),
+      refused,
+    );
+    await login(service);
+  } finally {
+    await service.stop();
+    platform.remove();
+  }
+});
+
+test('a dump with a foreign statement, or one that is cut off, is IDKIT_DAMAGED and leaves nothing', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const { chunks } = await dump(runtime);
+  const text = Buffer.concat(chunks).toString();
+  for (const sql of [`${text.slice(0, -60)}`, `ATTACH DATABASE '/tmp/x' AS x;\n${text}`]) {
+    await assert.rejects(runtime.loadDatabase(feed([Buffer.from(sql)]), { id: 'bad', masterKey, signal }), {
+      code: 'IDKIT_DAMAGED',
+    });
+    assert.ok(!readdirSync(join(platform.dir, 'data')).some((name) => name.includes('bad')));
+  }
+  platform.remove();
+});
+
+test('a loaded database that another master key sealed is IDKIT_MASTER_KEY_WRONG', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const { chunks } = await dump(runtime);
+  await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
+  const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
+  await assert.rejects(runtime.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  platform.remove();
+});
+
+test('"What a dump tells of itself fits this platform: its kind, its schema …, and the master key. Loads nothing."', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const settings = await platform.settings();
+  const { chunks } = await dump(runtime);
+  const inspector = createDumpInspector();
+  for (const chunk of chunks) inspector.write(chunk);
+  const told = inspector.end();
+  const before = readdirSync(join(platform.dir, 'data')).sort();
+  await runtime.checkDump(told);
+  const refuses = async (change: Partial<typeof settings>, dumped: typeof told, code: string) => {
+    const other = await openPlatform({ ...settings, ...change });
+    await assert.rejects(other.checkDump(dumped), { code });
+  };
+  await refuses({}, { ...told, kind: 'postgres' }, 'IDKIT_VERSION');
+  await refuses({ service: 'keycloak' }, told, 'IDKIT_VERSION');
+  await refuses({}, { ...told, schemaVersion: 999 }, 'IDKIT_VERSION');
+  await refuses({ masterKey: undefined }, told, 'IDKIT_MASTER_KEY_MISSING');
+  await refuses({ masterKey: new Secret('c2hvcnQ=') }, told, 'IDKIT_MASTER_KEY_INVALID');
+  const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
+  await refuses({ masterKey: other }, told, 'IDKIT_MASTER_KEY_WRONG');
+  const { meta: _, ...without } = told;
+  await refuses({}, without, 'IDKIT_DAMAGED');
+  await (await openPlatform({ ...settings, masterKey: other, masterKeyOld: masterKey })).checkDump(told);
+  assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before);
+  platform.remove();
+});
+
+test('recovers an administrator that is locked out, and makes one that does not exist', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const reset = await runtime.recoverAdministrator('admin');
+  const made = await runtime.recoverAdministrator('Rescue');
+  const service = await startTestService({ platform });
+  try {
+    for (const [username, password] of [
+      ['admin', reset.password],
+      ['rescue', made.password],
+    ] as const) {
+      const fields = {
+        grant_type: 'password',
+        client_id: 'admin-cli',
+        username,
+        password: password.reveal(),
+      };
+      const answer = await fetch(tokenUrl(service), form(fields));
+      assert.equal(answer.status, 200, username);
+      const token = ((await answer.json()) as { access_token: string }).access_token;
+      const list = await fetch(`${service.address}/admin/realms`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      assert.equal(list.status, 200, `${username} administers`);
+    }
+    await assert.rejects(login(service), /400/, 'the old password is over');
+  } finally {
+    await service.stop();
+    platform.remove();
+  }
+});
+
+test('seals every secret anew: only the new master key opens the database', async () => {
+  const { platform, runtime } = await servedPlatform();
+  const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
+  const { records } = await runtime.changeMasterKey(masterKey, next);
+  assert.ok(records > 0);
+  await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  const settings = await platform.settings();
+  const renewed = await openPlatform({ ...settings, masterKey: next });
+  await renewed.start();
+  await login({ address: (await renewed.baseUrl())! });
+  await renewed.stop();
+  platform.remove();
+});
+
+test('a platform that never served has no secrets to seal anew', async () => {
+  const platform = makePlatform();
+  const runtime = await openPlatform(await platform.settings());
+  const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
+  assert.deepEqual(await runtime.changeMasterKey(masterKey, next), { records: 0 });
+  assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')));
+  platform.remove();
+});
+
+test('waiting for a service that does not come is IDKIT_UNREACHABLE', async () => {
+  const platform = makePlatform();
+  const runtime = await openPlatform(await platform.settings());
+  await assert.rejects(runtime.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });
+  platform.remove();
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { acquireLock } from '../../../src/config/index.ts';
+import { openPlatform, type Platform } from '../../../src/platform/open.ts';
+import { freePort } from '../../free-port.ts';
+import { makePlatform } from '../../http/service.ts';
+
+/** A platform whose service, as its record says, answers at `server`; undefined: at a port that nobody listens on. */
+async function servedBy(t: TestContext, server: Server | undefined): Promise<Platform> {
+  if (server !== undefined) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+  }
+  const port = server === undefined ? await freePort() : (server.address() as AddressInfo).port;
+  const platform = makePlatform();
+  const lock = await acquireLock(join(platform.dir, 'data', 'serve.lock'), {
+    mode: 'exclusive',
+    record: { command: 'serve', baseUrl: `http://127.0.0.1:${port}` },
+  });
+  t.after(async () => {
+    await lock.release();
+    platform.remove();
+  });
+  return openPlatform(await platform.settings());
+}
+
+const unreachable = (message: RegExp) => ({ code: 'IDKIT_UNREACHABLE', message });
+
+test('waiting for ready takes a refused connection for "not yet" (contract.ts: IDKIT_UNREACHABLE after timeoutSeconds)', async (t) => {
+  const runtime = await servedBy(t, undefined);
+  await assert.rejects(runtime.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+});
+
+test('waiting for ready takes a service that never answers for "not yet"', async (t) => {
+  const sockets: Socket[] = [];
+  const runtime = await servedBy(
+    t,
+    createServer((socket) => sockets.push(socket)),
+  );
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await assert.rejects(runtime.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+});
+
+test('waiting for ready goes on over broken connections and 503 until the service is ready', async (t) => {
+  const asked: string[] = [];
+  const server = createHttpServer((request, response) => {
+    asked.push(request.url!);
+    if (asked.length === 1) request.socket.destroy();
+    else if (asked.length === 2) request.socket.resetAndDestroy();
+    else response.writeHead(asked.length === 3 ? 503 : 200, { connection: 'close' }).end('{}');
+  });
+  await (await servedBy(t, server)).waitUntilReady(30);
+  assert.deepEqual(asked, Array(4).fill('/health/ready'));
+});
+
+test('what no waiting mends ends the wait at once, and is told', async (t) => {
+  let asked = 0;
+  const server = createServer((socket) => {
+    asked++;
+    socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.9\r\n');
+  });
+  const runtime = await servedBy(t, server);
+  await assert.rejects(runtime.waitUntilReady(30), unreachable(/cannot be asked whether it is ready: .+/));
+  assert.equal(asked, 1);
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, test } from 'node:test';
+import { discard, type SwapFiles, swapBack, swapFiles, swapIn } from '../../../src/platform/embedded/swap.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'idkit-swap-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+let places = 0;
+
+/** A live database whose newest row is still in its write-ahead log, and a loaded one beside it. */
+function place(options: { old: boolean } = { old: true }): SwapFiles {
+  const dir = mkdtempSync(join(root, `${++places}-`));
+  const files = swapFiles(join(dir, 'idkit.db'), 'r1');
+  if (options.old) leaveWithLog(files.live);
+  fill(files.side, ['new']);
+  return files;
+}
+
+function fill(file: string, rows: readonly string[]): void {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode=WAL; CREATE TABLE rows (name TEXT)');
+  for (const row of rows) database.prepare('INSERT INTO rows VALUES (?)').run(row);
+  database.close();
+}
+
+/** As a killed service leaves it: the log is copied while a connection is open. */
+function leaveWithLog(file: string): void {
+  const born = `${file}.born`;
+  const database = new DatabaseSync(born);
+  database.exec('PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0; CREATE TABLE rows (name TEXT)');
+  database.exec("INSERT INTO rows VALUES ('old'); PRAGMA wal_checkpoint(TRUNCATE)");
+  database.exec("INSERT INTO rows VALUES ('old, in the log')");
+  copyFileSync(born, file);
+  copyFileSync(`${born}-wal`, `${file}-wal`);
+  database.close();
+  rmSync(born);
+}
+
+function rows(file: string): readonly string[] {
+  assert.ok(existsSync(file), `${file} exists`);
+  const database = new DatabaseSync(file);
+  try {
+    return database
+      .prepare('SELECT name FROM rows')
+      .all()
+      .map((row) => String(row['name']));
+  } finally {
+    database.close();
+  }
+}
+
+const OLD = ['old', 'old, in the log'];
+
+/** Runs one call in a process of its own that dies before its n-th change of the file system. */
+function runKilled(call: 'swapIn' | 'swapBack', files: SwapFiles, n: number): { calls: number | undefined } {
+  const module = new URL('../../../src/platform/embedded/swap.ts', import.meta.url).href;
+  const script = `const { ${call} } = await import(${JSON.stringify(module)}); await ${call}(${JSON.stringify(files)});`;
+  const preload = new URL('./kill-at-call.ts', import.meta.url).href;
+  const child = spawnSync(process.execPath, ['--import', preload, '--input-type=module', '-e', script], {
+    env: { ...process.env, KILL_AT_CALL: String(n) },
+    encoding: 'utf8',
+  });
+  if (child.signal === 'SIGKILL') return { calls: undefined };
+  assert.equal(child.status, 0, child.stderr);
+  return { calls: Number(/calls (\d+)/.exec(child.stdout)?.[1]) };
+}
+
+test('puts the loaded database in place and keeps the old one with everything in its log', async () => {
+  const files = place();
+  await swapIn(files);
+  assert.deepEqual(rows(files.live), ['new']);
+  assert.deepEqual(rows(files.old), OLD);
+  assert.ok(!existsSync(files.side));
+  await swapIn(files);
+  assert.deepEqual(rows(files.live), ['new'], 'a second call changes nothing');
+});
+
+test('brings the old database back, and once more changes nothing', async () => {
+  const files = place();
+  await swapIn(files);
+  await swapBack(files);
+  assert.deepEqual(rows(files.live), OLD);
+  await swapBack(files);
+  assert.deepEqual(rows(files.live), OLD);
+});
+
+test('swapping back where nothing was swapped is harmless', async () => {
+  const files = place();
+  await swapBack(files);
+  assert.deepEqual(rows(files.live), OLD);
+  assert.deepEqual(rows(files.side), ['new']);
+});
+
+test('a place without a database has none again after swapping back', async () => {
+  const files = place({ old: false });
+  await swapIn(files);
+  assert.deepEqual(rows(files.live), ['new']);
+  await swapBack(files);
+  assert.ok(!existsSync(files.live));
+});
+
+test('discards what was loaded and, when told, what was kept aside', async () => {
+  const files = place();
+  await swapIn(files);
+  await discard(files, { old: false });
+  assert.deepEqual(rows(files.old), OLD);
+  await discard(files, { old: true });
+  assert.deepEqual(readdirSync(join(files.live, '..')), ['idkit.db']);
+});
+
+test('refuses a restore id that would leave the directory', () => {
+  assert.throws(() => swapFiles('/data/idkit.db', '../x'), { code: 'IDKIT_USAGE' });
+});
+
+test('killed at any change of the file system, the swap leaves a whole database and can be finished or undone', async () => {
+  const { calls } = runKilled('swapIn', place(), 0);
+  assert.ok(calls !== undefined && calls > 4, `the swap changes the file system ${calls} times`);
+  for (let n = 1; n <= calls; n++) {
+    const files = place();
+    assert.equal(runKilled('swapIn', files, n).calls, undefined, `call ${n} kills`);
+    const found = rows(files.live);
+    assert.ok([OLD.join(), 'new'].includes(found.join()), `after a kill at call ${n}: ${found}`);
+    await swapIn(files);
+    assert.deepEqual(rows(files.live), ['new'], `finished after a kill at call ${n}`);
+    assert.deepEqual(rows(files.old), OLD);
+    await swapBack(files);
+    assert.deepEqual(rows(files.live), OLD, `undone after a kill at call ${n}`);
+  }
+});
+
+test('killed at any change of the file system, swapping back can be repeated', async () => {
+  const ready = place();
+  await swapIn(ready);
+  const { calls } = runKilled('swapBack', ready, 0);
+  assert.ok(calls !== undefined && calls > 1);
+  for (let n = 1; n <= calls; n++) {
+    const files = place();
+    await swapIn(files);
+    assert.equal(runKilled('swapBack', files, n).calls, undefined, `call ${n} kills`);
+    await swapBack(files);
+    assert.deepEqual(rows(files.live), OLD, `repeated after a kill at call ${n}`);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { keycloakSchemaNumber, renderKeycloakVersion } from '../../../src/backupset/index.ts';
+import { loadSettings } from '../../../src/config/index.ts';
+import type { Platform } from '../../../src/platform/index.ts';
+import { checkVersionFit } from '../../../src/platform/keycloak/version-fit.ts';
+import { openPlatform } from '../../../src/platform/open.ts';
+import { missingPostgres } from '../../store/postgres-server.ts';
+import { inPieces, inspect, KEYCLOAK_SQL, never, startKeycloakServer } from '../postgres/keycloak-server.ts';
+
+const skip = missingPostgres() ?? false;
+
+/** The dump of a real Keycloak 26.7.3 as if another version had written it. */
+const dumpedBy = (version: string) =>
+  Buffer.from(KEYCLOAK_SQL.toString('utf8').replace('\t26.7.3\t', `\t${version}\t`));
+
+test('a version survives being a number, and the numbers are in the order of the versions', () => {
+  const part = fc.nat({ max: 99 });
+  const version = fc.tuple(fc.integer({ min: 1, max: 99 }), part, part);
+  fc.assert(
+    fc.property(version, version, (one, other) => {
+      const [a, b] = [one.join('.'), other.join('.')];
+      assert.equal(renderKeycloakVersion(keycloakSchemaNumber(a)), a);
+      const first =
+        one.map((value, index) => value - other[index]!).find((difference) => difference !== 0) ?? 0;
+      assert.equal(Math.sign(keycloakSchemaNumber(a) - keycloakSchemaNumber(b)), Math.sign(first));
+    }),
+  );
+});
+
+test('an unknown version on either side is no fault: the start tells', () => {
+  assert.deepEqual(checkVersionFit(undefined, '26.7.3'), {});
+  assert.deepEqual(checkVersionFit('26.7.3', undefined), {});
+  assert.deepEqual(checkVersionFit('26.7.3', '26.7.3'), {});
+  assert.throws(() => checkVersionFit('26.10.0', '26.9.9'), { code: 'IDKIT_VERSION' });
+});
+
+test('a dump of a newer Keycloak than the server is refused before anything is loaded (14); one of an older is loaded, with a note', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const runtime = await openOn(server.url);
+  await assert.rejects(runtime.checkDump(inspect(dumpedBy('26.10.0'))), (error: Error & { code: string }) => {
+    assert.equal(error.code, 'IDKIT_VERSION');
+    assert.match(error.message, /Keycloak 26\.10\.0.*Keycloak 26\.7\.3.*older/);
+    return true;
+  });
+  assert.deepEqual(server.databases(), ['keycloak']);
+  const sql = dumpedBy('26.6.1');
+  await runtime.checkDump(inspect(sql));
+  const load = { id: 'r1', masterKey: undefined, signal: never };
+  const { notes = [] } = await runtime.loadDatabase(inPieces(sql), load);
+  const note = 'the dump is one of Keycloak 26.6.1; Keycloak 26.7.3 migrates it at its start';
+  assert.ok(notes.includes(note), String(notes));
+});
+
+test('on a clean host nothing is known of the server, and any version may be loaded', { skip }, async (t) => {
+  const server = await startKeycloakServer(t, { empty: true });
+  const runtime = await openOn(server.url);
+  await runtime.checkDump(inspect(dumpedBy('26.10.0')));
+});
+
+test('what idkit does in its own store is not done in Keycloak’s, and how Keycloak does it is said', async () => {
+  const runtime = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
+  await assert.rejects(runtime.recoverAdministrator('admin'), (error: { code: string; hints: string[] }) => {
+    assert.equal(error.code, 'IDKIT_USAGE');
+    assert.match(error.hints.join(), /kc\.sh bootstrap-admin user/);
+    return true;
+  });
+  await assert.rejects(runtime.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
+  assert.deepEqual(await runtime.listUnenforced(), []);
+});
+
+/** The platform of a Keycloak that its operator runs, on that database. */
+async function openOn(url: string): Promise<Platform> {
+  const yaml = Buffer.from(`service: keycloak\ndatabase: ${url}\n`);
+  return openPlatform(
+    await loadSettings({
+      dir: '/nowhere',
+      env: { IDKIT_DATABASE_PASSWORD: 'Keycloak-Role-1' },
+      contents: { yaml: { file: 'idkit.yaml', bytes: yaml } },
+    }),
+  );
+}

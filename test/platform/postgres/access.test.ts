@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parsePostgresUrl } from '../../../src/config/index.ts';
+import { IdkitError, Secret } from '../../../src/core/index.ts';
+import { openContext } from '../../../src/pgtools/context.ts';
+import { explainEnd, mayRefusePassword } from '../../../src/pgtools/faults.ts';
+import { openLocalPrograms } from '../../../src/pgtools/programs/local-programs.ts';
+import { onSmallDisk } from '../../procedures/platform.ts';
+import { missingPostgres, startPostgres } from '../../store/postgres-server.ts';
+import { waitUntil } from '../../wait-until.ts';
+import {
+  checkNothingLoaded,
+  dumpOf,
+  inPieces,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  load,
+  startKeycloakServer,
+} from './keycloak-server.ts';
+
+const skip = missingPostgres() ?? false;
+
+test('whoever is not let in is told so: password (12), no database (10), no server (15)', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const wrong = server.open({ password: new Secret('wrong') });
+  await assert.rejects(dumpOf(wrong), (error: unknown) => {
+    assert.ok(error instanceof IdkitError);
+    assert.equal(error.exitCode, 12);
+    assert.ok(!`${error.message}${error.hints}`.includes('wrong'));
+    return true;
+  });
+  await assert.rejects(dumpOf(server.open({ url: server.url.replace(/keycloak$/, 'absent') })), {
+    exitCode: 10,
+  });
+  await assert.rejects(dumpOf(server.open({ url: 'postgres://keycloak@127.0.0.1:1/keycloak' })), {
+    exitCode: 15,
+  });
+  const other = server.open({
+    password: new Secret('wrong'),
+    otherPasswords: [new Secret('Keycloak-Role-1')],
+  });
+  assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('a server without a connection left is 15; a role that only reads by default is backed up and restored', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, {
+    settings: { max_connections: '6', superuser_reserved_connections: '3', max_wal_senders: '0' },
+  });
+  const { Client } = await import('pg');
+  const clients = Array.from({ length: 3 }, () => {
+    const client = new Client({
+      connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
+      ssl: false,
+    });
+    client.on('error', () => undefined);
+    return client;
+  });
+  for (const client of clients) await client.connect();
+  await assert.rejects(dumpOf(server.open()), { exitCode: 15, message: /connection/ });
+  for (const client of clients) await client.end();
+  server.sql('postgres', 'ALTER ROLE keycloak SET default_transaction_read_only = on');
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('a standby is dumped, and refused for a restore before anything is done (15)', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  await server.stop();
+  writeFileSync(join(server.dir, 'cluster', 'standby.signal'), '');
+  await server.start();
+  const database = server.open();
+  const { summary, report } = await dumpOf(database);
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
+});
+
+test('a statement that takes the server too long is no answer (15)', { skip }, async (t) => {
+  const server = await startPostgres(t);
+  const { psql } = openContext({
+    address: parsePostgresUrl(server.url),
+    password: new Secret(server.password),
+    programs: openLocalPrograms(),
+    service: 'keycloak',
+  });
+  await assert.rejects(psql.query('postgres', 'SELECT pg_sleep(60);', { seconds: 1 }), { exitCode: 15 });
+});
+
+test('a refused password is known from what a server says in its own language', () => {
+  const said = (text: string) =>
+    explainEnd(
+      'psql',
+      { code: 2, stderr: `psql: error: connection to server at "127.0.0.1", port 5432 failed: ${text}\n` },
+      { database: 'keycloak', location: '127.0.0.1:5432' },
+    );
+  for (const text of [
+    'FATAL:  password authentication failed for user "keycloak"',
+    'FATAL:  Passwort-Authentifizierung für Benutzer »keycloak« fehlgeschlagen',
+    'ВАЖНО:  пользователь "keycloak" не прошёл проверку подлинности (по паролю)',
+  ])
+    assert.ok(mayRefusePassword(said(text)), text);
+  for (const text of [
+    'Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?',
+    'FATAL:  the database system is starting up',
+    'FATAL:  database "keycloak" does not exist',
+    'timeout expired',
+  ])
+    assert.ok(!mayRefusePassword(said(text)), text);
+});
+
+test('a container of the database that is gone, or whose engine is, is a database that does not answer (15)', () => {
+  for (const stderr of [
+    'psql was ended inside the container\n',
+    'Error response from daemon: Container 5f1c is not running\n',
+    'Error response from daemon: Container 5f1c is paused, unpause the container before exec\n',
+    'Error: No such container: 5f1c\n',
+    'Error: can only create exec sessions on running containers: container state improper\n',
+    'Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?\n',
+    'error during connect: Post "http://%2Fd.sock/v1.41/exec/1/start": EOF\n',
+  ]) {
+    const at = { database: 'idkit', location: 'database:5432' };
+    assert.equal(explainEnd('psql', { code: 1, stderr }, at).exitCode, 15, stderr);
+  }
+});
+
+test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { settings: { log_statement: 'all' } });
+  const [before, next] = ['Keycloak-Role-1', 'A-quite-new-one-2'];
+  const { sql } = await dumpOf(server.open());
+  const database = server.open({ password: new Secret(next), otherPasswords: [new Secret(before)] });
+  const seen: string[] = [];
+  async function* watched() {
+    for await (const chunk of inPieces(sql)) {
+      seen.push(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }));
+      yield chunk;
+    }
+  }
+  await load(database, watched());
+  await database.swapDatabase('x');
+  assert.ok(seen.some((list) => list.includes('idkit-restore') || list.includes('psql')));
+  for (const secret of [before, next]) {
+    assert.ok(!seen.join('\n').includes(secret));
+    if (secret === next) assert.ok(!server.log().includes(secret));
+  }
+  await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
+  assert.deepEqual(
+    (await dumpOf(server.open({ password: new Secret(next) }))).summary.realms,
+    KEYCLOAK_REALMS,
+  );
+  await database.unswapDatabase('x', { password: new Secret(before) });
+  await database.discardDatabase('x', { old: false });
+  assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
+});
+
+test('where the server asks nobody for a password, as in its container, the restored one is set all the same', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const [before, next] = ['Keycloak-Role-1', 'A-quite-new-one-2'];
+  const { sql } = await dumpOf(server.open());
+  const rules = join(server.dir, 'cluster', 'pg_hba.conf');
+  const asking = readFileSync(rules, 'utf8');
+  const loadedAt = () => server.sql('postgres', 'SELECT pg_conf_load_time()');
+  const setRules = async (text: string) => {
+    const before = loadedAt();
+    writeFileSync(rules, text);
+    server.sql('postgres', 'SELECT pg_reload_conf()');
+    // A new session has the time from the process that starts it and lets it in.
+    await waitUntil('the server has read its rules', () => loadedAt() !== before);
+  };
+  const open = (password: string, other: string) =>
+    server.open({
+      password: new Secret(password),
+      otherPasswords: [new Secret(other)],
+      asksNoPassword: true,
+    });
+  await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  const database = open(next, before);
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  await setRules(asking);
+  await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
+  await dumpOf(server.open({ password: new Secret(next) }));
+  await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
+  // Another process, which was given the old one first.
+  await open(before, next).unswapDatabase('x', { password: new Secret(before) });
+  await setRules(asking);
+  await dumpOf(server.open());
+});
+
+test('a disk of the server that fills up is 19, and the live database stands', { skip }, async (t) => {
+  await onSmallDisk(t, '48m', async (disk) => {
+    const server = await startKeycloakServer(t);
+    const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
+    execFileSync('chown', [owner, disk]);
+    server.sql('postgres', `CREATE TABLESPACE tiny LOCATION '${disk}'`);
+    server.sql('postgres', 'GRANT CREATE ON TABLESPACE tiny TO keycloak');
+    server.sql('postgres', 'ALTER DATABASE keycloak SET TABLESPACE tiny');
+    const database = server.open();
+    const { sql } = await dumpOf(database);
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 8_500_000));
+    await assert.rejects(load(database, inPieces(sql)), { code: 'IDKIT_NO_SPACE', exitCode: 19 });
+    await checkNothingLoaded(server, database);
+    const room = await database.databaseRoom();
+    assert.equal(room.here, false);
+  });
+});
+
+test('room on the server’s disk is known to a role that may ask, where the server is on this machine', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  assert.equal((await server.open().databaseRoom()).freeBytes, undefined);
+  const superuser = server.open({
+    url: `postgres://postgres@127.0.0.1:${server.port}/keycloak`,
+    password: new Secret(server.password),
+  });
+  const readable = process.getuid?.() === 0;
+  assert.equal(typeof (await superuser.databaseRoom()).freeBytes, readable ? 'number' : 'undefined');
+});
+
+test('a server without the database “postgres” is worked on from beside all the same', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  server.sql('template1', 'DROP DATABASE postgres');
+  await load(database, inPieces(KEYCLOAK_SQL));
+  await database.swapDatabase('x');
+  await database.discardDatabase('x', { old: true });
+  assert.equal(
+    server.sql('template1', `SELECT string_agg(datname, ',') FROM pg_database WHERE NOT datistemplate`),
+    'keycloak',
+  );
+  assert.ok(readFileSync(join(server.dir, 'log'), 'utf8').length > 0);
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { missingPostgres } from '../../store/postgres-server.ts';
+import { waitUntil } from '../../wait-until.ts';
+import {
+  checkNobodyLeft,
+  dumpOf,
+  inPieces,
+  inspect,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  load,
+  never,
+  startKeycloakServer,
+} from './keycloak-server.ts';
+
+const skip = missingPostgres() ?? false;
+
+test('a dump is pg_dump’s, headed by what it leaves out, with counts of its own snapshot', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `ALTER DATABASE keycloak SET work_mem = '12MB'; ALTER DATABASE keycloak CONNECTION LIMIT 77;
+     COMMENT ON DATABASE keycloak IS 'it''s ours'`,
+  );
+  const { sql, summary, report } = await dumpOf(server.open());
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  assert.equal(summary.schemaVersion, 260_703);
+  assert.match(summary.version, /^\d+\.\d+$/);
+  assert.ok(summary.databaseBytes > 1_000_000);
+  assert.deepEqual(report.realms, KEYCLOAK_REALMS);
+  assert.equal(report.schemaVersion, summary.schemaVersion);
+  assert.deepEqual(report.postgres?.roles, ['keycloak']);
+  assert.match(sql.toString('utf8', 0, 4096), /^-- {3}ALTER DATABASE "keycloak" SET "work_mem" TO '12MB';$/m);
+  await checkNobodyLeft(server);
+});
+
+test('a dump that was loaded, checked and swapped in is what it held; the swap can be undone', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `CREATE ROLE reader NOLOGIN; ALTER DATABASE keycloak SET search_path = '$user', public, "Odd, one";
+     ALTER DATABASE keycloak SET work_mem = '12MB'; ALTER ROLE keycloak IN DATABASE keycloak SET statement_timeout = '7min';
+     REVOKE CONNECT ON DATABASE keycloak FROM PUBLIC; GRANT CONNECT ON DATABASE keycloak TO reader;
+     ALTER DATABASE keycloak CONNECTION LIMIT 77; COMMENT ON DATABASE keycloak IS 'it''s ours'`,
+  );
+  const traits = () =>
+    server.sql(
+      'postgres',
+      `SELECT (SELECT array_agg(a::text ORDER BY a::text) FROM unnest(datacl) a), datconnlimit, datdba::regrole, encoding, datcollate, datctype, shobj_description(d.oid, 'pg_database'),
+         (SELECT array_agg((setrole, setconfig) ORDER BY setrole) FROM pg_db_role_setting WHERE setdatabase = d.oid)
+       FROM pg_database d WHERE datname = 'keycloak'`,
+    );
+  const realms = () => server.sql('keycloak', "SELECT string_agg(name, ',' ORDER BY name) FROM realm");
+  const before = traits();
+  const database = server.open();
+  const { sql, report } = await dumpOf(database);
+  await database.checkDump(report);
+  server.sql('keycloak', `UPDATE realm SET name = 'later' WHERE name = 'acme'`);
+
+  const id = '20261121_120000-abcdef';
+  const loaded = await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
+  assert.equal(loaded.notes, undefined);
+  assert.deepEqual((await database.checkLoaded(id, undefined)).realms, KEYCLOAK_REALMS);
+  assert.deepEqual(server.databases(), ['keycloak', `keycloak_restore_${id}`]);
+  assert.equal(
+    server.sql(
+      `keycloak_restore_${id}`,
+      `SELECT count(*) FILTER (WHERE reltuples > 0) > 10, string_agg(relname, ',') FILTER (WHERE reltuples <> 0
+         AND NOT EXISTS (SELECT FROM pg_statistic WHERE starelid = c.oid))
+       FROM pg_class c WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`,
+    ),
+    't|',
+    'every table with rows has statistics',
+  );
+  assert.ok((await database.sideBytes(id)) > 1_000_000);
+
+  await database.swapDatabase(id);
+  await database.swapDatabase(id);
+  assert.equal(traits(), before);
+  assert.equal(realms(), 'acme,globex,initech,master');
+  assert.deepEqual(server.databases(), ['keycloak', `keycloak_pre_${id}`]);
+
+  await database.unswapDatabase(id);
+  await database.unswapDatabase(id);
+  assert.equal(traits(), before);
+  assert.equal(realms(), 'globex,initech,later,master');
+
+  await database.swapDatabase(id);
+  await database.discardDatabase(id, { old: true });
+  await database.discardDatabase(id, { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+  assert.equal(realms(), 'acme,globex,initech,master');
+  await checkNobodyLeft(server);
+});
+
+test('a database that the server itself works in at this moment is dropped, by a role that is not a superuser', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  // Autovacuum comes every second, and takes a long time here.
+  server.sql(
+    'keycloak',
+    `CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
+       AS SELECT n, repeat('x', 200) AS text FROM generate_series(1, 100000) AS n`,
+  );
+  await load(database, inPieces(sql));
+  await database.swapDatabase('x');
+  const workers =
+    "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = 'keycloak_pre_x'";
+  await waitUntil('autovacuum works in the old database', () => server.sql('postgres', workers) !== '0');
+  await database.discardDatabase('x', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('tables of Keycloak in a schema of their own (db-schema) are counted and restored as others are', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'keycloak',
+    `ALTER SCHEMA public RENAME TO "Key cloak"; ALTER SCHEMA "Key cloak" OWNER TO keycloak;
+     CREATE SCHEMA public AUTHORIZATION keycloak`,
+  );
+  const database = server.open();
+  const { sql, summary, report } = await dumpOf(database);
+  assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
+  assert.equal(summary.schemaVersion, report.schemaVersion);
+  await database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
+  assert.deepEqual((await database.checkLoaded('x', undefined)).realms, KEYCLOAK_REALMS);
+  assert.equal(await database.readSchemaVersion(), 260_703);
+});
+
+test('where there is no database, what the dump tells of its source is made; undone, there is none again', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql(
+    'postgres',
+    `ALTER DATABASE keycloak SET work_mem = '12MB'; COMMENT ON DATABASE keycloak IS 'ours';
+     REVOKE CONNECT ON DATABASE keycloak FROM PUBLIC`,
+  );
+  const { sql, report } = await dumpOf(server.open());
+  server.sql('postgres', 'DROP DATABASE keycloak');
+  const database = server.open();
+  await database.checkDump(report);
+  const id = 'one';
+  await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
+  await database.swapDatabase(id);
+  await database.swapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak']);
+  const told = () =>
+    server.sql(
+      'postgres',
+      `SELECT datdba::regrole, shobj_description(d.oid, 'pg_database'), datacl IS NOT NULL,
+         (SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = d.oid)
+       FROM pg_database d WHERE datname = 'keycloak'`,
+    );
+  assert.equal(told(), 'keycloak|idkit restore one\nours|t|{work_mem=12MB}');
+  await database.unswapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak_restore_one']);
+  await database.swapDatabase(id);
+  await database.discardDatabase(id, { old: true });
+  assert.equal(told(), 'keycloak|ours|t|{work_mem=12MB}');
+  await database.unswapDatabase(id);
+  assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
+});
+
+test('the live database that is loaded itself keeps what it had of its own, wherever an earlier try was cut off', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql('postgres', `ALTER DATABASE keycloak SET work_mem = '12MB'`);
+  const database = server.open();
+  const { sql } = await dumpOf(database);
+  const settings = () =>
+    server.sql(
+      'postgres',
+      `SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = 'keycloak')`,
+    );
+  const load = () =>
+    database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
+  // The empty one was made, and has nothing yet of what the live one has of its own.
+  server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
+  await load();
+  assert.equal(settings(), '{work_mem=12MB}');
+  // The empty one is whole, and the live one is gone.
+  server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
+  server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
+  await load();
+  assert.equal(settings(), '{work_mem=12MB}');
+  assert.deepEqual((await database.checkLoaded('x', undefined, { inPlace: true })).realms, KEYCLOAK_REALMS);
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('the set that ordinary tools made on Keycloak 26.7.3 loads, with every realm and user', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t, { empty: true });
+  const database = server.open();
+  await database.checkDump(inspect(KEYCLOAK_SQL));
+  await database.loadDatabase(inPieces(KEYCLOAK_SQL), { id: 'set', masterKey: undefined, signal: never });
+  const side = await database.checkLoaded('set', undefined);
+  assert.deepEqual(side.realms, KEYCLOAK_REALMS);
+  assert.equal(side.schemaVersion, 260_703);
+  await database.swapDatabase('set');
+  await database.discardDatabase('set', { old: true });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { openSet, readDump } from '../../../src/backupset/index.ts';
+import { IdkitError } from '../../../src/core/index.ts';
+import { identifier, literal } from '../../../src/pgtools/quote.ts';
+import { missingPostgres } from '../../store/postgres-server.ts';
+import {
+  checkNobodyLeft,
+  checkNothingLoaded,
+  dumpOf,
+  inPieces,
+  inspect,
+  KEYCLOAK_REALMS,
+  KEYCLOAK_SQL,
+  load,
+  never,
+  startKeycloakServer,
+} from './keycloak-server.ts';
+
+const skip = missingPostgres() ?? false;
+const TEXT = KEYCLOAK_SQL.toString();
+
+/** A set of which only the dump is looked at. */
+async function setOf(t: TestContext, gzip: Uint8Array) {
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-dump-'));
+  t.after(() => rm(dir, { recursive: true }));
+  await mkdir(join(dir, 'set'));
+  await writeFile(join(dir, 'set', 'keycloak-db.sql.gz'), gzip);
+  return openSet(join(dir, 'set'));
+}
+
+test('a dump that is cut off leaves no table, wherever it is cut', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const rows = TEXT.indexOf('COPY public.user_entity');
+  const line = TEXT.indexOf('\n', rows + 20_000) + 1;
+  const data = TEXT.indexOf('\n\\.\n', TEXT.lastIndexOf('COPY public.')) + 4;
+  const marker = TEXT.indexOf('--\n-- PostgreSQL database dump complete');
+  const cuts = { 'at a line end inside COPY': line, 'after the data': data, 'before the end line': marker };
+  for (const [where, at] of Object.entries(cuts)) {
+    assert.ok(at > 1000, where);
+    const set = await setOf(t, gzipSync(TEXT.slice(0, at)));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, where);
+    await checkNothingLoaded(server, database);
+  }
+  const whole = gzipSync(KEYCLOAK_SQL);
+  for (const end of [whole.length >> 1, whole.length - 1, whole.length - 9]) {
+    const set = await setOf(t, whole.subarray(0, end));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, `${end} bytes of gzip`);
+    await checkNothingLoaded(server, database);
+  }
+});
+
+test('a dump that would make psql do something else is refused, and nothing of it runs', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-canary-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const canary = join(dir, 'canary');
+  const at = TEXT.indexOf('CREATE TABLE');
+  const lines = [
+    `\\! touch ${canary}`,
+    `\\copy (SELECT 1) TO PROGRAM 'touch ${canary}'`,
+    `\\o ${canary}`,
+    '\\connect postgres',
+    '\\unrestrict abc`touch canary`',
+    `COPY public.realm FROM PROGRAM 'touch ${canary}';`,
+    `COPY (SELECT 1) TO '${canary}';`,
+    'DROP DATABASE keycloak;',
+    'ALTER ROLE keycloak SUPERUSER;',
+  ];
+  for (const hostile of lines) {
+    const set = await setOf(t, gzipSync(`${TEXT.slice(0, at)}${hostile}\n${TEXT.slice(at)}`));
+    await assert.rejects(load(database, readDump(set)), { code: 'IDKIT_DAMAGED' }, hostile);
+    assert.ok(!existsSync(canary), hostile);
+    await checkNothingLoaded(server, database);
+  }
+  // Where the reading of the dump were fooled, psql itself takes no command.
+  const fooled = `${TEXT.slice(0, at)}\\! touch ${canary}\n${TEXT.slice(at)}`;
+  await assert.rejects(load(database, inPieces(Buffer.from(fooled))), (error) => error instanceof IdkitError);
+  assert.ok(!existsSync(canary));
+  await checkNothingLoaded(server, database);
+});
+
+test('what a dump tells of its source is never a command, whatever characters it holds (fault matrix 11)', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  server.sql('postgres', 'DROP DATABASE keycloak');
+  const dir = await mkdtemp(join(tmpdir(), 'idkit-test-canary-'));
+  t.after(() => rm(dir, { recursive: true }));
+  const canary = join(dir, 'canary');
+  const traits = {
+    name: 'keycloak',
+    owner: 'keycloak',
+    encoding: 'UTF8',
+    collate: 'C',
+    ctype: 'C',
+    provider: 'c',
+    locale: null,
+    icuRules: null,
+    connectionLimit: -1,
+    tablespace: 'pg_default',
+    comment: null,
+    grants: null,
+    // psql leaves out what follows the NUL: the first quote of the second would end the first.
+    settings: ['work_mem=1MB\0', `work_mem= \\! touch ${canary}\n`].map((setting) => ({
+      role: null,
+      setting,
+    })),
+  };
+  const sql = Buffer.from(`-- idkit database ${JSON.stringify(traits)}\n${TEXT}`);
+  const database = server.open();
+  const loaded = await database.loadDatabase(inPieces(sql), {
+    id: 'nul',
+    masterKey: undefined,
+    signal: never,
+  });
+  assert.ok(!existsSync(canary));
+  assert.equal(loaded.notes, undefined, 'a line that no server wrote says nothing');
+  assert.throws(() => literal('a\0'), { code: 'IDKIT_BUG' });
+  assert.throws(() => identifier('a\0'), { code: 'IDKIT_BUG' });
+});
+
+test('what a row holds never stands in an error, only which row it is', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const at = TEXT.indexOf('CREATE TABLE');
+  const tables = {
+    "a text, s text, CHECK (a <> 'x')": /Failing row contains …\nCONTEXT: {2}COPY rows, line 1$/m,
+    'a text, s varchar(4)': /COPY rows, line 1, column s$/m,
+    'a text, s integer': /invalid input syntax for type integer\nCONTEXT: {2}COPY rows, line 1, column s$/m,
+  };
+  for (const [columns, told] of Object.entries(tables)) {
+    const rows = `CREATE TABLE public.rows (${columns});\nCOPY public.rows (a, s) FROM stdin;\nx\tHidden"1\\nHidden-2\n\\.\n`;
+    const sql = Buffer.from(TEXT.slice(0, at) + rows + TEXT.slice(at));
+    await assert.rejects(load(server.open(), inPieces(sql)), (error: unknown) => {
+      assert.ok(error instanceof IdkitError);
+      assert.equal(error.code, 'IDKIT_DAMAGED');
+      assert.match(error.message, told);
+      assert.ok(!error.message.includes('Hidden'), error.message);
+      return true;
+    });
+  }
+});
+
+test('roles and the right to make databases that are missing are told at once, before the load', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const at = TEXT.indexOf('CREATE TABLE');
+  const foreign = `GRANT SELECT ON TABLE public.realm TO "Old Reader";\nALTER TABLE public.realm OWNER TO nobody_here;\nALTER TABLE public.realm OWNER TO postgres;\n`;
+  const report = inspect(Buffer.from(TEXT.slice(0, at) + foreign + TEXT.slice(at)));
+  server.sql('postgres', 'ALTER ROLE keycloak NOCREATEDB; ALTER DATABASE keycloak OWNER TO postgres');
+  await assert.rejects(server.open().checkDump(report), (error: unknown) => {
+    assert.ok(error instanceof IdkitError);
+    assert.equal(error.code, 'IDKIT_VERSION');
+    for (const told of [
+      /Old Reader, nobody_here/,
+      /may not create a database/,
+      /keycloak does not own the database keycloak, which the restore renames; postgres does/,
+      /give objects to postgres/,
+    ])
+      assert.match(error.message, told);
+    assert.match(error.hints.join('\n'), /CREATE ROLE "nobody_here" NOLOGIN/);
+    assert.match(error.hints.join('\n'), /GRANT "postgres" TO "keycloak"/);
+    return true;
+  });
+  const newer = inspect(
+    Buffer.from(TEXT.replace('Dumped from database version 15.18', 'Dumped from database version 99.1')),
+  );
+  await assert.rejects(server.open().checkDump(newer), { code: 'IDKIT_VERSION', message: /99\.1/ });
+  await assert.rejects(server.open({ service: 'idkit' }).checkDump(report), {
+    code: 'IDKIT_VERSION',
+    message: /Keycloak/,
+  });
+  assert.deepEqual(server.databases(), ['keycloak']);
+});
+
+test('a table that another session holds ends a dump in bounded time (15), and nothing waits on', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const { Client } = await import('pg');
+  const locker = new Client({
+    connectionString: `${server.url.replace('keycloak@', `postgres:${server.password}@`)}`,
+    application_name: 'locker',
+  });
+  await locker.connect();
+  await locker.query('BEGIN; LOCK TABLE realm IN ACCESS EXCLUSIVE MODE');
+  await assert.rejects(dumpOf(server.open({ lockWaitSeconds: 1 })), {
+    code: 'IDKIT_UNREACHABLE',
+    message: /lock timeout/,
+  });
+  await checkNobodyLeft(server, { but: 'locker' });
+  await locker.end();
+});
+
+test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const kills = {
+    'its backend': () =>
+      server.sql(
+        'postgres',
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'idkit-backup-%'`,
+      ),
+    'the program': () => {
+      const pids = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)], {
+        encoding: 'utf8',
+      });
+      for (const [, pid] of pids.matchAll(/(\d+) pg_dump/g)) process.kill(Number(pid), 'SIGKILL');
+    },
+  };
+  for (const [what, kill] of Object.entries(kills)) {
+    let chunks = 0;
+    const dump = server.open().dumpDatabase(
+      async () => {
+        // The first is idkit's own head.
+        if (++chunks === 2) {
+          kill();
+          await sleep(300);
+        }
+      },
+      { signal: never },
+    );
+    await assert.rejects(dump, (error) => error instanceof IdkitError && error.exitCode !== 70, what);
+    await checkNobodyLeft(server, { what });
+  }
+});
+
+test('a server that says nothing any more is given up (15); its backend ends as soon as it can', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  let stopped: number[] = [];
+  let chunks = 0;
+  const dump = server.open({ stallSeconds: 2 }).dumpDatabase(
+    async () => {
+      if (++chunks !== 2) return;
+      const pids = server.sql(
+        'postgres',
+        `SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'idkit-backup-%'`,
+      );
+      stopped = pids.split('\n').map(Number);
+      for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    },
+    { signal: never },
+  );
+  await assert
+    .rejects(dump, { code: 'IDKIT_UNREACHABLE', message: /sent nothing for 2 s|idkit-backup/ })
+    .finally(() => {
+      for (const pid of stopped) process.kill(pid, 'SIGCONT');
+    });
+  await checkNobodyLeft(server);
+});
+
+test('a server that is stopped in the middle fails dump and load (15), and the old state is what it was', {
+  skip,
+}, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  let chunks = 0;
+  const dump = database.dumpDatabase(
+    async () => {
+      if (++chunks === 2) await server.stop('immediate');
+    },
+    { signal: never },
+  );
+  await assert.rejects(dump, { code: 'IDKIT_UNREACHABLE' });
+  await server.start();
+  assert.deepEqual((await dumpOf(database)).summary.realms, KEYCLOAK_REALMS);
+
+  async function* stopping() {
+    for await (const chunk of inPieces(KEYCLOAK_SQL, 64 * 1024)) {
+      yield chunk;
+      if (++chunks === 10) await server.stop('immediate');
+    }
+  }
+  chunks = 0;
+  await assert.rejects(load(database, stopping()), { code: 'IDKIT_UNREACHABLE' });
+  const stopped = database.unswapDatabase('x');
+  await sleep(200);
+  await server.start();
+  // A server that is just starting is waited for.
+  await stopped;
+  await checkNothingLoaded(server, database);
+});
+
+test('an interrupt ends dump and load at once, and leaves nobody at the server', { skip }, async (t) => {
+  const server = await startKeycloakServer(t);
+  const database = server.open();
+  const reason = new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
+  const interrupt = new AbortController();
+  let chunks = 0;
+  const dump = database.dumpDatabase(
+    async () => {
+      if (++chunks === 2) interrupt.abort(reason);
+    },
+    { signal: interrupt.signal },
+  );
+  await assert.rejects(dump, reason);
+  await checkNobodyLeft(server);
+
+  const other = new AbortController();
+  async function* interrupted() {
+    for await (const chunk of inPieces(KEYCLOAK_SQL, 64 * 1024)) {
+      yield chunk;
+      if (++chunks === 20) other.abort(reason);
+    }
+  }
+  await assert.rejects(load(database, interrupted(), other.signal), reason);
+  await checkNothingLoaded(server, database);
+});

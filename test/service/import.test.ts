@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, cpSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { reservePort } from '../../src/service/listener/listen.ts';
+import { administrator } from '../http/administrator.ts';
+import { form, makePlatform, startTestService, tokenUrl } from '../http/service.ts';
+
+const exports_ = new URL('../fixtures/keycloak/exports/', import.meta.url);
+
+const names = ['acme', 'globex', 'initech'];
+
+function copyExports(dir: string): void {
+  for (const name of names)
+    cpSync(new URL(`${name}-realm.json`, exports_), join(dir, 'import', `${name}-realm.json`));
+}
+
+test('realm files are imported once and moved to import/done/, readable by their owner alone', async () => {
+  const platform = makePlatform();
+  const waiting = join(platform.dir, 'import');
+  try {
+    copyExports(platform.dir);
+    const first = await startTestService({ platform });
+    assert.deepEqual([...first.imported].sort(), names);
+    for (const name of first.imported)
+      assert.equal((await fetch(`${first.address}/realms/${name}`)).status, 200, name);
+    const answer = await fetch(
+      tokenUrl(first, 'acme'),
+      form({ grant_type: 'password', client_id: 'x', username: 'x', password: 'x' }),
+    );
+    assert.equal(answer.status, 401);
+    await first.stop();
+    assert.deepEqual(readdirSync(waiting), ['done']);
+    for (const name of readdirSync(join(waiting, 'done')))
+      assert.equal(statSync(join(waiting, 'done', name)).mode & 0o777, 0o600, name);
+    assert.equal(statSync(join(waiting, 'done')).mode & 0o777, 0o700);
+
+    // A kill between import and move, or a copy that another replica imported, leaves the file.
+    copyExports(platform.dir);
+    const second = await startTestService({ platform });
+    assert.deepEqual(second.imported, []);
+    await second.stop();
+    assert.deepEqual(readdirSync(waiting), ['done']);
+    assert.equal(readdirSync(join(waiting, 'done')).length, 6);
+  } finally {
+    platform.remove();
+  }
+});
+
+test('realmFiles.remove removes what was imported', async () => {
+  const platform = makePlatform();
+  try {
+    writeFileSync(join(platform.dir, 'import', 'x.json'), JSON.stringify({ realm: 'x', enabled: true }));
+    appendFileSync(join(platform.dir, 'idkit.yaml'), 'realmFiles: { remove: true }\n');
+    const service = await startTestService({ platform });
+    assert.deepEqual(service.imported, ['x']);
+    await service.stop();
+    assert.deepEqual(readdirSync(join(platform.dir, 'import')), []);
+  } finally {
+    platform.remove();
+  }
+});
+
+/** `kc export --dir`: the realm in one file, its users in others. */
+function writeRealmWithUsers(dir: string): void {
+  const write = (name: string, value: unknown) =>
+    writeFileSync(join(dir, 'import', name), JSON.stringify(value));
+  const users = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => ({ username: `user-${from + index}`, enabled: true }));
+  write('split-realm.json', { realm: 'split', enabled: true, users: users(0, 3) });
+  write('split-users-0.json', { realm: 'split', users: users(3, 53) });
+  write('split-users-1.json', { realm: 'split', users: users(53, 60) });
+  write('two.json', [
+    { realm: 'one', enabled: true },
+    { realm: 'two', enabled: true },
+  ]);
+}
+
+test('all files of a realm are read together, and a file of several realms is taken apart', async () => {
+  const platform = makePlatform();
+  try {
+    writeRealmWithUsers(platform.dir);
+    const service = await startTestService({ platform });
+    assert.deepEqual([...service.imported].sort(), ['one', 'split', 'two']);
+    const admin = await administrator(service);
+    assert.equal((await admin('GET', '/split/users/count')).json, 60);
+    const bare = service.log.filter(({ message }) => message.includes('is a bare realm'));
+    assert.deepEqual(bare.map(({ fields }) => fields['realm']).sort(), ['one', 'two']);
+    await service.stop();
+    assert.equal(readdirSync(join(platform.dir, 'import', 'done')).length, 4);
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a fault of a user names the file that holds the user', async () => {
+  const platform = makePlatform();
+  try {
+    writeRealmWithUsers(platform.dir);
+    const users = [{ username: 'fine' }, { username: 'user-1' }];
+    writeFileSync(
+      join(platform.dir, 'import', 'split-users-1.json'),
+      JSON.stringify({ realm: 'split', users }),
+    );
+    await assert.rejects(startTestService({ platform }), /split-users-1\.json: \$\.users\[54\]\.username/);
+  } finally {
+    platform.remove();
+  }
+});
+
+test('a masked secret is refused, and --new-secrets makes a new one and reports it', async () => {
+  const platform = makePlatform();
+  try {
+    const clients = [{ clientId: 'web', secret: '**********' }];
+    const file = join(platform.dir, 'import', 'x.json');
+    writeFileSync(file, JSON.stringify({ realm: 'x', enabled: true, clients }));
+    await assert.rejects(startTestService({ platform }), /x\.json: \$\.clients\[0\]\.secret: is the mask/);
+    const service = await startTestService({ platform, serve: { newSecrets: true } });
+    const reported = service.log.find(({ message }) => message.includes('new random secret'));
+    assert.equal(reported?.fields['path'], '$.clients[0].secret');
+    await service.stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+test('the port answers 503 while realm files are imported, and health says why', async () => {
+  const platform = makePlatform();
+  try {
+    const users = Array.from({ length: 6000 }, (_, index) => ({ username: `user-${index}`, enabled: true }));
+    writeFileSync(
+      join(platform.dir, 'import', 'many.json'),
+      JSON.stringify({ realm: 'many', enabled: true, users }),
+    );
+    const { port, release } = await reservePort('127.0.0.1', 0, 'public');
+    release();
+    const lines: string[] = [];
+    const starting = startTestService({
+      platform,
+      flags: { 'listen.port': String(port) },
+      serve: { progress: (line) => lines.push(line) },
+    });
+    let ready = false;
+    const started = starting.then((service) => {
+      ready = true;
+      return service;
+    });
+    const statuses = new Map<string, Set<number>>();
+    const note = async (path: string) => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
+      if (answer === undefined || ready) return;
+      await answer.arrayBuffer();
+      statuses.set(path, (statuses.get(path) ?? new Set()).add(answer.status));
+      if (answer.status === 503 && path === '/realms/master')
+        assert.equal(answer.headers.get('retry-after'), '5');
+    };
+    while (!ready) {
+      for (const path of ['/realms/master', '/health/live', '/health/ready']) await note(path);
+      await Promise.race([started, pause(5)]);
+    }
+    const service = await started;
+    assert.deepEqual([...statuses.get('/realms/master')!], [503]);
+    assert.deepEqual([...statuses.get('/health/live')!], [200]);
+    assert.deepEqual([...statuses.get('/health/ready')!], [503]);
+    assert.deepEqual(lines, ['importing realm many: storing 6000 users']);
+    assert.equal((await fetch(`${service.address}/realms/many`)).status, 200);
+    await service.stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+test('what an imported realm asks for and is not enforced is listed in the log', async () => {
+  const platform = makePlatform();
+  try {
+    writeFileSync(
+      join(platform.dir, 'import', 'x.json'),
+      JSON.stringify({
+        realm: 'x',
+        enabled: true,
+        identityProviders: [{ alias: 'corp', providerId: 'oidc', enabled: true, config: {} }],
+      }),
+    );
+    const service = await startTestService({ platform });
+    assert.ok(
+      service.unenforced.some((entry) => entry.realm === 'x' && entry.path.startsWith('$.identityProviders')),
+    );
+    assert.ok(
+      service.log.some(
+        (line) => line.level === 'warn' && JSON.stringify(line.fields).includes('identityProviders'),
+      ),
+    );
+    await service.stop();
+  } finally {
+    platform.remove();
+  }
+});
+
+const unused: readonly { what: string; files: Record<string, unknown>; named: RegExp }[] = [
+  {
+    what: 'users without their realm',
+    files: { 'x-users-0.json': { realm: 'x', users: [] } },
+    named: /x-users-0\.json is not used: it holds users of realm x/,
+  },
+  {
+    what: 'a second file of a realm',
+    files: { 'x.json': { realm: 'x' }, 'y.json': { realm: 'x' } },
+    named: /y\.json is not used: realm x is in x\.json already/,
+  },
+  {
+    what: 'users of a federation',
+    files: { 'x.json': { realm: 'x' }, 'x-federated-users-0.json': { realm: 'x', federatedUsers: [] } },
+    named: /x-federated-users-0\.json is not used/,
+  },
+  { what: 'another kind of file', files: { 'x.txt': 'text' }, named: /x\.txt is not used/ },
+  {
+    what: 'a realm that exists already',
+    files: { 'master.json': { realm: 'master', enabled: true } },
+    named: /master\.json is not used: realm master exists already/,
+  },
+];
+for (const { what, files, named } of unused)
+  test(`${what} ends serve with IDKIT_IMPORT that names the file, and nothing is imported`, async () => {
+    const platform = makePlatform();
+    try {
+      for (const [name, value] of Object.entries(files))
+        writeFileSync(join(platform.dir, 'import', name), JSON.stringify(value));
+      await assert.rejects(
+        startTestService({ platform }),
+        (error: Error & { code: string; hints: string[] }) => {
+          assert.equal(error.code, 'IDKIT_IMPORT');
+          assert.match(error.message, named);
+          assert.match(error.hints.join(), /remove/);
+          return true;
+        },
+      );
+      assert.deepEqual(readdirSync(join(platform.dir, 'import')).sort(), Object.keys(files).sort());
+    } finally {
+      platform.remove();
+    }
+  });
+
+const faults: readonly { what: string; text: string; named: RegExp }[] = [
+  { what: 'broken JSON', text: '{"realm": "x",', named: /x\.json/ },
+  { what: 'a list instead of a realm', text: '[1]', named: /x\.json.*\$/s },
+  { what: 'a wrong type', text: '{"realm":"x","enabled":"maybe"}', named: /x\.json.*\$\.enabled/s },
+  { what: 'an unknown field', text: '{"realm":"x","enabeld":true}', named: /x\.json.*enabeld.*enabled/s },
+  { what: 'a realm name that is a path', text: '{"realm":"../x"}', named: /x\.json.*\$\.realm/s },
+];
+for (const { what, text, named } of faults)
+  test(`a realm file with ${what} imports nothing and ends serve with IDKIT_IMPORT (exit 2) that names it`, async () => {
+    const platform = makePlatform();
+    try {
+      writeFileSync(join(platform.dir, 'import', 'x.json'), text);
+      await assert.rejects(
+        startTestService({ platform }),
+        (error: Error & { code: string; exitCode: number }) => {
+          assert.equal(error.code, 'IDKIT_IMPORT');
+          assert.equal(error.exitCode, 2);
+          assert.match(error.message, named);
+          return true;
+        },
+      );
+    } finally {
+      platform.remove();
+    }
+  });

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { type TestContext, test } from 'node:test';
+import { loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
+import { openPlatform } from '../../src/platform/open.ts';
+import { startService } from '../../src/service/index.ts';
+import { freePort } from '../free-port.ts';
+import { makePlatform, type TestPlatform } from '../http/service.ts';
+import { makePlace, runIdkit, startIdkit } from '../journey/idkit.ts';
+
+/** Settings as a person has them who says nothing of the management port, and what `flags` say. */
+async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Settings> {
+  const platform: TestPlatform = makePlatform();
+  t.after(() => platform.remove());
+  return loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': '0', ...flags } });
+}
+
+/** Another program's listener; one that is there already is as good. */
+async function occupy(t: TestContext, port: number): Promise<number> {
+  const server = createServer();
+  const listens = await new Promise<boolean>((resolve) => {
+    server.once('listening', () => resolve(true));
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1');
+  });
+  if (!listens) return port;
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('the management listener is on port 9000 of loopback; if it is taken, a note says so and serve goes without', async (t) => {
+  await occupy(t, 9000);
+  const settings = await settingsOf(t);
+  const service = await startService(settings);
+  t.after(() => service.close());
+  assert.equal(service.managementUrl, undefined);
+  assert.deepEqual(service.notes, [
+    'another program listens on 127.0.0.1:9000, so this service has no metrics and no detailed health; --management-port gives it another port',
+  ]);
+  assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
+  assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
+  assert.equal(await (await openPlatform(settings)).managementUrl(), undefined);
+});
+
+test('serve prints the note on stderr and serves', async (t) => {
+  await occupy(t, 9000);
+  const cwd = makePlace(t);
+  const service = await startIdkit(t, { cwd, managementPort: 'default' });
+  await service.told(/^note: another program listens on 127\.0\.0\.1:9000, so this service has no metrics/m);
+  assert.equal((await fetch(`${service.address}/health`)).status, 200);
+  assert.equal(service.managementUrl, undefined);
+});
+
+test('a management port that was set by hand and is taken is IDKIT_PORT_TAKEN, by flag and by idkit.yaml', async (t) => {
+  const port = await occupy(t, 0);
+  await assert.rejects(startService(await settingsOf(t, { 'listen.managementPort': String(port) })), {
+    code: 'IDKIT_PORT_TAKEN',
+    message: `another program listens on 127.0.0.1:${port}`,
+    hints: ['choose another port with --management-port, or stop that program'],
+  });
+  const ended = await runIdkit(['serve', '--port', '0', '--management-port', String(port)], {
+    cwd: makePlace(t),
+  });
+  assert.equal(ended.code, 1, ended.stderr);
+  assert.match(ended.stderr, /^error IDKIT_PORT_TAKEN: /m);
+  assert.match(ended.stderr, /^hint: choose another port with --management-port/m);
+});
+
+test('9000 set by hand is an error if it is taken', async (t) => {
+  await occupy(t, 9000);
+  const settings = await settingsOf(t, { 'listen.managementPort': '9000' });
+  await assert.rejects(startService(settings), { code: 'IDKIT_PORT_TAKEN' });
+});
+
+test('one port for both listeners is refused as a setting', async (t) => {
+  const port = String(await freePort());
+  await assert.rejects(settingsOf(t, { 'listen.port': port, 'listen.managementPort': port }), {
+    code: 'IDKIT_SETTING',
+    message: `listen.port and listen.managementPort are both ${port}`,
+  });
+});
+
+test('off goes without a management listener and without a note', async (t) => {
+  const service = await startService(await settingsOf(t, { 'listen.managementPort': 'off' }));
+  t.after(() => service.close());
+  assert.equal(service.managementUrl, undefined);
+  assert.deepEqual(service.notes, []);
+});
+
+test('the listener is on loopback alone unless listen.managementHost says otherwise', async (t) => {
+  const outer = Object.values(networkInterfaces())
+    .flat()
+    .find((one) => one?.family === 'IPv4' && !one.internal)?.address;
+  const reach = (host: string, port: string) => fetch(`http://${host}:${port}/metrics`);
+  const closed = await startService(
+    await settingsOf(t, { 'listen.host': '0.0.0.0', 'listen.managementPort': '0' }),
+  );
+  t.after(() => closed.close());
+  const open = await startService(
+    await settingsOf(t, { 'listen.managementPort': '0', 'listen.managementHost': '0.0.0.0' }),
+  );
+  t.after(() => open.close());
+  assert.equal((await reach('127.0.0.1', new URL(closed.managementUrl!).port)).status, 200);
+  assert.equal((await reach('127.0.0.1', new URL(open.managementUrl!).port)).status, 200);
+  // Linux answers to the whole of 127.0.0.0/8, whatever interfaces there are.
+  const other = outer ?? '127.0.0.2';
+  await assert.rejects(reach(other, new URL(closed.managementUrl!).port));
+  assert.equal((await reach(other, new URL(open.managementUrl!).port)).status, 200);
+  const nowhere = await settingsOf(t, { 'listen.managementPort': '0', 'listen.managementHost': '192.0.2.1' });
+  await assert.rejects(startService(nowhere), {
+    code: 'IDKIT_SETTING',
+    message: 'listen.managementHost 192.0.2.1 is no address of this machine',
+  });
+});
+
+test('the record of the service names its management listener (contract §3, Finding the service)', async (t) => {
+  const settings = await settingsOf(t, { 'listen.managementPort': '0' });
+  const service = await startService(settings);
+  t.after(() => service.close());
+  assert.equal(await (await openPlatform(settings)).managementUrl(), service.managementUrl);
+});
