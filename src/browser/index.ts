@@ -28,7 +28,6 @@ export type {
   LoginPage,
   Message,
   Page,
-  PageAnswerName,
   PageField,
   PageFrame,
   StandalonePage,

@@ -4,7 +4,6 @@ import type {
   BrowserRequest,
   CookieChange,
   Page,
-  PageAnswerName,
   PageFrame,
   StandalonePage,
 } from './contract.ts';
@@ -54,32 +53,32 @@ export function standalonePage(
   configuration: RealmConfiguration,
   request: FrameRequest,
   shown: {
-    name?: PageAnswerName;
+    status: number;
     page: StandalonePage;
     message?: PageMessage;
     cookies?: readonly CookieChange[];
     hints?: LocaleHints;
   },
 ): BrowserAnswer {
-  const { name = 'shown', page, message, cookies = [], hints } = shown;
-  return pageAnswer(configuration, request, { name, page, message, cookies, ...(hints ? { hints } : {}) });
+  const { status, page, message, cookies = [], hints } = shown;
+  return pageAnswer(configuration, request, { status, page, message, cookies, ...(hints ? { hints } : {}) });
 }
 
-/** A page that says why the login cannot continue. */
+/** A page that says why the login cannot go on; 400 unless Keycloak answers otherwise. */
 export function errorPage(
   configuration: RealmConfiguration,
   request: FrameRequest,
   key: RuleMessageKey,
   options: {
-    name?: PageAnswerName;
+    status?: number;
     values?: Readonly<Record<string, string>>;
     backTo?: string | undefined;
     hints?: LocaleHints;
   } = {},
 ): BrowserAnswer {
-  const { name = 'login-error', values, backTo, hints } = options;
+  const { status = 400, values, backTo, hints } = options;
   return standalonePage(configuration, request, {
-    name,
+    status,
     page: { page: 'error', ...(backTo === undefined ? {} : { backTo }) },
     message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
     ...(hints === undefined ? {} : { hints }),
@@ -92,17 +91,17 @@ export function pageAnswer(
   request: FrameRequest,
   shown: {
     page: Page;
-    name?: PageAnswerName;
+    status?: number;
     message?: PageMessage | undefined;
     cookies?: readonly CookieChange[];
     hints?: LocaleHints;
     self?: string;
   },
 ): BrowserAnswer {
-  const { page, name = 'shown', cookies = [], ...frame } = shown;
+  const { page, status = 200, cookies = [], ...frame } = shown;
   return {
     show: 'page',
-    name,
+    status,
     cookies: [...cookies, ...localeCookies(configuration, request)],
     frame: pageFrame(configuration, request, frame),
     page,

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { flagsOfCommand } from '../config/index.ts';
 
 /** A command line to copy, and what it does. */
 export type Example = readonly [commandLine: string, does: string];
@@ -19,6 +20,12 @@ export class CliCommand extends Command {
     const width = Math.max(...rows.map(([commandLine]) => commandLine.length));
     const lines = rows.map(([commandLine, does]) => `  ${commandLine.padEnd(width)}  ${does}`);
     return this.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+  }
+
+  /** Adds the flags that set settings. `path` is the command's words as the table of settings has them. */
+  settingFlags(path: string): this {
+    for (const { form, description } of flagsOfCommand(path)) this.option(form, description);
+    return this;
   }
 
   /** The commands directly below this one that the help lists. */

@@ -31,8 +31,9 @@ export {
   showPostgresAddress,
   showPostgresHost,
 } from './postgres/url.ts';
-export { type GivenContent, type LoadOptions, loadSettings, type SettingFlags } from './settings/load.ts';
-export type { Application, PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
-export { type ShownSetting, showSettings } from './settings/show.ts';
-export { type SettingDoc, settingDocs } from './settings/table.ts';
+export { flagsOfCommand, type SettingFlag, type SettingFlags, settingsFromFlags } from './settings/flags.ts';
+export type { Application } from './settings/kinds.ts';
+export { type GivenContent, type LoadOptions, loadSettings } from './settings/load.ts';
+export type { PlatformPaths, SettingSource, Settings } from './settings/settings.ts';
+export { type SettingDoc, type ShownSetting, settingDocs, showSettings } from './settings/show.ts';
 export { renderDefaultYaml } from './yaml/template.ts';

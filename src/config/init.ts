@@ -5,9 +5,11 @@ import { createFile, writeFault } from '../files/index.ts';
 import { renderPlatformFiles } from './compose/files.ts';
 import { renderEnvValue } from './environment/file.ts';
 import { GENERATED_MARK } from './environment/write.ts';
-import { checkMasterKey, generateMasterKey } from './master-key.ts';
+import { checkMasterKey } from './master-key.ts';
 import { platformPaths } from './paths.ts';
+import type { SettingRow } from './settings/row.ts';
 import type { PlatformPaths } from './settings/settings.ts';
+import { SETTINGS } from './settings/table.ts';
 import { renderDefaultYaml } from './yaml/template.ts';
 
 /** What `initPlatform` did. Paths are absolute. */
@@ -80,21 +82,16 @@ function chooseSecrets(
   ];
   const given = env['IDKIT_MASTER_KEY'];
   if (given) checkMasterKey(new Secret(given));
-  const rows: [string, () => string][] = [
-    ['IDKIT_ADMIN_USERNAME', () => 'admin'],
-    ['IDKIT_ADMIN_PASSWORD', () => random.bytes(18).toString('base64url')],
-    ['IDKIT_MASTER_KEY', () => generateMasterKey(random).reveal()],
-    ['IDKIT_SMOKE_CLIENT_SECRET', () => random.bytes(24).toString('base64url')],
-  ];
-  if (runtime === 'compose')
-    rows.push(['IDKIT_DATABASE_PASSWORD', () => random.bytes(24).toString('base64url')]);
-  for (const [key, generate] of rows) {
+  const rows: readonly SettingRow[] = SETTINGS;
+  for (const { env: key, initial } of rows) {
+    if (key === undefined || initial === undefined) continue;
+    if (initial.runtime !== undefined && initial.runtime !== runtime) continue;
     const value = env[key];
-    if (!value && key !== 'IDKIT_ADMIN_USERNAME') {
+    if (!value && initial.generated) {
       generated.push(key);
       lines.push(GENERATED_MARK);
     }
-    lines.push(`${key}=${renderEnvValue(value || generate())}`);
+    lines.push(`${key}=${renderEnvValue(value || initial.value(random))}`);
   }
   if (runtime === 'compose') lines.push(...composeVariables(service));
   return { text: `${lines.join('\n')}\n`, generated };

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { IdkitError, Secret } from '../core/index.ts';
-import { PASSPHRASE_VARIABLES } from './settings/table.ts';
 
+/** The sources of the passphrase. `.env` must hold none of them, because a backup includes `.env`. */
+export const PASSPHRASE_VARIABLES = [
+  'IDKIT_BACKUP_PASSPHRASE',
+  'IDKIT_BACKUP_PASSPHRASE_FILE',
+  'IDKIT_BACKUP_PASSPHRASE_COMMAND',
+] as const;
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;
 

@@ -36,7 +36,7 @@ const rules: AccountRules = {
     if (client === undefined) {
       event.failed('client_not_found');
       return rules.show(account, {
-        name: 'account-form-outdated',
+        status: 400,
         message: { kind: 'error', key: 'accountFormOutdatedMessage' },
       });
     }

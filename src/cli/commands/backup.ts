@@ -12,9 +12,7 @@ export function addBackup(program: CliCommand, run: Runner): void {
   program
     .command('backup')
     .description('the ordered backup procedure; the last line on stdout is the new directory')
-    .option('--to <root>', 'backup root (default: backup.root of idkit.yaml)')
-    .option('--keep-days <days>', 'delete sets older than this, never the newest good one (default 7)')
-    .option('--mirror <target>', 'copy the root to a directory, or to [user@]host:path by rsync')
+    .settingFlags('backup')
     .addOption(new Option('--only <parts>', 'just these parts: database,realms,config,env'))
     .option('--base-url <url>', 'where the service is found')
     .examples([
@@ -32,11 +30,8 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   setPriority(Math.max(NICENESS, getPriority()));
   const { backup, BACKUP_PARTS } = await import('../../procedures/index.ts');
   const only = parseParts(textFlag(flags, 'only'), BACKUP_PARTS);
-  const settings = await context.loadPlatform({
-    ...given('backup.root', textFlag(flags, 'to')),
-    ...given('backup.keepDays', textFlag(flags, 'keepDays')),
-    ...given('backup.mirror', textFlag(flags, 'mirror')),
-  });
+  const { settingsFromFlags } = await import('../../config/index.ts');
+  const settings = await context.loadPlatform(settingsFromFlags('backup', flags));
   const baseUrl = baseUrlFlag(flags);
   const needsPassphrase = only === undefined || only.includes('env');
   const passphrase = await (needsPassphrase ? readPassphrase(context) : findPassphrase(context));

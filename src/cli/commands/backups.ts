@@ -2,7 +2,7 @@ import { IdkitError } from '../../core/index.ts';
 import type { BackupEntry } from '../../procedures/index.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
-import { given, textFlag } from '../flags.ts';
+import { given } from '../flags.ts';
 import { renderTable } from '../output/render-table.ts';
 import { renderAge, renderBytes } from '../output/render-units.ts';
 import { confirm } from '../terminal.ts';
@@ -19,14 +19,13 @@ export function addBackups(program: CliCommand, run: Runner): void {
   backups
     .command('list')
     .description('the sets of the backup root: how old, how big, verified when')
-    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
+    .settingFlags('backups list')
     .examples([['idkit backups list --json', 'for a program']])
     .action(run(listSets));
   backups
     .command('prune')
     .description('delete sets by the retention rule; never the newest good one')
-    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
-    .option('--keep-days <days>', 'delete sets older than this (default 7)')
+    .settingFlags('backups prune')
     .option('--dry-run', 'say what would be deleted, delete nothing')
     .examples([
       ['idkit backups prune --dry-run', 'what would go, and why'],
@@ -36,7 +35,8 @@ export function addBackups(program: CliCommand, run: Runner): void {
 }
 
 async function listSets(context: CommandContext, flags: Flags): Promise<Outcome> {
-  const settings = await context.loadPlatform(given('backup.root', textFlag(flags, 'root')));
+  const { settingsFromFlags } = await import('../../config/index.ts');
+  const settings = await context.loadPlatform(settingsFromFlags('backups list', flags));
   const { listBackups } = await import('../../procedures/index.ts');
   const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
   const text =
@@ -71,10 +71,8 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
       hints: ['add --yes, or --dry-run to see what would go'],
     });
   }
-  const settings = await context.loadPlatform({
-    ...given('backup.root', textFlag(flags, 'root')),
-    ...given('backup.keepDays', textFlag(flags, 'keepDays')),
-  });
+  const { settingsFromFlags } = await import('../../config/index.ts');
+  const settings = await context.loadPlatform(settingsFromFlags('backups prune', flags));
   const { pruneBackups } = await import('../../procedures/index.ts');
   if (!dryRun && !context.globals.yes) {
     const plan = await pruneBackups(settings, { ...context.procedure, dryRun: true });

@@ -4,7 +4,7 @@ import type { OpenedLog, RunningService, WorkerLink } from '../../service/index.
 import type { CliCommand } from '../cli-command.ts';
 import type { CommandContext, Flags, Outcome, Runner } from '../command.ts';
 import { toIdkitError } from '../exit.ts';
-import { baseUrlFlag, given, textFlag, wholeNumber } from '../flags.ts';
+import { textFlag, wholeNumber } from '../flags.ts';
 import { oneLine } from '../output/output.ts';
 
 /** `idkit serve` */
@@ -12,16 +12,7 @@ export function addServe(program: CliCommand, run: Runner): void {
   program
     .command('serve')
     .description('run the token service in the foreground; makes the platform directory where there is none')
-    .option('--host <address>', 'address to listen on (default 127.0.0.1)')
-    .option('--port <number>', 'port to listen on (default 8080); 0 takes a free one')
-    .option('--database <url>', 'sqlite:PATH or postgres://USER@HOST[,HOST]/NAME')
-    .option('--base-url <url>', 'public base URL of issuers and links')
-    .option('--tls-cert <file>', 'PEM certificate chain; with --tls-key serves https')
-    .option('--tls-key <file>', 'PEM private key')
-    .option(
-      '--management-port <number>',
-      'port of metrics and detailed health (default 9000 if it is free); 0 takes a free one, off has none',
-    )
+    .settingFlags('serve')
     .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
     .option('--new-secrets', 'realm files: new random secrets for masks and placeholders without a value')
     .examples([
@@ -108,18 +99,10 @@ async function runWorker(
 
 /** The settings; a place with no platform directory becomes one first (contract §1). */
 async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settings> {
-  const settingFlags = {
-    ...given('listen.host', textFlag(flags, 'host')),
-    ...given('listen.port', textFlag(flags, 'port')),
-    ...given('database', textFlag(flags, 'database')),
-    ...given('baseUrl', baseUrlFlag(flags)),
-    ...given('listen.tlsCert', textFlag(flags, 'tlsCert')),
-    ...given('listen.tlsKey', textFlag(flags, 'tlsKey')),
-    ...given('listen.managementPort', textFlag(flags, 'managementPort')),
-  };
+  const { initPlatform, settingsFromFlags } = await import('../../config/index.ts');
+  const settingFlags = settingsFromFlags('serve', flags);
   const settings = await context.loadSettings(settingFlags);
   if (settings.exists) return settings;
-  const { initPlatform } = await import('../../config/index.ts');
   const made = initPlatform(settings.dir, { env: context.env });
   context.reporter.note(`made the platform directory ${made.paths.dir}`);
   return context.loadSettings(settingFlags);

@@ -12,7 +12,7 @@ export function addVerify(program: CliCommand, run: Runner): void {
     .command('verify')
     .argument('[dir]', 'one set by its directory')
     .description('verify backups from their bytes; made for cron')
-    .option('--root <root>', 'backup root (default: backup.root of idkit.yaml)')
+    .settingFlags('verify')
     .option('--latest', 'the newest set that can be restored (default)')
     .option('--all', 'every set of the root')
     .option('--max-age <duration>', 'a finding when the newest set is older: 26h, 7d')
@@ -26,13 +26,14 @@ export function addVerify(program: CliCommand, run: Runner): void {
 }
 
 async function verifySets(context: CommandContext, flags: Flags, set: string | undefined): Promise<Outcome> {
-  const { findPassphrase, parseDuration, readPassphrase } = await import('../../config/index.ts');
+  const { findPassphrase, parseDuration, readPassphrase, settingsFromFlags } = await import(
+    '../../config/index.ts'
+  );
   checkChoice(flags, set);
   const maxAge = textFlag(flags, 'maxAge');
   const maxAgeSeconds = maxAge === undefined ? undefined : parseDuration(maxAge, '--max-age');
-  const root = textFlag(flags, 'root');
-  const rootFlag = given('backup.root', root);
-  const standalone = set !== undefined || root !== undefined;
+  const rootFlag = settingsFromFlags('verify', flags);
+  const standalone = set !== undefined || rootFlag['backup.root'] !== undefined;
   const settings = await (standalone ? context.loadSettings(rootFlag) : context.loadPlatform(rootFlag));
 
   const sources = { env: context.env, signal: context.signal };

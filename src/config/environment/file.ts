@@ -1,6 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
 import { IdkitError, nearestName } from '../../core/index.ts';
-import { OTHER_VARIABLES, PASSPHRASE_VARIABLES, settingDocs } from '../settings/table.ts';
+import { PASSPHRASE_VARIABLES } from '../passphrase.ts';
+import { type SettingRow, variablesOf } from '../settings/row.ts';
+import { SETTINGS } from '../settings/table.ts';
+
+/** The variable that names the platform directory; it is not a setting of the directory. */
+const DIRECTORY_VARIABLE = 'IDKIT_DIR';
 
 /** Values of an environment file by key, in the order of the file. */
 export type EnvValues = ReadonlyMap<string, string>;
@@ -93,7 +98,7 @@ export function renderEnvValue(value: string): string {
  * @throws IDKIT_ENV_READABLE when group or others can read or write it; IDKIT_SETTING for an unknown `IDKIT_…` key,
  * a passphrase, or a line that is not `KEY=VALUE`
  */
-export function readEnvFile(file: string): EnvValues {
+export function readEnvFile(file: string, rows: readonly SettingRow[] = SETTINGS): EnvValues {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return new Map();
   if (!found.isFile()) throw new IdkitError('IDKIT_SETTING', `${file} is not a file`);
@@ -106,7 +111,7 @@ export function readEnvFile(file: string): EnvValues {
     );
   }
   const values = parseEnvContent(readBytes(file), file);
-  checkEnvKeys(values, file);
+  checkEnvKeys(values, file, rows);
   return values;
 }
 
@@ -126,8 +131,8 @@ export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
 }
 
 /** @throws IDKIT_SETTING for a key that must not stand in an environment file: an unknown `IDKIT_…`, a passphrase */
-export function checkEnvKeys(values: EnvValues, file: string): void {
-  for (const key of values.keys()) checkKey(key, file);
+export function checkEnvKeys(values: EnvValues, file: string, rows: readonly SettingRow[] = SETTINGS): void {
+  for (const key of values.keys()) checkKey(key, file, rows);
 }
 
 function readBytes(file: string): Uint8Array {
@@ -140,9 +145,9 @@ function readBytes(file: string): Uint8Array {
   }
 }
 
-function checkKey(key: string, file: string): void {
+function checkKey(key: string, file: string, rows: readonly SettingRow[]): void {
   if (!key.startsWith('IDKIT_')) return;
-  if ((PASSPHRASE_VARIABLES as readonly string[]).includes(key)) {
+  if (PASSPHRASE_VARIABLES.some((variable) => variable === key)) {
     throw new IdkitError('IDKIT_SETTING', `${file} holds ${key}, and a passphrase does not belong there`, {
       hints: [
         'a backup holds .env, so the passphrase inside would be locked up in the box that it opens',
@@ -150,16 +155,10 @@ function checkKey(key: string, file: string): void {
       ],
     });
   }
-  const known = knownVariables();
+  const known = [...rows.flatMap(variablesOf), DIRECTORY_VARIABLE];
   if (known.includes(key)) return;
   const near = nearestName(key, known);
   throw new IdkitError('IDKIT_SETTING', `${file} holds the unknown key ${key}`, {
     hints: [near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`],
   });
-}
-
-/** Every `IDKIT_…` key that may stand in `.env`. */
-function knownVariables(): readonly string[] {
-  const settings = settingDocs().flatMap((row) => (row.env === undefined ? [] : [row.env]));
-  return [...settings, ...OTHER_VARIABLES];
 }

@@ -1,25 +1,23 @@
 import { readFileSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
-import { IdkitError, Secret } from '../../core/index.ts';
+import { isAbsolute, join } from 'node:path';
+import { IdkitError } from '../../core/index.ts';
 import { checkEnvKeys, type EnvValues, parseEnvContent, readEnvFile } from '../environment/file.ts';
-import { findKeycloakNames } from '../environment/keycloak-names.ts';
 import { platformPaths, resolvePlatformDirectory } from '../paths.ts';
 import { parseYamlFile, readYamlFile, type YamlValue } from '../yaml/file.ts';
-import { PLAIN_VALUES } from './plain-values.ts';
-import type { Application, SettingSource, Settings } from './settings.ts';
-import { type SettingDoc, type SettingName, settingDocs } from './table.ts';
+import { WRONG } from './kinds.ts';
+import { flagName, type SettingRow } from './row.ts';
+import type { Origin, SettingSource, Settings, ValuesOf } from './settings.ts';
+import { SETTINGS, type SettingName } from './table.ts';
 
-/** Values given by flags, by the setting's name; text as the person wrote it. */
-export type SettingFlags = Partial<Record<SettingName, string>>;
-
-/** Where settings come from; everything defaults to this process. */
-export interface LoadOptions {
+/** Where settings come from. Default: this process and the platform directory that it finds. */
+export interface LoadOptions<Name extends string = SettingName> {
   /** The value of `--dir`. */
   dir?: string | undefined;
-  flags?: SettingFlags;
+  /** The text of flags by the name of their setting. */
+  flags?: Partial<Record<Name, string>>;
   env?: NodeJS.ProcessEnv;
   cwd?: string;
-  /** What counts instead of the directory's own file, which is not read then. */
+  /** The content that is used in place of the directory's own file, which is then not read. */
   contents?: { env?: GivenContent; yaml?: GivenContent };
 }
 
@@ -30,245 +28,190 @@ export interface GivenContent {
   bytes: Uint8Array;
 }
 
-/** A value before it is checked. `place` is what a message calls it. */
+/** A value before it is checked. */
 interface Given {
   value: unknown;
   source: SettingSource;
+  /** The name of the value in messages. */
   place: string;
 }
 
+/** Everything that a value can come from. */
+interface Sources {
+  flags: Readonly<Record<string, string | undefined>>;
+  env: NodeJS.ProcessEnv;
+  envFile: EnvValues;
+  yaml: ReadonlyMap<string, YamlValue> | undefined;
+  yamlFile: string;
+  dir: string;
+}
+
 /**
- * Every effective setting: flag, then process environment, then `.env`, then `idkit.yaml`, then the default
- * (contract §2). An empty variable counts as not given. Nothing is written; the directory need not exist.
+ * Loads every effective setting. The precedence is flag, process environment, `.env`, idkit.yaml, default. An empty
+ * variable counts as not set. The call writes nothing, and the directory need not exist.
  *
- * @throws IDKIT_SETTING naming the setting, its place and what was expected; IDKIT_ENV_READABLE;
- * IDKIT_DIRECTORY_MISSING where the path is no directory
+ * @throws IDKIT_SETTING, for a flag IDKIT_USAGE, with the setting, its place and what was expected;
+ * IDKIT_ENV_READABLE; IDKIT_DIRECTORY_MISSING if the path is not a directory
  */
 export async function loadSettings(options: LoadOptions = {}): Promise<Settings> {
+  const settings: Settings = await loadRows(SETTINGS, options);
+  checkTogether(settings);
+  return settings;
+}
+
+/** Loads the settings of a table as `loadSettings` does, without the checks of one setting against another. */
+export async function loadRows<const Rows extends readonly SettingRow[]>(
+  rows: Rows,
+  options: LoadOptions<Rows[number]['name']> = {},
+): Promise<Origin & ValuesOf<Rows>> {
   const env = options.env ?? process.env;
   const cwd = options.cwd ?? process.cwd();
   const dir = resolvePlatformDirectory({ flag: options.dir, env, cwd });
   const paths = platformPaths(dir);
   const { contents } = options;
-  const envFile = contents?.env === undefined ? readEnvFile(paths.env) : readGivenEnv(contents.env);
-  const yamlName = contents?.yaml?.file ?? paths.yaml;
-  const yaml =
-    contents?.yaml === undefined
-      ? await readYamlFile(paths.yaml)
-      : await parseYamlFile(contents.yaml.bytes, yamlName);
-
-  const given = new Map<SettingName, Given>();
-  for (const row of settingDocs()) {
-    const found = findGiven(row, options.flags ?? {}, env, envFile, yaml, yamlName);
-    if (found !== undefined) given.set(row.name, found);
-  }
-  if (given.get('service')?.value === 'keycloak')
-    for (const { setting, variable, value, source } of findKeycloakNames(env, envFile)) {
-      const place = source === '.env' ? `.env: ${variable}` : variable;
-      if (!given.has(setting)) given.set(setting, { value, source, place });
-    }
-  const inFile = findPasswordFile(given.get('IDKIT_DATABASE_PASSWORD'), env, envFile, dir);
-  if (inFile !== undefined) given.set('IDKIT_DATABASE_PASSWORD', inFile);
-  const values = await checkValues(given);
-  const sources: Record<string, SettingSource> = {};
-  for (const row of settingDocs()) sources[row.name] = given.get(row.name)?.source ?? 'default';
-
-  const get = <T>(name: SettingName): T => values.get(name) as T;
-  const getSecret = (name: SettingName): Secret | undefined => {
-    const text = values.get(name) as string | undefined;
-    return text === undefined ? undefined : new Secret(text);
-  };
-  const path = (name: SettingName): string | null => {
-    const text = get<string | null>(name);
-    if (text === null || isAbsolute(text)) return text;
-    return resolve(given.get(name)?.source === 'flag' ? cwd : dir, text);
-  };
-
-  const settings: Settings = {
+  const sources: Sources = {
+    flags: options.flags ?? {},
+    env,
     dir,
-    exists: yaml !== undefined,
-    runtime: get('runtime'),
-    service: get('service'),
-    baseUrl: get('baseUrl'),
-    listen: {
-      host: get('listen.host'),
-      port: get('listen.port'),
-      managementPort: get('listen.managementPort'),
-      managementHost: get('listen.managementHost'),
-      tlsCert: path('listen.tlsCert'),
-      tlsKey: path('listen.tlsKey'),
-      drainSeconds: get('listen.drainSeconds'),
-    },
-    database: readDatabase(get('database'), dir),
-    trustedProxies: get('trustedProxies'),
-    admin: { protectAdministrators: get('admin.protectAdministrators') },
-    realmFiles: { remove: get('realmFiles.remove') },
-    outbound: { privateAddresses: get('outbound.privateAddresses') },
-    realms: get('realms'),
-    backup: {
-      root: path('backup.root')!,
-      keepDays: get('backup.keepDays'),
-      keepVersions: get('backup.keepVersions'),
-      mirror: get('backup.mirror'),
-    },
-    smoke: {
-      realm: get('smoke.realm'),
-      clientId: get('smoke.clientId'),
-      clientSecret: getSecret('IDKIT_SMOKE_CLIENT_SECRET'),
-    },
-    applications: get<readonly Application[]>('applications'),
-    compose: {
-      engine: get('compose.engine'),
-      project: get('compose.project'),
-      proxy: get('compose.proxy'),
-    },
-    keycloak: {
-      managementUrl: get('keycloak.managementUrl'),
-      start: get('keycloak.start'),
-      stop: get('keycloak.stop'),
-    },
-    metrics: { public: get('metrics.public') },
-    limits: { bodyBytes: get('limits.bodyBytes'), adminBodyBytes: get('limits.adminBodyBytes') },
-    administrator: { username: get('IDKIT_ADMIN_USERNAME'), password: getSecret('IDKIT_ADMIN_PASSWORD') },
-    masterKey: getSecret('IDKIT_MASTER_KEY'),
-    masterKeyOld: getSecret('IDKIT_MASTER_KEY_OLD'),
-    environment: new Map(
-      [...envFile]
-        .filter(([key]) => !key.startsWith('IDKIT_'))
-        .map(([key, value]) => [key, env[key] || value]),
-    ),
-    databasePassword: getSecret('IDKIT_DATABASE_PASSWORD'),
-    sources,
+    envFile: contents?.env === undefined ? readEnvFile(paths.env, rows) : readGivenEnv(contents.env, rows),
+    yaml:
+      contents?.yaml === undefined
+        ? await readYamlFile(paths.yaml, rows)
+        : await parseYamlFile(contents.yaml.bytes, contents.yaml.file, rows),
+    yamlFile: contents?.yaml?.file ?? paths.yaml,
   };
-  checkTogether(settings);
-  return settings;
+  const isKeycloak = sources.yaml?.get('service')?.value === 'keycloak';
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, SettingSource> = {};
+  for (const row of rows) {
+    const given = findGiven(row, sources) ?? (isKeycloak ? findKeycloakValue(row, sources) : undefined);
+    origins[row.name] = given?.source ?? 'default';
+    put(
+      values,
+      row.key ?? row.name,
+      readValue(row, given, { dir, place: given?.source === 'flag' ? cwd : dir }),
+    );
+  }
+  const origin: Origin = {
+    dir,
+    exists: sources.yaml !== undefined,
+    environment: foreignVariables(sources),
+    sources: origins,
+  };
+  // Each value was read by the kind that its type comes from.
+  return { ...origin, ...values } as Origin & ValuesOf<Rows>;
 }
 
-function readGivenEnv({ bytes, file }: GivenContent): EnvValues {
+function readGivenEnv({ bytes, file }: GivenContent, rows: readonly SettingRow[]): EnvValues {
   const values = parseEnvContent(bytes, file);
-  checkEnvKeys(values, file);
+  checkEnvKeys(values, file, rows);
   return values;
 }
 
-/** The value with the highest precedence; undefined where none is given. */
-function findGiven(
-  row: SettingDoc & { name: SettingName },
-  flags: SettingFlags,
-  env: NodeJS.ProcessEnv,
-  envFile: EnvValues,
-  yaml: ReadonlyMap<string, YamlValue> | undefined,
-  yamlFile: string,
-): Given | undefined {
-  const flag = flags[row.name];
-  if (flag !== undefined) return { value: flag, source: 'flag', place: row.flag ?? row.name };
-  if (row.env !== undefined) {
-    const variable = env[row.env];
-    if (variable !== undefined && variable !== '') {
-      return { value: variable, source: 'environment', place: row.env };
-    }
-    const kept = envFile.get(row.env);
-    if (kept !== undefined && kept !== '') {
-      return { value: kept, source: '.env', place: `.env: ${row.env}` };
-    }
+function foreignVariables({ env, envFile }: Sources): ReadonlyMap<string, string> {
+  const foreign = [...envFile].filter(([key]) => !key.startsWith('IDKIT_'));
+  return new Map(foreign.map(([key, value]) => [key, env[key] || value]));
+}
+
+/** Returns the value with the highest precedence, or undefined if the setting is not given. */
+function findGiven(row: SettingRow, sources: Sources): Given | undefined {
+  const flag = sources.flags[row.name];
+  if (flag !== undefined) return { value: flag, source: 'flag', place: flagOf(row) };
+  for (const source of ['environment', '.env'] as const) {
+    const given = findVariable(row, source, sources);
+    if (given !== undefined) return given;
   }
-  const written = yaml?.get(row.name);
+  const written = sources.yaml?.get(row.name);
   if (written === undefined) return undefined;
-  return {
-    value: written.value,
-    source: 'idkit.yaml',
-    place: `${yamlFile} line ${written.line}: ${row.name}`,
-  };
+  const place = `${sources.yamlFile} line ${written.line}: ${row.name}`;
+  return { value: written.value, source: 'idkit.yaml', place };
 }
 
-/** Checks what is given and fills in defaults. The schema is loaded only where something is to be checked. */
-async function checkValues(given: ReadonlyMap<SettingName, Given>): Promise<Map<SettingName, unknown>> {
-  const values = new Map<SettingName, unknown>();
-  for (const row of settingDocs()) {
-    const found = given.get(row.name);
-    if (found === undefined) values.set(row.name, row.default);
-    else if (row.secret) values.set(row.name, checkSecret(found));
-    else values.set(row.name, await checkValue(row, found));
+function findVariable(
+  { env: variable, fileEnv }: SettingRow,
+  source: 'environment' | '.env',
+  { env, envFile, dir }: Sources,
+): Given | undefined {
+  const valueIn = (name: string) => (source === '.env' ? envFile.get(name) : env[name]);
+  const value = variable === undefined ? undefined : valueIn(variable);
+  if (value) return { value, source, place: source === '.env' ? `.env: ${variable}` : `${variable}` };
+  const file = fileEnv === undefined ? undefined : valueIn(fileEnv);
+  return fileEnv !== undefined && file ? readValueFile(fileEnv, file, dir) : undefined;
+}
+
+function flagOf(row: SettingRow): string {
+  const [form] = Object.values(row.flags ?? {});
+  return form === undefined ? row.name : flagName(form);
+}
+
+/** The first line of the file that a `…_FILE` variable names. An empty line gives no value. */
+function readValueFile(variable: string, file: string, dir: string): Given | undefined {
+  try {
+    const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
+    return value === '' ? undefined : { value, source: 'file', place: `the file of ${variable}` };
+  } catch (error) {
+    throw new IdkitError('IDKIT_SETTING', `${variable} names ${file}, which cannot be read`, {
+      cause: error,
+    });
   }
-  return values;
 }
 
-function checkSecret(found: Given): unknown {
-  const text = found.value as string;
-  if (/[\0\r\n]/.test(text)) {
-    throw new IdkitError('IDKIT_SETTING', `${found.place} must be one line without a NUL byte`);
-  }
-  return text;
+/**
+ * With `service: keycloak`, a platform that Keycloak's own variables describe needs no second set of names. A backup
+ * that other tools made holds only those variables. idkit's own variables take precedence.
+ */
+function findKeycloakValue(row: SettingRow, { env, envFile }: Sources): Given | undefined {
+  const { keycloakEnv: variable, fileEnv } = row;
+  if (variable === undefined) return undefined;
+  if (fileEnv !== undefined && (env[fileEnv] || envFile.get(fileEnv))) return undefined;
+  if (env[variable]) return { value: env[variable], source: 'environment', place: variable };
+  const value = envFile.get(variable);
+  return value ? { value, source: '.env', place: `.env: ${variable}` } : undefined;
 }
 
-async function checkValue(row: SettingDoc & { name: SettingName }, found: Given): Promise<unknown> {
-  const value = found.source === 'idkit.yaml' ? found.value : readTextValue(row, found.value as string);
-  if (PLAIN_VALUES[row.name]?.(value)) return value;
-  const { SETTING_SCHEMAS } = await import('./schema.ts');
-  const result = SETTING_SCHEMAS[row.name]!.safeParse(value);
-  if (result.success) return result.data;
+function readValue(
+  row: SettingRow,
+  given: Given | undefined,
+  bases: { dir: string; place: string },
+): unknown {
+  const { kind } = row;
+  if (given === undefined) return kind.read(row.default, bases);
+  const isText = given.source !== 'idkit.yaml' && typeof given.value === 'string';
+  const raw = isText && kind.fromText !== undefined ? kind.fromText(String(given.value)) : given.value;
+  const value = kind.read(raw, bases);
+  if (value !== WRONG) return value;
   throw new IdkitError(
-    found.source === 'flag' ? 'IDKIT_USAGE' : 'IDKIT_SETTING',
-    `${found.place} must be ${row.expected}${describeValue(row, found.value)}`,
+    given.source === 'flag' ? 'IDKIT_USAGE' : 'IDKIT_SETTING',
+    `${given.place} must be ${kind.expected}${kind.hidden ? '' : quote(given.value)}`,
   );
 }
 
-/** A URL may hold a password, so it is not shown. */
-function describeValue(row: SettingDoc, value: unknown): string {
-  if (/URL/i.test(row.expected) || row.name === 'database') return '';
+function quote(value: unknown): string {
   const shown = JSON.stringify(value) ?? 'nothing';
   return `, not ${shown.length > 80 ? `${shown.slice(0, 80)}…` : shown}`;
 }
 
-const NUMBER_OR_NULL: ReadonlySet<string> = new Set(['listen.managementPort', 'listen.drainSeconds']);
-
-/** Flags and variables are text; numbers among the settings are read from it. */
-function readTextValue(row: SettingDoc, text: string): unknown {
-  const isNumber = typeof row.default === 'number' || NUMBER_OR_NULL.has(row.name);
-  return isNumber && /^\d{1,10}$/.test(text) ? Number(text) : text;
+/** Puts a value at a dotted place. */
+function put(values: Record<string, unknown>, key: string, value: unknown): void {
+  const [group = key, rest] = key.split('.');
+  values[group] = rest === undefined ? value : { ...Object(values[group]), [rest]: value };
 }
 
-function readDatabase(url: string, dir: string): Settings['database'] {
-  if (!url.startsWith('sqlite:')) return { kind: 'postgres', url };
-  const file = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
-  return { kind: 'sqlite', file: resolve(dir, file) };
-}
-
-/**
- * The password in the file that IDKIT_DATABASE_PASSWORD_FILE names, where that wins over `direct`: a file of the process
- * environment over a password of `.env`, and in the same place the password over the file. An empty one gives none.
- */
-function findPasswordFile(
-  direct: Given | undefined,
-  env: NodeJS.ProcessEnv,
-  envFile: EnvValues,
-  dir: string,
-): Given | undefined {
-  const name = 'IDKIT_DATABASE_PASSWORD_FILE';
-  if (direct?.source === 'environment') return undefined;
-  const file = env[name] || (direct === undefined ? envFile.get(name) : undefined);
-  if (!file) return undefined;
-  try {
-    const [value = ''] = readFileSync(isAbsolute(file) ? file : join(dir, file), 'utf8').split(/\r?\n/);
-    return value === '' ? undefined : { value, source: 'file', place: `the file of ${name}` };
-  } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${name} names ${file}, and it cannot be read`, { cause: error });
-  }
-}
-
-/** What no single setting can say. */
-function checkTogether(settings: Settings): void {
-  const { tlsCert, tlsKey, port, managementPort } = settings.listen;
+/** Checks settings that restrict each other. */
+function checkTogether({ listen }: Settings): void {
+  const { tlsCert, tlsKey, port, managementPort } = listen;
   if (port === managementPort && port !== 0) {
     throw new IdkitError('IDKIT_SETTING', `listen.port and listen.managementPort are both ${port}`, {
-      hints: ['choose another one for --management-port; 0 takes a free one'],
+      hints: ['choose another port with --management-port; 0 chooses a free one'],
     });
   }
   if ((tlsCert === null) !== (tlsKey === null)) {
+    const missing = tlsCert === null ? 'listen.tlsCert' : 'listen.tlsKey';
     throw new IdkitError(
       'IDKIT_SETTING',
-      'listen.tlsCert and listen.tlsKey go together, and one is missing',
+      `listen.tlsCert and listen.tlsKey go together, and ${missing} is missing`,
       {
-        hints: ['give both --tls-cert and --tls-key, or neither'],
+        hints: ['set both --tls-cert and --tls-key, or neither'],
       },
     );
   }

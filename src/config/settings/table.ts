@@ -1,340 +1,348 @@
-/** One setting: where it can be given, what it is when it is not given, and why. */
-export interface SettingDoc {
-  /** Dotted name in idkit.yaml; for what only the environment holds, the variable's name. */
-  name: string;
-  /** Environment variable, also read from `.env`. */
-  env?: string;
-  /** The flag that overrides it. */
-  flag?: string;
-  /** Only from the environment or `.env`, and shown as `[secret]`. */
-  secret?: true;
-  /** Given by the environment or `.env` alone, never by idkit.yaml. */
-  environmentOnly?: true;
-  default: unknown;
-  /** What a value must be; the end of "… must be". */
-  expected: string;
-  /** Why the default is what it is. */
-  reason: string;
-  /** One line of documentation. */
-  doc: string;
-}
+import type { Random } from '../../core/index.ts';
+import { generateMasterKey } from '../master-key.ts';
+import {
+  addressBlocks,
+  applications,
+  boolean,
+  database,
+  host,
+  line,
+  name,
+  oneOf,
+  orNull,
+  orWord,
+  path,
+  pattern,
+  realmNames,
+  secondsUpTo,
+  secret,
+  url,
+  wholeNumber,
+} from './kinds.ts';
 
-const TABLE = [
+import type { SettingRow } from './row.ts';
+
+const port = wholeNumber(0, 65_535);
+const byteCount = wholeNumber(1024, 1_073_741_824);
+const randomText = (bytes: number) => (random: Random) => random.bytes(bytes).toString('base64url');
+
+/**
+ * Every setting, one row each, in the order of the template and the reference. A row is all that a setting needs: the
+ * loader, the flags of the commands, `.env`, the template of idkit.yaml, `idkit config show`, the types and the
+ * reference follow from it.
+ */
+export const SETTINGS = [
   {
     name: 'runtime',
+    kind: oneOf('embedded', 'compose'),
     default: 'embedded',
-    expected: 'embedded or compose',
     reason: 'the embedded platform needs nothing but Node.js',
     doc: 'what runs the platform: one process with SQLite, or containers',
   },
   {
     name: 'service',
+    kind: oneOf('idkit', 'keycloak'),
     default: 'idkit',
-    expected: 'idkit or keycloak',
-    reason: 'idkit is its own token service; Keycloak is served by the same procedures',
+    reason: 'idkit is its own token service; the same procedures work for Keycloak',
     doc: 'which token service the platform runs',
   },
   {
     name: 'baseUrl',
     env: 'IDKIT_BASE_URL',
-    flag: '--base-url',
+    flags: { serve: '--base-url <url>' },
+    kind: orNull(url),
     default: null,
-    expected: 'an http or https URL without credentials, query or fragment, or null',
     reason: 'never taken from request headers, which a caller chooses',
-    doc: "the issuer's base; null: scheme, host and port that serve listens on",
+    doc: 'the base URL of issuers and links; null: the scheme, host and port that serve listens on',
   },
   {
     name: 'listen.host',
-    flag: '--host',
+    flags: { serve: '--host <address>' },
+    kind: host,
     default: '127.0.0.1',
-    expected: 'a host name or an IP address',
-    reason: 'a new service is open to this machine alone',
+    reason: 'only this machine reaches a new service',
     doc: 'the address that serve listens on',
   },
   {
     name: 'listen.port',
-    flag: '--port',
+    flags: { serve: '--port <number>' },
+    kind: port,
     default: 8080,
-    expected: 'a whole number from 0 to 65535',
-    reason: "Keycloak's port",
-    doc: 'the port that serve listens on; 0 takes a free one',
+    reason: 'the port of Keycloak',
+    doc: 'the port that serve listens on; 0 chooses a free one',
   },
   {
     name: 'listen.managementPort',
-    flag: '--management-port',
+    flags: { serve: '--management-port <number>' },
+    kind: orNull(orWord(port, 'off')),
     default: null,
-    expected: 'a whole number from 0 to 65535, off, or null',
-    reason:
-      'what metrics and the checks of health show is for operators, and several services may share a machine',
-    doc: "the port of metrics and detailed health; null: 9000, Keycloak's, or none with a note if another program listens there; 0 takes a free one; off: none",
+    reason: 'metrics and health details are for operators, and several services may share a machine',
+    doc: 'the port of metrics and detailed health; null: 9000 as in Keycloak, or none and a note if another program uses it; 0 chooses a free one; off: none',
   },
   {
     name: 'listen.managementHost',
+    kind: host,
     default: '127.0.0.1',
-    expected: 'a host name or an IP address',
-    reason: 'metrics and detailed health are open to this machine alone',
+    reason: 'only this machine reaches metrics and detailed health',
     doc: 'the address that the management port listens on; 0.0.0.0 for a Prometheus on another host or in another container',
   },
   {
     name: 'listen.tlsCert',
-    flag: '--tls-cert',
+    flags: { serve: '--tls-cert <file>' },
+    kind: orNull(path('the path of a file')),
     default: null,
-    expected: 'the path of a file, or null',
-    reason: 'a proxy usually ends TLS',
-    doc: 'PEM file with the certificate chain; with tlsKey serve speaks https',
+    reason: 'a proxy usually terminates TLS',
+    doc: 'PEM file with the certificate chain; with tlsKey serve uses https',
   },
   {
     name: 'listen.tlsKey',
-    flag: '--tls-key',
+    flags: { serve: '--tls-key <file>' },
+    kind: orNull(path('the path of a file')),
     default: null,
-    expected: 'the path of a file, or null',
-    reason: 'a proxy usually ends TLS',
+    reason: 'a proxy usually terminates TLS',
     doc: 'PEM file with the private key',
   },
   {
     name: 'listen.drainSeconds',
+    kind: orNull(secondsUpTo(300)),
     default: null,
-    expected: 'a number of seconds from 0 to 300, or null',
     reason:
-      'longer than a proxy needs to see that readiness is down; a single process has nobody to leave requests to',
-    doc: 'seconds that serve goes on answering after SIGTERM, with readiness down; null: 3 on Postgres, 0 on SQLite',
+      'longer than a proxy needs to notice that the service is not ready; without replicas nobody else answers',
+    doc: 'seconds that serve still answers after SIGTERM, while it reports not ready; null: 3 on Postgres, 0 on SQLite',
   },
   {
     name: 'database',
     env: 'IDKIT_DATABASE_URL',
-    flag: '--database',
+    flags: { serve: '--database <url>' },
+    kind: database,
     default: 'sqlite:data/idkit.db',
-    expected: 'sqlite:PATH or postgres://user@host/name without a password',
     reason: 'one file inside the platform directory',
-    doc: 'where everything is stored; a relative path counts from the platform directory',
+    doc: 'the database, sqlite:PATH or postgres://USER@HOST[,HOST]/NAME; a relative path counts from the platform directory',
   },
   {
     name: 'trustedProxies',
+    kind: addressBlocks,
     default: [],
-    expected: 'a list of IP addresses or CIDR blocks',
-    reason: 'no proxy is believed unless it is named',
-    doc: 'from these alone X-Forwarded-For and -Proto are believed',
+    reason: 'a proxy is trusted only if it is named',
+    doc: 'proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted',
   },
   {
     name: 'admin.protectAdministrators',
+    kind: boolean,
     default: true,
-    expected: 'true or false',
-    reason: 'who may set the password of an administrator can log in as one',
-    doc: 'true: users who hold administrative roles are reset, changed and removed only by those who may grant these roles; false: by everybody who may change users, as in Keycloak',
+    reason: 'a caller who sets the password of an administrator can log in as that administrator',
+    doc: 'true: only callers who may grant administrative roles may reset, change or remove a user who has them; false: all callers who may change users, as in Keycloak',
   },
   {
     name: 'realmFiles.remove',
+    kind: boolean,
     default: false,
-    expected: 'true or false',
-    reason: 'a file that was moved can be looked up; it holds secrets, so only its owner can read it',
-    doc: 'true: realm files are removed once they are imported; false: they are moved to import/done/',
+    reason: 'a file that was moved can be read later; it holds secrets, so only its owner can read it',
+    doc: 'true: a realm file is removed after its import; false: it is moved to import/done/',
   },
   {
     name: 'outbound.privateAddresses',
+    kind: addressBlocks,
     default: [],
-    expected: 'a list of IP addresses or CIDR blocks',
     reason: "a realm's administrator must not reach into the network behind the service",
-    doc: "addresses in private networks that logout tokens may be sent to; a service whose base URL is this machine's own reaches this machine anyway",
+    doc: 'addresses in private networks that logout tokens may be sent to; a service on a loopback base URL reaches this machine in any case',
   },
   {
     name: 'realms',
+    kind: realmNames,
     default: [],
-    expected: 'a list of realm names',
-    reason: 'a realm that is made later is in the next backup without a change',
-    doc: 'the configured realm list for backup and smoke; empty: all realms',
+    reason: 'the next backup includes a new realm without a change here',
+    doc: 'the realms that backup and smoke include; empty: all realms',
   },
   {
     name: 'backup.root',
-    flag: '--to',
+    flags: {
+      backup: '--to <root>',
+      verify: '--root <root>',
+      'backups list': '--root <root>',
+      'backups prune': '--root <root>',
+    },
+    kind: path('the path of a directory'),
     default: 'backups',
-    expected: 'the path of a directory',
-    reason: 'works at once; another disk is better',
+    reason: 'works without a choice; another disk is better',
     doc: 'the backup root; a relative path counts from the platform directory',
   },
   {
     name: 'backup.keepDays',
-    flag: '--keep-days',
+    flags: { backup: '--keep-days <days>', 'backups prune': '--keep-days <days>' },
+    kind: wholeNumber(1, 36_500),
     default: 7,
-    expected: 'a whole number from 1 to 36500',
-    reason: 'specification, Limits: sets are kept 7 days',
-    doc: 'sets older than this are deleted, never the newest good one',
+    reason: 'a week of daily sets',
+    doc: 'age in days after which a set is deleted; the newest good set always stays',
   },
   {
     name: 'backup.keepVersions',
+    kind: wholeNumber(1, 1000),
     default: 4,
-    expected: 'a whole number from 1 to 1000',
-    reason: 'specification, Limits: 4 weekly versions',
-    doc: 'how many versions of configuration and environment the root keeps',
+    reason: 'four weekly versions cover a month',
+    doc: 'how many versions of the configuration and of the environment the backup root keeps',
   },
   {
     name: 'backup.mirror',
-    flag: '--mirror',
+    flags: { backup: '--mirror <target>' },
+    kind: orNull(line('a directory, [user@]host:path')),
     default: null,
-    expected: 'a directory, [user@]host:path, or null',
-    reason: 'optional in the specification',
-    doc: 'where the backup root is copied to after every backup',
+    reason: 'a mirror needs a second place, which only the operator knows',
+    doc: 'a directory, or [user@]host:path for rsync, that every backup copies the backup root to',
   },
   {
     name: 'smoke.realm',
     env: 'IDKIT_SMOKE_REALM',
+    kind: name('a realm name'),
     default: 'master',
-    expected: 'a realm name',
-    reason: 'the first serve makes the client there',
+    reason: 'the first serve creates the client there',
     doc: 'the realm of the machine-to-machine client that smoke uses',
   },
   {
     name: 'smoke.clientId',
     env: 'IDKIT_SMOKE_CLIENT_ID',
+    kind: name('a client id'),
     default: 'idkit-smoke',
-    expected: 'a client id',
-    reason: 'the first serve makes this client',
+    reason: 'the first serve creates this client',
     doc: 'the machine-to-machine client that smoke uses',
   },
   {
     name: 'applications',
+    kind: applications,
     default: [],
-    expected: 'a list of { name, health: URL, protected: URL }',
-    reason: 'idkit knows no application by itself',
+    reason: 'only the operator knows the applications',
     doc: 'applications whose health and protected address smoke checks',
   },
   {
     name: 'compose.engine',
+    kind: orNull(line('a program name')),
     default: null,
-    expected: 'a program name, or null',
-    reason: 'the one that the platform was started with, else docker or podman, whichever answers',
+    reason: 'the engine that started the platform, else docker or podman, whichever answers',
     doc: 'the container engine',
   },
   {
     name: 'compose.project',
+    kind: pattern(
+      'lower-case letters, digits, - and _, beginning with a letter or digit',
+      /^[a-z0-9][a-z0-9_-]*$/,
+    ),
     default: 'idkit',
-    expected: 'lower-case letters, digits, - and _, beginning with a letter or digit',
     reason: 'the name of the program',
     doc: 'the name of the compose project',
   },
   {
     name: 'compose.proxy',
+    kind: line('a service name'),
     default: 'caddy',
-    expected: 'a service name',
-    reason: 'the proxy that idkit writes',
-    doc: 'the service of the compose file that is the reverse proxy',
+    reason: 'the proxy that init writes',
+    doc: 'the service of compose.yaml that is the reverse proxy',
   },
   {
     name: 'keycloak.managementUrl',
+    kind: orNull(url),
     default: null,
-    expected: 'an http or https URL without credentials, query or fragment, or null',
     reason: 'only Keycloak has one',
-    doc: "Keycloak's management address, for health",
+    doc: 'the management address of Keycloak, for health checks',
   },
   {
     name: 'keycloak.start',
+    kind: orNull(line('a command')),
     default: null,
-    expected: 'a command, or null',
     reason: 'only the operator knows it',
-    doc: 'the command by which restore starts Keycloak, without a shell: words parted at blanks, with quotes and backslashes; it may return at once or stay in the foreground',
+    doc: 'the command that restore starts Keycloak with, without a shell: words separated by blanks, with quotes and backslashes; it may return or stay in the foreground',
   },
   {
     name: 'keycloak.stop',
+    kind: orNull(line('a command')),
     default: null,
-    expected: 'a command, or null',
     reason: 'only the operator knows it',
-    doc: 'the command by which restore stops Keycloak; read as keycloak.start is',
+    doc: 'the command that restore stops Keycloak with, in the form of keycloak.start',
   },
   {
     name: 'metrics.public',
+    kind: boolean,
     default: false,
-    expected: 'true or false',
-    reason: 'figures of logins and sessions are not for everybody who reaches the base URL',
+    reason: 'not everybody who reaches the base URL may see how many logins and sessions there are',
     doc: 'true: the base URL answers /metrics too',
   },
   {
     name: 'limits.bodyBytes',
+    kind: byteCount,
     default: 1_048_576,
-    expected: 'a whole number from 1024 to 1073741824',
     reason: 'a token request is a few kilobytes',
-    doc: 'the largest request body; 413 beyond',
+    doc: 'the largest request body in bytes; the service answers 413 to a larger one',
   },
   {
     name: 'limits.adminBodyBytes',
+    kind: byteCount,
     default: 67_108_864,
-    expected: 'a whole number from 1024 to 1073741824',
-    reason: 'a realm representation with all its users',
-    doc: 'the largest body of the administrative API, once authorized',
+    reason: 'room for a realm representation with all its users',
+    doc: 'the largest body of an authorized administrative request in bytes',
   },
   {
     name: 'IDKIT_ADMIN_USERNAME',
+    key: 'administrator.username',
     env: 'IDKIT_ADMIN_USERNAME',
-    environmentOnly: true,
+    keycloakEnv: 'KC_BOOTSTRAP_ADMIN_USERNAME',
+    kind: name('a user name'),
     default: 'admin',
-    expected: 'a user name',
-    reason: "Keycloak's custom",
-    doc: "the machine's own administrator in realm master; the first serve makes it; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME",
+    initial: { value: () => 'admin' },
+    reason: 'the usual name in Keycloak',
+    doc: 'the administrator of the realm master, created by the first serve; with Keycloak also KC_BOOTSTRAP_ADMIN_USERNAME',
   },
   {
     name: 'IDKIT_ADMIN_PASSWORD',
+    key: 'administrator.password',
     env: 'IDKIT_ADMIN_PASSWORD',
-    secret: true,
-    environmentOnly: true,
+    keycloakEnv: 'KC_BOOTSTRAP_ADMIN_PASSWORD',
+    kind: secret,
     default: undefined,
-    expected: 'a password',
+    initial: { value: randomText(18), generated: true },
     reason: 'init generates one',
-    doc: "the administrator's password; never resets an existing one; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD",
+    doc: "the administrator's password; it never resets an existing one; with Keycloak also KC_BOOTSTRAP_ADMIN_PASSWORD",
   },
   {
     name: 'IDKIT_MASTER_KEY',
+    key: 'masterKey',
     env: 'IDKIT_MASTER_KEY',
-    secret: true,
-    environmentOnly: true,
+    kind: secret,
     default: undefined,
-    expected: '32 bytes in base64',
+    initial: { value: (random) => generateMasterKey(random).reveal(), generated: true },
     reason: 'init generates one',
-    doc: 'encrypts secrets at rest',
+    doc: 'the key that encrypts secrets in the database',
   },
   {
     name: 'IDKIT_MASTER_KEY_OLD',
+    key: 'masterKeyOld',
     env: 'IDKIT_MASTER_KEY_OLD',
-    secret: true,
-    environmentOnly: true,
+    kind: secret,
     default: undefined,
-    expected: '32 bytes in base64',
-    reason: 'only while a rotation is unfinished',
-    doc: 'the key before, while `idkit master-key rotate` is unfinished',
-  },
-  {
-    name: 'IDKIT_DATABASE_PASSWORD',
-    env: 'IDKIT_DATABASE_PASSWORD',
-    secret: true,
-    environmentOnly: true,
-    default: undefined,
-    expected: 'a password',
-    reason: 'SQLite needs none',
-    doc: 'the Postgres password; also IDKIT_DATABASE_PASSWORD_FILE, and with Keycloak KC_DB_PASSWORD',
+    reason: 'needed only while a rotation is unfinished',
+    doc: 'the previous key, while `idkit master-key rotate` is unfinished',
   },
   {
     name: 'IDKIT_SMOKE_CLIENT_SECRET',
+    key: 'smoke.clientSecret',
     env: 'IDKIT_SMOKE_CLIENT_SECRET',
-    secret: true,
-    environmentOnly: true,
+    kind: secret,
     default: undefined,
-    expected: 'a client secret',
+    initial: { value: randomText(24), generated: true },
     reason: 'init generates one',
     doc: 'the secret of the client that smoke uses',
   },
-] as const satisfies readonly SettingDoc[];
+  {
+    name: 'IDKIT_DATABASE_PASSWORD',
+    key: 'databasePassword',
+    env: 'IDKIT_DATABASE_PASSWORD',
+    fileEnv: 'IDKIT_DATABASE_PASSWORD_FILE',
+    keycloakEnv: 'KC_DB_PASSWORD',
+    kind: secret,
+    default: undefined,
+    initial: { value: randomText(24), generated: true, runtime: 'compose' },
+    reason: 'SQLite needs none',
+    doc: 'the Postgres password; IDKIT_DATABASE_PASSWORD_FILE names a file that holds it; with Keycloak also KC_DB_PASSWORD',
+  },
+] as const satisfies readonly SettingRow[];
 
-/** A dotted name of idkit.yaml or the name of a variable that only the environment holds. */
-export type SettingName = (typeof TABLE)[number]['name'];
-
-/** Every setting, in the order of contract §1 and §2. */
-export function settingDocs(): readonly (SettingDoc & { name: SettingName })[] {
-  return TABLE;
-}
-
-/** Variables of contract §2 that are no setting of their own, and still known. */
-export const OTHER_VARIABLES = ['IDKIT_DIR', 'IDKIT_DATABASE_PASSWORD_FILE'] as const;
-
-/** The passphrase's three sources; refused in `.env` (contract §2). */
-export const PASSPHRASE_VARIABLES = [
-  'IDKIT_BACKUP_PASSPHRASE',
-  'IDKIT_BACKUP_PASSPHRASE_FILE',
-  'IDKIT_BACKUP_PASSPHRASE_COMMAND',
-] as const;
+/** A dotted name of idkit.yaml, or the name of a variable that only the environment has. */
+export type SettingName = (typeof SETTINGS)[number]['name'];

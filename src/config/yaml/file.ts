@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { YAMLMap } from 'yaml';
 import { IdkitError, nearestName, systemErrorCode } from '../../core/index.ts';
-import { settingDocs } from '../settings/table.ts';
+import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
+import { SETTINGS } from '../settings/table.ts';
 
 /** A value of idkit.yaml with its place. */
 export interface YamlValue {
@@ -16,15 +17,19 @@ const MAX_BYTES = 1_048_576;
  *
  * @throws IDKIT_SETTING naming the line for text that is no YAML, a key that stands twice or an unknown key
  */
-export async function readYamlFile(file: string): Promise<ReadonlyMap<string, YamlValue> | undefined> {
+export async function readYamlFile(
+  file: string,
+  rows: readonly SettingRow[] = SETTINGS,
+): Promise<ReadonlyMap<string, YamlValue> | undefined> {
   const bytes = readBytes(file);
-  return bytes === undefined ? undefined : parseYamlFile(bytes, file);
+  return bytes === undefined ? undefined : parseYamlFile(bytes, file, rows);
 }
 
 /** As `readYamlFile`, from bytes; `file` is the name for messages. */
 export async function parseYamlFile(
   bytes: Uint8Array,
   file: string,
+  rows: readonly SettingRow[] = SETTINGS,
 ): Promise<ReadonlyMap<string, YamlValue>> {
   const text = decode(bytes, file);
   // A file of comments alone, as init writes it, needs no parser.
@@ -51,9 +56,7 @@ export async function parseYamlFile(
   if (!isMap(root)) throw new IdkitError('IDKIT_SETTING', `${file} must be a mapping of settings`);
 
   const values = new Map<string, YamlValue>();
-  const known = settingDocs()
-    .filter((row) => row.environmentOnly === undefined)
-    .map((row) => row.name as string);
+  const known = rows.filter((row) => !isEnvironmentOnly(row)).map((row) => row.name);
   const walk = (map: YAMLMap, prefix: string): void => {
     for (const pair of map.items) {
       const key = pair.key as { value?: unknown; range?: readonly number[] };

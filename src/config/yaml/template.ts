@@ -1,4 +1,5 @@
-import { settingDocs } from '../settings/table.ts';
+import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
+import { SETTINGS } from '../settings/table.ts';
 
 /**
  * The text of a new idkit.yaml: every setting as a comment with its default; only what differs is set. `more` gives
@@ -8,6 +9,7 @@ export function renderDefaultYaml(
   runtime: string,
   service: string,
   more: Readonly<Record<string, string>> = {},
+  rows: readonly SettingRow[] = SETTINGS,
 ): string {
   const lines = [
     '# The definition of this platform. No secrets: those are in .env.',
@@ -17,8 +19,8 @@ export function renderDefaultYaml(
   const chosen: Record<string, string> = { runtime, service, ...more };
   const groupsSet = new Set(Object.keys(more).map((name) => name.split('.')[0]));
   const groups = new Set<string>();
-  for (const row of settingDocs()) {
-    if ('environmentOnly' in row) continue;
+  for (const row of rows) {
+    if (isEnvironmentOnly(row)) continue;
     const [group, key] = row.name.split('.') as [string, string | undefined];
     const value = chosen[row.name];
     const isDefault = value === undefined || value === row.default;

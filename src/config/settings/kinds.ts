@@ -1,0 +1,214 @@
+import { isIP } from 'node:net';
+import { resolve } from 'node:path';
+import { isJsonObject, Secret } from '../../core/index.ts';
+
+/** What `read` returns for a value that is not of the kind. */
+export const WRONG = Symbol('wrong');
+
+/** Directories that a relative path is resolved against. */
+export interface Bases {
+  /** The platform directory. */
+  dir: string;
+  /** The working directory for a flag, else the platform directory. */
+  place: string;
+}
+
+/** What the value of a setting may be. */
+export interface Kind<Value> {
+  /** The end of the sentence "… must be". */
+  readonly expected: string;
+  /** Returns the effective value, or WRONG. The default of a setting is read in the same way. */
+  read(value: unknown, bases: Bases): Value | typeof WRONG;
+  /** Reads the text of a flag or variable as YAML would. Default: the text itself. */
+  fromText?(text: string): unknown;
+  /** The value may hold a password, so no message shows it. */
+  readonly hidden?: true;
+  /** Returns the effective value as idkit.yaml would say it. Default: the value itself. */
+  show?(value: Value): unknown;
+}
+
+const NUMBER = /^\d{1,10}$/;
+const numberFrom = (text: string) => (NUMBER.test(text) ? Number(text) : text);
+
+/** A kind of text that `fits`. */
+function text(expected: string, fits: (value: string) => boolean): Kind<string> {
+  return { expected, read: (value) => (typeof value === 'string' && fits(value) ? value : WRONG) };
+}
+
+const isLine = (value: string) => value !== '' && !/[\0\r\n]/.test(value);
+
+/** Text on one line. */
+export const line = (expected: string) => text(expected, isLine);
+
+/** A name of a realm, client or user that is safe in a path and in a header. */
+export const name = (expected: string) =>
+  text(
+    expected,
+    (value) =>
+      value.length >= 1 && value.length <= 255 && !/[\0-\x1f\x7f/\\]/.test(value) && !/^\.{1,2}$/.test(value),
+  );
+
+/** Text that a pattern describes. */
+export const pattern = (expected: string, form: RegExp) => text(expected, (value) => form.test(value));
+
+export const host = pattern('a host name or an IP address', /^[A-Za-z0-9.:_%-]{1,253}$/);
+
+export const boolean: Kind<boolean> = {
+  expected: 'true or false',
+  read: (value) => (typeof value === 'boolean' ? value : WRONG),
+  fromText: (given) => (given === 'true' ? true : given === 'false' ? false : given),
+};
+
+export function wholeNumber(from: number, to: number): Kind<number> {
+  return {
+    expected: `a whole number from ${from} to ${to}`,
+    read: (value) => (Number.isSafeInteger(value) && isBetween(value, from, to) ? value : WRONG),
+    fromText: numberFrom,
+  };
+}
+
+export function secondsUpTo(to: number): Kind<number> {
+  return {
+    expected: `a number of seconds from 0 to ${to}`,
+    read: (value) => (isBetween(value, 0, to) ? value : WRONG),
+    fromText: numberFrom,
+  };
+}
+
+function isBetween(value: unknown, from: number, to: number): value is number {
+  return typeof value === 'number' && value >= from && value <= to;
+}
+
+export function oneOf<const Choice extends string>(...choices: readonly Choice[]): Kind<Choice> {
+  return {
+    expected: choices.join(' or '),
+    read: (value) => choices.find((choice) => choice === value) ?? WRONG,
+  };
+}
+
+/** The first kind, or one word in place of a value. */
+export function orWord<Value, const Word extends string>(kind: Kind<Value>, word: Word): Kind<Value | Word> {
+  return {
+    ...kind,
+    expected: `${kind.expected}, ${word}`,
+    read: (value, bases) => (value === word ? word : kind.read(value, bases)),
+  };
+}
+
+export function orNull<Value>(kind: Kind<Value>): Kind<Value | null> {
+  return {
+    ...kind,
+    expected: `${kind.expected}, or null`,
+    read: (value, bases) => (value === null ? null : kind.read(value, bases)),
+  };
+}
+
+/** The path of a file or directory; the effective value is absolute. */
+export function path(expected: string): Kind<string> {
+  return {
+    expected,
+    read: (value, { place }) => (typeof value === 'string' && isLine(value) ? resolve(place, value) : WRONG),
+  };
+}
+
+/** An http(s) URL; the effective value has no trailing slash. */
+export const url: Kind<string> = {
+  expected: 'an http or https URL without credentials, query or fragment',
+  hidden: true,
+  read: (value) => (typeof value === 'string' && isBaseUrl(value) ? value.replace(/\/+$/, '') : WRONG),
+};
+
+function isBaseUrl(value: string): boolean {
+  const parsed = /[\s\0?#]/.test(value) ? null : URL.parse(value);
+  if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) return false;
+  return parsed.username === '' && parsed.password === '';
+}
+
+function list<Value>(expected: string, kind: Kind<Value>): Kind<readonly Value[]> {
+  return {
+    expected: `a list of ${expected}`,
+    read(value, bases) {
+      if (!Array.isArray(value)) return WRONG;
+      const values: Value[] = [];
+      for (const item of value) {
+        const read = kind.read(item, bases);
+        if (read === WRONG) return WRONG;
+        values.push(read);
+      }
+      return values;
+    },
+  };
+}
+
+const addressBlock = text('an IP address or CIDR block', (value) => {
+  const [address = '', prefix, ...more] = value.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128));
+});
+
+export const addressBlocks = list('IP addresses or CIDR blocks', addressBlock);
+export const realmNames = list('realm names', name('a realm name'));
+
+/** A monitored application (`applications` in idkit.yaml). */
+export interface Application {
+  name: string;
+  /** Answers 200 with `{"status":"UP"}` when the application is healthy. */
+  health?: string;
+  /** Answers 401 without a machine-to-machine token and 200 with one. */
+  protected?: string;
+}
+
+const applicationName = name('a name');
+const application: Kind<Application> = {
+  expected: '{ name, health: URL, protected: URL }',
+  read(value, bases) {
+    if (!isJsonObject(value)) return WRONG;
+    const { name: called, ...addresses } = value;
+    const read = applicationName.read(called, bases);
+    if (read === WRONG) return WRONG;
+    const made: Application = { name: read };
+    for (const [key, address] of Object.entries(addresses)) {
+      const checked = url.read(address, bases);
+      if (checked === WRONG || (key !== 'health' && key !== 'protected')) return WRONG;
+      made[key] = checked;
+    }
+    return made;
+  },
+};
+
+export const applications: Kind<readonly Application[]> = {
+  ...list(application.expected, application),
+  hidden: true,
+};
+
+/** Where the service stores everything. */
+export type DatabasePlace = { kind: 'sqlite'; file: string } | { kind: 'postgres'; url: string };
+
+/** The database's address. The path of an SQLite file counts from the platform directory, also in a flag. */
+export const database: Kind<DatabasePlace> = {
+  expected: 'sqlite:PATH or postgres://user@host/name without a password',
+  hidden: true,
+  show: (place) => (place.kind === 'sqlite' ? `sqlite:${place.file}` : place.url),
+  read(value, { dir }) {
+    if (typeof value !== 'string' || value.includes('\0')) return WRONG;
+    if (value.startsWith('sqlite:')) {
+      const file = value.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
+      return file === '' ? WRONG : { kind: 'sqlite', file: resolve(dir, file) };
+    }
+    if (!/^postgres(ql)?:\/\//.test(value)) return WRONG;
+    const holdsPassword = /^postgres(ql)?:\/\/[^/@]*:[^/@]*@/.test(value) || /[?&]password=/.test(value);
+    return holdsPassword ? WRONG : { kind: 'postgres', url: value };
+  },
+};
+
+/** A secret; undefined if none is set. */
+export const secret: Kind<Secret | undefined> = {
+  expected: 'one line without a NUL byte',
+  hidden: true,
+  show: (value) => value?.toString() ?? null,
+  read(value) {
+    if (value === undefined) return undefined;
+    return typeof value === 'string' && !/[\0\r\n]/.test(value) ? new Secret(value) : WRONG;
+  },
+};
