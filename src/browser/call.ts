@@ -51,7 +51,7 @@ export async function withBrowserCall(
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     startLoginEvent(call).refused(error);
-    return errorPage(configuration, request, 'httpsRequiredMessage', { status: 403 });
+    return errorPage(configuration, request, 'httpsRequiredMessage', { name: 'https-required' });
   }
   if (!configuration.realm.settings.enabled) {
     startLoginEvent(call).failed('realm_disabled');
@@ -132,7 +132,7 @@ export async function withLogoutCall(
     checkTransport(configuration, request);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return errorPage(configuration, request, 'httpsRequiredMessage', { status: 403 });
+    return errorPage(configuration, request, 'httpsRequiredMessage', { name: 'https-required' });
   }
   for (const [name, value] of [...request.query, ...request.form])
     if (name.includes('\0') || value.includes('\0'))

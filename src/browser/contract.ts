@@ -117,13 +117,31 @@ export type StandalonePage =
 
 export type Page = LoginPage | StandalonePage | AccountPage;
 
-/** What the browser is given. */
+/** Why a page is shown. The HTTP room's table gives each name its status. */
+export type PageAnswerName =
+  /** The page that was requested, also with a message about its form. */
+  | 'shown'
+  /** The request or the login cannot continue. */
+  | 'login-error'
+  /** The form or the login has expired. */
+  | 'expired'
+  /** The realm requires TLS. */
+  | 'https-required'
+  /** The client is bearer-only, so no browser logs in to it. */
+  | 'bearer-only-client'
+  /** The form of an account page belongs to an earlier state. */
+  | 'account-form-outdated'
+  /** The user may not use the account page. */
+  | 'account-denied'
+  /** The realm has no account pages: its client `account` is missing or disabled. */
+  | 'account-off';
+
+/** What the browser gets. */
 export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
-  | { show: 'page'; status: number; frame: PageFrame; page: Page }
+  | { show: 'page'; name: PageAnswerName; frame: PageFrame; page: Page }
   | { show: 'redirect'; to: string }
   /** A page that posts `fields` to `to` by itself (OAuth 2.0 Form Post Response Mode §2). */
   | { show: 'form-post'; to: string; fields: readonly (readonly [name: string, value: string])[] }
-  | { show: 'nothing'; status: number }
 );
 
 /**

@@ -28,6 +28,7 @@ export type {
   LoginPage,
   Message,
   Page,
+  PageAnswerName,
   PageField,
   PageFrame,
   StandalonePage,

@@ -4,6 +4,7 @@ import type {
   BrowserRequest,
   CookieChange,
   Page,
+  PageAnswerName,
   PageFrame,
   StandalonePage,
 } from './contract.ts';
@@ -53,32 +54,32 @@ export function standalonePage(
   configuration: RealmConfiguration,
   request: FrameRequest,
   shown: {
-    status: number;
+    name?: PageAnswerName;
     page: StandalonePage;
     message?: PageMessage;
     cookies?: readonly CookieChange[];
     hints?: LocaleHints;
   },
 ): BrowserAnswer {
-  const { status, page, message, cookies = [], hints } = shown;
-  return pageAnswer(configuration, request, { status, page, message, cookies, ...(hints ? { hints } : {}) });
+  const { name = 'shown', page, message, cookies = [], hints } = shown;
+  return pageAnswer(configuration, request, { name, page, message, cookies, ...(hints ? { hints } : {}) });
 }
 
-/** A page that says why the login cannot go on; 400 unless Keycloak answers otherwise. */
+/** A page that says why the login cannot continue. */
 export function errorPage(
   configuration: RealmConfiguration,
   request: FrameRequest,
   key: RuleMessageKey,
   options: {
-    status?: number;
+    name?: PageAnswerName;
     values?: Readonly<Record<string, string>>;
     backTo?: string | undefined;
     hints?: LocaleHints;
   } = {},
 ): BrowserAnswer {
-  const { status = 400, values, backTo, hints } = options;
+  const { name = 'login-error', values, backTo, hints } = options;
   return standalonePage(configuration, request, {
-    status,
+    name,
     page: { page: 'error', ...(backTo === undefined ? {} : { backTo }) },
     message: { kind: 'error', key, ...(values === undefined ? {} : { values }) },
     ...(hints === undefined ? {} : { hints }),
@@ -91,17 +92,17 @@ export function pageAnswer(
   request: FrameRequest,
   shown: {
     page: Page;
-    status?: number;
+    name?: PageAnswerName;
     message?: PageMessage | undefined;
     cookies?: readonly CookieChange[];
     hints?: LocaleHints;
     self?: string;
   },
 ): BrowserAnswer {
-  const { page, status = 200, cookies = [], ...frame } = shown;
+  const { page, name = 'shown', cookies = [], ...frame } = shown;
   return {
     show: 'page',
-    status,
+    name,
     cookies: [...cookies, ...localeCookies(configuration, request)],
     frame: pageFrame(configuration, request, frame),
     page,

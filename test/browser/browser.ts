@@ -19,6 +19,7 @@ import {
   submitLogin,
   submitRequiredAction,
 } from '../../src/browser/index.ts';
+import { PAGE_STATUSES } from '../../src/http/answers/wire-errors.ts';
 import type { User } from '../../src/model/index.ts';
 import { BASE_URL, PASSWORD, type RealmInWorld, type World } from '../protocol/support/world.ts';
 
@@ -152,8 +153,8 @@ export function messageOf(answer: BrowserAnswer): string | undefined {
 /** Status and message of an error page. */
 export function errorOf(answer: BrowserAnswer): string {
   pageOf(answer, 'error');
-  const { status, frame } = answer as Extract<BrowserAnswer, { show: 'page' }>;
-  return `${status} ${frame.message?.key}`;
+  const { name, frame } = answer as Extract<BrowserAnswer, { show: 'page' }>;
+  return `${PAGE_STATUSES[name].status} ${frame.message?.key}`;
 }
 
 function actionOf(answer: BrowserAnswer): string {

@@ -252,7 +252,7 @@ async function prepare(name: string) {
     browser: async () => {
       const browser = new Browser(world, realm);
       const page = await browser.authorize({ response_type: 'token', nonce: 'n' });
-      if (page.show !== 'page' || page.status !== 200) return 'refused';
+      if (page.show !== 'page' || page.name !== 'shown') return 'refused';
       return 'access_token' in clientAnswer(await browser.logIn(page, 'alice')) ? 'a token' : 'refused';
     },
   };

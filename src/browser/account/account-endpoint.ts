@@ -1,14 +1,9 @@
 import { constantTimeEqual } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
-import {
-  type BrowserAnswer,
-  type BrowserCall,
-  type BrowserEndpoint,
-  errorPage,
-  findSsoSession,
-  refuseUnenforced,
-  withBrowserCall,
-} from '../index.ts';
+import { type BrowserCall, refuseUnenforced, withBrowserCall } from '../call.ts';
+import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import { errorPage } from '../page-frame.ts';
+import { findSsoSession } from '../sso/sso-session.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';
 import { answerDenied, pageUrl } from './account-page.ts';
 import type { AccountPageName } from './pages.ts';
@@ -23,7 +18,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
     withBrowserCall(ctx, request, async (call) => {
       const client = await ctx.store.findClient(call.configuration.realm.id, ACCOUNT_CLIENT);
       if (client === undefined)
-        return errorPage(call.configuration, request, 'clientNotFoundMessage', { status: 404 });
+        return errorPage(call.configuration, request, 'clientNotFoundMessage', { name: 'account-off' });
       const refused = refuseClient(call, client);
       if (refused !== undefined) return refused;
       const sso = await findSsoSession(ctx, call.configuration, request);
@@ -36,7 +31,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
       if (request.method === 'GET') return rules.show(account);
       if (!constantTimeEqual(request.form.get('stateChecker') ?? '', sso.stateChecker))
         return rules.show(account, {
-          status: 400,
+          name: 'account-form-outdated',
           message: { kind: 'error', key: 'accountFormOutdatedMessage' },
         });
       return rules.submit(account);
@@ -46,7 +41,8 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
 /** A client that is off, and a realm that asks for what is not enforced here, let nobody in (contract §5). */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
-  if (!client.enabled) return errorPage(configuration, request, 'clientDisabledMessage', { status: 404 });
+  if (!client.enabled)
+    return errorPage(configuration, request, 'clientDisabledMessage', { name: 'account-off' });
   return refuseUnenforced(call, client);
 }
 

@@ -1,17 +1,11 @@
 import { constantTimeEqual, sha256 } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
 import type { EventDraft } from '../../protocol/index.ts';
-import {
-  type BrowserAnswer,
-  type BrowserCall,
-  type CookieChange,
-  errorPage,
-  type PageMessage,
-  pageAnswer,
-  type RuleMessageKey,
-  type SsoSession,
-  startEvent,
-} from '../index.ts';
+import { type BrowserCall, startEvent } from '../call.ts';
+import type { BrowserAnswer, CookieChange, PageAnswerName } from '../contract.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import { errorPage, type PageMessage, pageAnswer } from '../page-frame.ts';
+import type { SsoSession } from '../sso/sso-session.ts';
 import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './pages.ts';
 import type { AccountRights } from './rights.ts';
 
@@ -41,11 +35,11 @@ export function accountFrame(account: AccountCall): AccountFrame {
 export function showAccountPage(
   account: AccountCall,
   page: AccountPage,
-  { status = 200, message = doneMessage(account) }: ShowOptions = {},
+  { name = 'shown', message = doneMessage(account) }: ShowOptions = {},
 ): BrowserAnswer {
   return pageAnswer(account.configuration, account.request, {
     page,
-    status,
+    name,
     message,
     hints: { user: account.sso.user.attributes['locale']?.[0] },
     self: pageUrl(account, account.page),
@@ -103,7 +97,9 @@ export function startAccountEvent(account: AccountCall, type: string): EventDraf
 
 /** A page that the user may not see, or a form that none of theirs sends. */
 export function answerDenied(account: AccountCall): BrowserAnswer {
-  return errorPage(account.configuration, account.request, 'accountDeniedMessage', { status: 403 });
+  return errorPage(account.configuration, account.request, 'accountDeniedMessage', {
+    name: 'account-denied',
+  });
 }
 
 /** A request of somebody who is logged in to a page about their own account. */
@@ -118,7 +114,7 @@ export interface AccountCall extends BrowserCall {
 
 /** How a page is shown after something happened. */
 export interface ShowOptions {
-  status?: number;
+  name?: PageAnswerName;
   message?: PageMessage;
 }
 

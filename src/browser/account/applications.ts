@@ -36,7 +36,7 @@ const rules: AccountRules = {
     if (client === undefined) {
       event.failed('client_not_found');
       return rules.show(account, {
-        status: 400,
+        name: 'account-form-outdated',
         message: { kind: 'error', key: 'accountFormOutdatedMessage' },
       });
     }

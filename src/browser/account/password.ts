@@ -9,14 +9,9 @@ import {
   typedPassword,
 } from '../../protocol/login/index.ts';
 import { newUserSession } from '../../protocol/session/index.ts';
-import {
-  type BrowserAnswer,
-  type CookieChange,
-  clearSsoCookies,
-  makeSsoCookies,
-  newStateChecker,
-  type RuleMessageKey,
-} from '../index.ts';
+import type { BrowserAnswer, CookieChange } from '../contract.ts';
+import type { RuleMessageKey } from '../message-keys.ts';
+import { clearSsoCookies, makeSsoCookies, newStateChecker } from '../sso/sso-cookies.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';
 import {

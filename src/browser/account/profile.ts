@@ -1,5 +1,5 @@
 import { type FieldFault, saveProfile } from '../../protocol/profile/index.ts';
-import { listShownFields, tellChanges } from '../index.ts';
+import { listShownFields, tellChanges } from '../required-actions/update-profile.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules, ShowOptions } from './account-page.ts';
 import {
@@ -21,7 +21,10 @@ const rules: AccountRules = {
     const saved = await saveProfile(ctx, configuration, sso.user.id, request.form, []);
     if (saved.outcome === 'gone') {
       event.failed('user_not_found');
-      return show(account, { status: 400, message: { kind: 'error', key: 'accountFormOutdatedMessage' } });
+      return show(account, {
+        name: 'account-form-outdated',
+        message: { kind: 'error', key: 'accountFormOutdatedMessage' },
+      });
     }
     if (saved.outcome === 'refused') {
       event.details['fields'] = saved.faults.map(({ field }) => field).join(',');

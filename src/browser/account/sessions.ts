@@ -1,7 +1,10 @@
 import type { UserSession } from '../../model/index.ts';
 import { endSessionOf, isSessionAlive } from '../../protocol/session/index.ts';
 import type { SessionWithClients } from '../../store/index.ts';
-import { type BrowserAnswer, clearSsoCookies, frontChannelFrames, standalonePage } from '../index.ts';
+import type { BrowserAnswer } from '../contract.ts';
+import { frontChannelFrames } from '../logout/front-channel-logout.ts';
+import { standalonePage } from '../page-frame.ts';
+import { clearSsoCookies } from '../sso/sso-cookies.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules } from './account-page.ts';
 import {
@@ -107,7 +110,6 @@ async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   const frames = ended === undefined ? [] : await frontChannelFrames(account, ended);
   const back = pageUrl(account, 'profile');
   return standalonePage(configuration, request, {
-    status: 200,
     page:
       frames.length > 0
         ? { page: 'frontchannel-logout', frames, continueAt: back }

@@ -1,7 +1,7 @@
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
 import { checkEnforceable, type EventDraft, Refusal } from '../../protocol/index.ts';
 import { type BrowserCall, startLoginEvent, withBrowserCall } from '../call.ts';
-import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
+import type { BrowserAnswer, BrowserEndpoint, PageAnswerName } from '../contract.ts';
 import { beginLogin } from '../login/begin-login.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import { errorPage } from '../page-frame.ts';
@@ -63,7 +63,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     return answerRequest(call, client, parameters, target, event);
   });
 
-type PageOptions = { status?: number; values?: Readonly<Record<string, string>> };
+type PageOptions = { name?: PageAnswerName; values?: Readonly<Record<string, string>> };
 
 /** What keeps a client from logging anybody in (facts §5.10). */
 function findClientFault(
@@ -71,7 +71,8 @@ function findClientFault(
 ): { key: RuleMessageKey; event: string; more?: PageOptions } | undefined {
   if (client === undefined) return { key: 'clientNotFoundMessage', event: 'client_not_found' };
   if (!client.enabled) return { key: 'clientDisabledMessage', event: 'client_disabled' };
-  if (client.bearerOnly) return { key: 'bearerOnlyMessage', event: 'not_allowed', more: { status: 403 } };
+  if (client.bearerOnly)
+    return { key: 'bearerOnlyMessage', event: 'not_allowed', more: { name: 'bearer-only-client' } };
   if (client.protocol !== 'openid-connect')
     return { key: 'wrongClientProtocolMessage', event: 'invalid_client' };
   return undefined;

@@ -81,7 +81,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
   // Where the request cannot be made again, the application can make a new one.
   const restart = left?.restart ?? clientHome(call, client);
   return standalonePage(configuration, request, {
-    status: 400,
+    name: 'expired',
     page: { page: 'expired', ...(restart === undefined ? {} : { restart }) },
     message: { kind: 'error', key: sso === undefined ? 'loginTimeoutMessage' : 'alreadyLoggedInMessage' },
     hints: { uiLocales: left?.uiLocales },
@@ -92,7 +92,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
 function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
   const path = row.userId === undefined ? 'authenticate' : 'required-action';
   return standalonePage(call.configuration, call.request, {
-    status: 400,
+    name: 'expired',
     page: {
       page: 'expired',
       restart: stepUrl(call, client, row, { path: 'restart' }),

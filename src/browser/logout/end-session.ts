@@ -155,11 +155,10 @@ function goOn(
       frames,
       ...(to === undefined ? {} : { continueAt: to }),
     };
-    return standalonePage(configuration, request, { status: 200, page, cookies, hints });
+    return standalonePage(configuration, request, { page, cookies, hints });
   }
   if (to !== undefined) return { show: 'redirect', to, cookies };
   return standalonePage(configuration, request, {
-    status: 200,
     page: { page: 'info' },
     message: { kind: 'success', key: 'successLogout' },
     cookies,

@@ -4,6 +4,7 @@ import {
   ClientUriFault,
   RepresentationFault,
 } from '../../admin/index.ts';
+import type { PageAnswerName } from '../../browser/index.ts';
 import { HashingBusy } from '../../crypto/index.ts';
 import { Refusal, type RefusalCase } from '../../protocol/index.ts';
 import { corsHeaders } from './cors.ts';
@@ -293,6 +294,18 @@ export const WIRE_ERRORS: Readonly<Record<RefusalCase, WireError>> = {
     error: 'HTTP 403 Forbidden',
     source: 'Keycloak, AccountRestService',
   },
+};
+
+/** The status of every page that the browser's rules answer with, by the name of the answer. */
+export const PAGE_STATUSES: Readonly<Record<PageAnswerName, { status: number; source: string }>> = {
+  shown: { status: 200, source: 'RFC 9110 §15.3.1' },
+  'login-error': { status: 400, source: 'docs/keycloak/login.md#errors-shown-as-a-page' },
+  expired: { status: 400, source: 'docs/keycloak/login.md#errors-shown-as-a-page' },
+  'https-required': { status: 403, source: 'docs/keycloak/login.md#errors-shown-as-a-page' },
+  'bearer-only-client': { status: 403, source: 'docs/keycloak/login.md#errors-shown-as-a-page' },
+  'account-form-outdated': { status: 400, source: 'RFC 9110 §15.5.1' },
+  'account-denied': { status: 403, source: 'RFC 9110 §15.5.4' },
+  'account-off': { status: 404, source: 'docs/keycloak/pages.md#account' },
 };
 
 /** A refusal as status, headers and body; undefined for anything that is no refusal. */

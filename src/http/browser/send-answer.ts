@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserAnswer } from '../../browser/index.ts';
+import { PAGE_STATUSES } from '../answers/wire-errors.ts';
 import { realmOf } from '../request/realm-request.ts';
 import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
@@ -36,8 +37,6 @@ export async function sendBrowserAnswer(
   switch (answer.show) {
     case 'redirect':
       return reply.code(302).header('location', headerUrl(answer.to)).send();
-    case 'nothing':
-      return reply.code(answer.status).send();
     case 'form-post': {
       const pages = await loadPages();
       // The rules let no such URI through; this is the last door.
@@ -51,7 +50,7 @@ export async function sendBrowserAnswer(
       const logo = findLogo(services.logoDirectory, realm);
       const basePath = basePathOf(baseUrl);
       const place = { basePath, ...(logo === undefined ? {} : { logo: basePath + logoUrl(realm, logo) }) };
-      return sendPage(reply, answer.status, renderPage(answer.frame, answer.page, place));
+      return sendPage(reply, PAGE_STATUSES[answer.name].status, renderPage(answer.frame, answer.page, place));
     }
   }
 }

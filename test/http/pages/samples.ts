@@ -160,5 +160,5 @@ function profileField(
 
 /** An answer that shows a sample. */
 export function answerOf({ frame, page }: Sample): BrowserAnswer {
-  return { cookies: [], show: 'page', status: 200, frame, page };
+  return { cookies: [], show: 'page', name: 'shown', frame, page };
 }
