@@ -1,5 +1,5 @@
-// A person logs in to a command-line program: their browser goes to the service and comes back to this machine's own
-// loopback address (RFC 8252 §7.3). The client `terminal` of examples/realm.json has no secret.
+// A person logs in to a command-line program: the browser opens the service and returns to the loopback address of this
+// machine (RFC 8252 §7.3). The client `terminal` of examples/realm.json has no secret.
 //
 //   node examples/command-line-login.js
 
@@ -21,7 +21,7 @@ const session = openNativeSession({
   openUrl: (url) => console.log(`Open this page in your browser: ${url}`),
 });
 
-/** The address that the browser is sent back to; whatever else it asks for is answered with 404. */
+/** The address that the browser returns to. Every other path is 404. */
 const came = new Promise((resolve) => {
   listener.on('request', (request, response) => {
     const here = request.url?.startsWith('/callback?');
@@ -29,7 +29,7 @@ const came = new Promise((resolve) => {
       'content-type': 'text/plain; charset=utf-8',
       connection: 'close',
     });
-    response.end(here ? 'You can close this page and go back to the terminal.' : 'There is nothing here.');
+    response.end(here ? 'You can close this page and go back to the terminal.' : 'Not found.');
     if (here) resolve(`${redirectUri}${request.url.slice('/callback'.length)}`);
   });
 });

@@ -17,7 +17,7 @@ const orders = new Map([
 ]);
 
 const server = fastify();
-// A browser asks without a token whether it may send one, so this comes before the checks.
+// A browser's preflight request has no token, so this hook runs before the checks.
 server.addHook('onRequest', async (request, reply) => {
   reply.header('access-control-allow-origin', APP_ORIGIN).header('vary', 'origin');
   if (request.method !== 'OPTIONS') return;

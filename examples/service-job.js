@@ -1,5 +1,5 @@
-// A machine-to-machine job: asks the protected API for orders, as the client `orders` itself. The token is cached and
-// renewed 30 s before its end, and a 401 gets a new one.
+// A machine-to-machine job: gets orders from the protected API as the client `orders`. The token is cached and renewed
+// 30 s before it expires. After a 401 the library gets a new one.
 //
 //   CLIENT_SECRET=… node examples/service-job.js
 
@@ -11,7 +11,7 @@ const { CLIENT_ID = 'orders', CLIENT_SECRET } = process.env;
 const tokens = openServiceTokens({
   issuer: `${BASE_URL}/realms/${REALM}`,
   clientId: CLIENT_ID,
-  // Asked for at each renewal: where a secrets manager changes the secret, the next renewal has the new one.
+  // Called at each renewal, so a secret that a secrets manager changes is used from the next renewal on.
   clientSecret: () => CLIENT_SECRET ?? '',
   apiOrigins: [new URL(API).origin],
 });

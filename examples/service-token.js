@@ -1,4 +1,4 @@
-// A token for a backend: the client credentials grant (RFC 6749 §4.4). Plain Node.js, on idkit and on Keycloak 26.
+// A token for a backend: the client credentials grant (RFC 6749 §4.4). Plain Node.js; works with idkit and Keycloak 26.
 //
 //   BASE_URL=http://127.0.0.1:8080 CLIENT_ID=idkit-smoke CLIENT_SECRET=… node examples/service-token.js
 

@@ -1,12 +1,12 @@
-// A user's session from login to logout, with the refresh token rotated once. Plain Node.js, on idkit and on
-// Keycloak 26. (The password grant is for administration and tests; people log in with a browser.)
+// A user's session from login to logout, with one refresh. Plain Node.js; works with idkit and Keycloak 26. (The
+// password grant is for administration and tests. People log in with a browser.)
 //
 //   BASE_URL=http://127.0.0.1:8080 USERNAME=admin PASSWORD=… node examples/session.js
 
 const { BASE_URL = 'http://127.0.0.1:8080', REALM = 'master', CLIENT_ID = 'admin-cli' } = process.env;
 const { USERNAME = 'admin', PASSWORD = '' } = process.env;
 
-/** Sends a form to an endpoint of the realm and gives the parsed answer. */
+/** Sends a form to an endpoint of the realm and returns the parsed response. */
 async function post(endpoint, form) {
   const url = `${BASE_URL}/realms/${encodeURIComponent(REALM)}/protocol/openid-connect/${endpoint}`;
   const answer = await fetch(url, {
@@ -21,7 +21,7 @@ const login = await post('token', { grant_type: 'password', username: USERNAME, 
 if (login.status !== 200) throw new Error(`${login.status} ${login.body.error_description}`);
 console.log(`logged in for ${login.body.expires_in} s`);
 
-// Every refresh gives a new refresh token; the old one is used up, and to present it again ends the session.
+// Every refresh returns a new refresh token. The old one is used up; presenting it again ends the session.
 const renewed = await post('token', {
   grant_type: 'refresh_token',
   refresh_token: login.body.refresh_token,

@@ -224,9 +224,9 @@ test('the check lets pass what the map allows', () => {
   for (const [file, text] of cases) assert.equal(explainFault(findImports(file, text)[0]!), undefined);
 });
 
-test("README's map of the rooms is this table", () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const rows = [...readme.matchAll(/^\| (\d) \| `src\/([a-z]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)];
+test('the map of the rooms in docs/architecture.md is this table', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d) \| `src\/([a-z]+)\/` \| [^|]+ \| ([^|]+) \|$/gm)];
   const written = Object.fromEntries(
     rows.map(([, floor, room, imports]) => [room, { floor: Number(floor), imports: imports!.trim() }]),
   );
@@ -238,7 +238,7 @@ test("README's map of the rooms is this table", () => {
   assert.deepEqual(written, built);
 });
 
-/** The rooms that a room may import, as README writes them. */
+/** The rooms that a room may import, as the page writes them. */
 function mayImport(room: string): string {
   const { floor, never, sideways } = ROOMS[room]!;
   const allowed = Object.entries(ROOMS)
@@ -303,8 +303,8 @@ test('files are kebab-case, one idea each, and none is a drawer (architecture §
   assert.deepEqual(bad, []);
 });
 
-test('the top level holds nothing that README does not explain', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+test('the top level has nothing that docs/architecture.md does not explain', () => {
+  const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
   const ignored = new Set(
     [...readFileSync(join(root, '.gitignore'), 'utf8').split('\n')].map((line) => line.replace(/\//g, '')),
   );
@@ -326,5 +326,5 @@ test('the top level holds nothing that README does not explain', () => {
       !name.startsWith('.') && !expected.includes(name) && !ignored.has(name) && !name.endsWith('.tgz'),
   );
   for (const name of rest)
-    assert.ok(readme.includes(`\`${name}\``) || readme.includes(`\`${name}/\``), `README explains ${name}`);
+    assert.ok(page.includes(`\`${name}\``) || page.includes(`\`${name}/\``), `the page explains ${name}`);
 });

@@ -1,5 +1,5 @@
-// A single-page application: tokens in memory only, renewed before their end, shared by the tabs. Every state of the
-// session is shown; nothing else decides what a person sees.
+// A single-page application. Tokens are in memory only, are renewed before they expire, and are shared by the tabs. The
+// page shows the state of the session and nothing else.
 
 import { openBrowserSession } from 'idkit/client';
 
@@ -35,7 +35,7 @@ find('orders').onclick = async () => {
   const answer = await session.fetch(`${api}/orders`);
   const lines = answer.ok
     ? (await answer.json()).orders.map(({ what }) => what)
-    : [`not for you (${answer.status})`];
+    : [`no access (${answer.status})`];
   find('list').replaceChildren(
     ...lines.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
   );

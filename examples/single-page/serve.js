@@ -1,5 +1,5 @@
-// Serves the single-page application: joins app.js with idkit/client by esbuild, sends it with a policy that lets it
-// talk to the service and the API alone, and prints what it reports.
+// Serves the single-page application. esbuild bundles app.js with idkit/client. The policy of the page allows connections
+// to the service and the API alone. Reports of the page are printed.
 //
 //   node examples/single-page/serve.js
 
@@ -16,7 +16,7 @@ const { outputFiles } = await build({
   minify: true,
   write: false,
   format: 'esm',
-  // Tests take the library as it lies in src/.
+  // Tests use the library's source.
   conditions: (process.env.CONDITIONS ?? '').split(',').filter(Boolean),
 });
 const files = {
@@ -42,7 +42,7 @@ const server = createServer(async (request, response) => {
     'referrer-policy': 'no-referrer',
     'cache-control': 'no-store',
   });
-  response.end(content ?? 'There is nothing here.');
+  response.end(content ?? 'Not found.');
 });
 server.listen(Number(PORT), '127.0.0.1', () => {
   console.log(`the shop is on http://localhost:${server.address().port}/`);

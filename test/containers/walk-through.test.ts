@@ -14,10 +14,10 @@ import {
 } from './engines.ts';
 import { findContainerExamples, runWalkThrough } from './walk-through.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const examples = findContainerExamples(readme);
+const page = readFileSync(new URL('../../docs/operate/containers.md', import.meta.url), 'utf8');
+const examples = findContainerExamples(page);
 
-test('README’s way goes from init to a restore on an empty host', () => {
+test('docs/operate/containers.md leads from init to a restore on an empty host', () => {
   const text = examples.map(({ command }) => command).join('\n');
   for (const word of [
     'init --runtime compose',
@@ -34,7 +34,7 @@ test('README’s way goes from init to a restore on an empty host', () => {
 const PROGRAMS = { 'docker compose': 'docker', 'podman-compose': 'podman' } as const;
 
 for (const [program, kind] of Object.entries(PROGRAMS)) {
-  test(`with ${program} every command of README’s way through a container platform does what it shows`, async (t) => {
+  test(`with ${program} every command of docs/operate/containers.md does what it shows`, async (t) => {
     const missing = missingEngine(kind) ?? (kind === 'docker' ? missingPlugin() : undefined);
     if (missing !== undefined) return t.skip(missing);
     const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));

@@ -4,12 +4,12 @@ import { type Example, openShell } from '../docs/console.ts';
 import { freePort } from '../free-port.ts';
 import type { TestEngine } from './engines.ts';
 
-// README's way through a container platform, run as a reader would: one shell, one command after the other.
+// The console blocks of docs/operate/containers.md, run as a reader would: in one shell, one after the other.
 
 /** What a reader does before, and a test has done by itself with images of its own. */
 export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];
 
-/** The examples of README's blocks for containers, in order. */
+/** Returns the examples of the blocks for containers, in order. */
 export function findContainerExamples(markdown: string): readonly Example[] {
   const blocks = [...markdown.matchAll(/^```console containers\n([\s\S]*?)^```$/gm)].map(
     (match) => match[1]!,
@@ -25,7 +25,7 @@ export function findContainerExamples(markdown: string): readonly Example[] {
   );
 }
 
-/** Runs the examples in `dir` with an engine; gives what each wrote, as README would show it. */
+/** Runs the examples in `dir` with an engine and returns their output as the page would show it. */
 export async function runWalkThrough(
   dir: string,
   engine: TestEngine,

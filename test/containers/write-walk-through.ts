@@ -5,18 +5,18 @@ import { test } from 'node:test';
 import { startEngine } from './engines.ts';
 import { findContainerExamples, runWalkThrough } from './walk-through.ts';
 
-// Writes what README's blocks for containers show: node test/containers/write-walk-through.ts
+// Writes the output that docs/operate/containers.md shows: node test/containers/write-walk-through.ts
 
-const file = new URL('../../README.md', import.meta.url);
+const file = new URL('../../docs/operate/containers.md', import.meta.url);
 
-test('write README’s way through a container platform', async (t) => {
+test('write the console blocks of docs/operate/containers.md', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
-  const readme = readFileSync(file, 'utf8');
+  const page = readFileSync(file, 'utf8');
   const engine = await startEngine(t, 'docker');
-  const ran = await runWalkThrough(dir, engine, findContainerExamples(readme));
+  const ran = await runWalkThrough(dir, engine, findContainerExamples(page));
   // In the order of the text: a command may stand there twice.
-  let [written, rest] = ['', readme];
+  let [written, rest] = ['', page];
   for (const { command, output, actual } of ran) {
     const show = (text: string) => `$ ${command}\n${text === '' ? '' : `${text}\n`}`;
     const at = rest.indexOf(show(output));

@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { listPages } from './pages.ts';
 
 const root = new URL('../../', import.meta.url);
-const readme = readFileSync(new URL('README.md', root), 'utf8');
+const pages = listPages();
+const section = pages
+  .filter(({ file }) => file.startsWith('docs/applications/'))
+  .map(({ text }) => text)
+  .join('\n');
 const examples = readdirSync(new URL('examples/', root), { recursive: true, encoding: 'utf8' });
 
-test('every program text of README stands in an example that a test runs', () => {
-  const blocks = [...readme.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+test('every JavaScript block of the pages is part of an example that a test runs', () => {
+  const blocks = pages.flatMap(({ text }) =>
+    [...text.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, block]) => block!),
+  );
   assert.ok(blocks.length >= 3);
   const texts = examples
     .filter((name) => name.endsWith('.js'))
@@ -19,14 +26,14 @@ test('every program text of README stands in an example that a test runs', () =>
     );
 });
 
-test('README names every example', () => {
+test('docs/applications names every example', () => {
   const names = readdirSync(new URL('examples/', root));
-  for (const name of names) assert.ok(readme.includes(`examples/${name}`), name);
+  for (const name of names) assert.ok(section.includes(`examples/${name}`), name);
 });
 
-test('README tells every state, reason and error code of idkit/client, and no other', () => {
-  const section = readme.slice(readme.indexOf('## For applications'), readme.indexOf('## Reference'));
-  const rows = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name!);
+test('docs/applications has every state, reason and error code of idkit/client, and no other', () => {
+  const login = pages.find(({ file }) => file === 'docs/applications/login.md')!.text;
+  const rows = [...login.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name!);
   const states = read('src/client/application/session-state.ts');
   const members = [...states.matchAll(/^ {2}\| '([a-z_]+)';?$/gm)].map(([, name]) => name!);
   const names = [...states.matchAll(/^ {2}\| .*readonly name: '([a-z_]+)'/gm)].map(([, name]) => name!);

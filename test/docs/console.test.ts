@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { runIdkit, startIdkit } from '../journey/idkit.ts';
 import { findExamples, mask, NOT_RUN, runExamples } from './console.ts';
+import { listPages } from './pages.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const examples = findExamples(readme);
+const pages = listPages()
+  .map(({ file, text }) => ({ file, examples: findExamples(text) }))
+  .filter(({ examples }) => examples.length > 0);
 
-/** The name of the first program that is missing, where that is allowed. */
+/** Returns the first missing program. Fails if the environment requires every component. */
 function findMissing(programs: readonly string[]): string | undefined {
   const missing = programs.find((program) => spawnSync(program, ['--version']).error !== undefined);
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') {
@@ -19,9 +21,9 @@ function findMissing(programs: readonly string[]): string | undefined {
   return missing;
 }
 
-test('README has a console block for each step of the main job', () => {
-  const text = examples.map((example) => example.command).join('\n');
-  for (const word of [
+const STEPS = {
+  'README.md': ['serve', 'client_credentials', 'backup', 'verify', 'smoke', 'restore --from'],
+  'docs/operate/first-steps.md': [
     'serve',
     'client_credentials',
     'grant_type=password',
@@ -31,30 +33,38 @@ test('README has a console block for each step of the main job', () => {
     'smoke',
     'admin realm list',
     'restore --from',
-  ]) {
-    assert.ok(text.includes(word), `a block shows ${word}`);
-  }
-});
+  ],
+};
 
-test('every exception stands in README and has its reason', () => {
+for (const [file, steps] of Object.entries(STEPS)) {
+  test(`${file} has a console block for each step of the main job`, () => {
+    const page = pages.find((one) => one.file === file);
+    const text = (page?.examples ?? []).map(({ command }) => command).join('\n');
+    for (const step of steps) assert.ok(text.includes(step), `a block shows ${step}`);
+  });
+}
+
+test('every exception is in a page and has its reason', () => {
   for (const [command, reason] of Object.entries(NOT_RUN)) {
     assert.ok(
-      examples.some((example) => example.command === command),
+      pages.some(({ examples }) => examples.some((example) => example.command === command)),
       command,
     );
     assert.ok(reason.length > 20);
   }
 });
 
-test('every console block of README does what it shows (architecture §3.8)', async (t) => {
-  const missing = findMissing(['bash', 'curl', 'sed']);
-  if (missing !== undefined) return t.skip(`needs ${missing}`);
-  const dir = mkdtempSync(join(tmpdir(), 'idkit-readme-'));
-  t.after(() => rmSync(dir, { recursive: true, force: true }));
-  for (const { command, output, actual } of await runExamples(t, dir, examples)) {
-    assert.equal(mask(actual), mask(output), `$ ${command}`);
-  }
-});
+for (const { file, examples } of pages) {
+  test(`every console block of ${file} does what it shows`, async (t) => {
+    const missing = findMissing(['bash', 'curl', 'sed']);
+    if (missing !== undefined) return t.skip(`needs ${missing}`);
+    const dir = mkdtempSync(join(tmpdir(), 'idkit-docs-'));
+    t.after(() => rmSync(dir, { recursive: true, force: true }));
+    for (const { command, output, actual } of await runExamples(t, dir, examples)) {
+      assert.equal(mask(actual), mask(output), `$ ${command}`);
+    }
+  });
+}
 
 test('the examples run against a service that imported the example realm', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-examples-'));

@@ -2,22 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { TestContext } from 'node:test';
 import { BIN, startIdkit } from '../journey/idkit.ts';
 
-// README's console blocks, run as a reader would: one shell, one after the other, beside a `serve` that runs until
-// the text says to stop it.
+// The console blocks of a page, run as a reader would: in one shell, one after the other, with a `serve` that runs
+// until the page stops it.
 
-/** One `$ command` of a console block and what README shows below it. */
+/** One `$ command` of a console block and the output that the page shows. */
 export interface Example {
   command: string;
   output: string;
 }
 
-/** What is not run as it stands, and why. Everything else in a console block is run and compared. */
+/** Commands that the test does not run as written, with the reason. Every other command is run and compared. */
 export const NOT_RUN: Readonly<Record<string, string>> = {
-  'npm ci && npx idkit serve':
-    'runs in the foreground; the test starts the same serve itself, on a free port',
+  'npm ci && npx idkit serve': 'runs in the foreground; the test itself starts the same serve on a free port',
 };
 
-/** Commands that must find `serve` stopped. */
+/** Commands that need a stopped `serve`. */
 const NEEDS_STOPPED = /^npx idkit restore/;
 
 /** Every example of a Markdown text, in order. */
@@ -34,7 +33,7 @@ export function findExamples(markdown: string): readonly Example[] {
   );
 }
 
-/** Runs every example that can be run, in a new directory; gives its output as README would show it. */
+/** Runs the examples in a new directory and returns their output as the page would show it. */
 export async function runExamples(
   t: TestContext,
   dir: string,
@@ -72,12 +71,12 @@ export function mask(text: string): string {
 }
 
 export interface Shell {
-  /** Both outputs of one command, in order. */
+  /** Runs one command and returns both of its outputs, in order. */
   run(command: string): Promise<string>;
   close(): void;
 }
 
-/** A bash that keeps its variables from one command to the next. */
+/** Starts a bash that keeps its variables from one command to the next. */
 export function openShell(dir: string, env: Readonly<Record<string, string>> = {}): Shell {
   const own = Object.entries(process.env).filter(([name]) => !/^(IDKIT_|NODE_TEST|npm_)/.test(name));
   const child: ChildProcess = spawn('bash', ['--noprofile', '--norc'], {
@@ -108,7 +107,7 @@ export function openShell(dir: string, env: Readonly<Record<string, string>> = {
         await new Promise<void>((resolve, reject) => {
           wake = resolve;
           const fail = () =>
-            reject(new Error(`${command} said nothing more in ten minutes: ${text.slice(from)}`));
+            reject(new Error(`${command} printed nothing for ten minutes: ${text.slice(from)}`));
           late = setTimeout(fail, 600_000);
         });
         clearTimeout(late);

@@ -1,46 +1,18 @@
-import type { Command } from 'commander';
-import { buildProgram } from '../../src/cli/index.ts';
+import { buildProgram, readReference, renderReferenceMarkdown } from '../../src/cli/index.ts';
 import { settingDocs } from '../../src/config/index.ts';
 import { ERROR_CATALOGUE, EXIT_CODES } from '../../src/core/index.ts';
 import { BACKUP_STEPS, DRILL_STEPS, RESTORE_STEPS, VERIFY_STEPS } from '../../src/procedures/index.ts';
+import { administrationTable, urlTable } from './http-tables.ts';
+import { code, escapePipes, head, row } from './markdown.ts';
 import { STYLE_RULES } from './style-rules.ts';
 
 // The generated parts of the pages as the program has them; parts.test.ts compares them line by line.
 
-const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-const head = (...cells: readonly string[]): string[] => [
-  row(...cells),
-  `|${cells.map(() => '---').join('|')}|`,
-];
-const code = (text: string): string => `\`${text}\``;
-const escapePipes = (text: string): string => text.replaceAll('|', '\\|');
+const reference = readReference(await buildProgram(() => async () => {}));
 
-const program = await buildProgram(() => async () => {});
-
-/** Every visible command with its own flags. */
-export function commandTable(): readonly string[] {
-  const rows = leaves(program, []).map(({ path, command }) => {
-    const args = command.registeredArguments
-      .map((argument) => ` [${argument.name().toUpperCase()}]`)
-      .join('');
-    const flags = command
-      .createHelp()
-      .visibleOptions(command)
-      .filter((option) => option.long !== '--help')
-      .map((option) => code(option.flags));
-    return row(
-      code(`idkit ${path}${args}`),
-      escapePipes(flags.join(' ')),
-      escapePipes(command.description()),
-    );
-  });
-  return [...head('command', 'flags beside the global ones', 'does'), ...rows];
-}
-
-function leaves(command: Command, path: readonly string[]): readonly { path: string; command: Command }[] {
-  const visible = command.createHelp().visibleCommands(command);
-  if (visible.length === 0) return [{ path: path.join(' '), command }];
-  return visible.flatMap((child) => leaves(child, [...path, child.name()]));
+/** Every command with its flags and examples. */
+export function commandReference(): readonly string[] {
+  return renderReferenceMarkdown(reference).trimEnd().split('\n');
 }
 
 /** Exit codes and their meaning. */
@@ -49,14 +21,6 @@ export function exitTable(): readonly string[] {
     ...head('code', 'meaning'),
     ...Object.entries(EXIT_CODES).map(([exit, meaning]) => row(exit, meaning)),
   ];
-}
-
-/** The error catalogue. */
-export function errorTable(): readonly string[] {
-  const rows = Object.entries(ERROR_CATALOGUE).map(([name, { exit, meaning }]) =>
-    row(code(name), String(exit), meaning),
-  );
-  return [...head('error', 'exit', 'when'), ...rows];
 }
 
 /** A heading, the circumstances and the advice for every error. */
@@ -88,7 +52,10 @@ export function settingTable(): readonly string[] {
       escapePipes(`${setting.doc} (${setting.reason})`),
     );
   });
-  return [...head('in `idkit.yaml`', 'also by', 'default', 'meaning (why this default)'), ...rows];
+  return [
+    ...head('in `idkit.yaml`', 'variable, flag', 'default', 'meaning (reason for the default)'),
+    ...rows,
+  ];
 }
 
 /** The steps of a runbook, as the program runs them. */
@@ -109,11 +76,12 @@ export function replacementTable(): readonly string[] {
 
 /** Every generated part of the pages by the name in its markers. */
 export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
-  commands: commandTable,
+  'command reference': commandReference,
   exits: exitTable,
-  errors: errorTable,
   'error entries': errorEntries,
   settings: settingTable,
+  urls: urlTable,
+  administration: administrationTable,
   'runbook backup': () => runbook('backup'),
   'runbook verify': () => runbook('verify'),
   'runbook restore': () => runbook('restore'),

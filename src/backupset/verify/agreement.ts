@@ -44,7 +44,7 @@ export function judgeUnsealed(findings: Findings, listed: readonly string[]): Se
   if (sealedSet === undefined) return [];
   return problem(
     `it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
-    ['if you put the set together yourself, seal it as README.md says'],
+    ['if you put the set together yourself, seal it as docs/operate/runbooks.md#the-seal says'],
   );
 }
 

@@ -73,7 +73,7 @@ ${HARDENED}
 
 function idkit(version: string): string {
   return `  idkit:
-    # Made from idkit's Containerfile (README, "In containers").
+    # Made from idkit's Containerfile (docs/operate/containers.md).
     image: \${SERVICE_IMAGE:-localhost/idkit:${version}}
     restart: unless-stopped
     command: ["serve", "--host", "0.0.0.0", "--port", "8080"]

@@ -25,7 +25,7 @@ import { newApp } from './new-app.ts';
 import type { TlsFiles } from './tls.ts';
 
 /** Every row of the URL table but health and metrics, which the management listener serves too. */
-const ROUTES: readonly (readonly Route[])[] = [
+export const ROUTES: readonly (readonly Route[])[] = [
   tokenRoutes,
   metadataRoutes,
   loginRoutes,

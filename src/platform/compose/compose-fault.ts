@@ -54,7 +54,7 @@ export function composeFault(
       hints: [
         `compose.yaml names ${named}; build or pull it, or name another in .env`,
         ...(resolved.startsWith('localhost/idkit:')
-          ? ['README, "In containers", tells how it is built']
+          ? ['docs/operate/containers.md says how to make it']
           : []),
       ],
     });

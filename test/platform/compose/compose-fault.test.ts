@@ -44,7 +44,7 @@ test('an image that cannot be had is told in the engine’s own words, of each c
     assert.equal(hints.length, 1);
   }
   const own = judge([refused], { image: 'localhost/idkit:0.1.0' });
-  assert.match(own.hints.at(-1)!, /README.*how it is built/);
+  assert.match(own.hints.at(-1)!, /containers.md says how to make it/);
   const variable = judge([refused], { image: `\${IMAGE:-busybox:1}` });
   assert.match(variable.hints[0]!, /^compose\.yaml names \$\{IMAGE:-busybox:1\}, which is busybox:1; build/);
 });

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { settingDocs } from '../../src/config/index.ts';
+import { ERROR_CATALOGUE } from '../../src/core/index.ts';
+import { listPages, root } from './pages.ts';
+
+const pages = listPages();
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+};
+
+/** A page by its path below docs/. */
+function page(file: string): string {
+  const found = pages.find((one) => one.file === `docs/${file}`);
+  assert.ok(found !== undefined, `docs/${file} exists`);
+  return found.text;
+}
+
+test('docs/reference/errors.md has every error of the catalogue, and no other', () => {
+  const written = [...page('reference/errors.md').matchAll(/^## (IDKIT_[A-Z_]+)$/gm)].map(
+    ([, name]) => name!,
+  );
+  assert.deepEqual(written, Object.keys(ERROR_CATALOGUE));
+});
+
+test('every IDKIT_ name in a page is an error or an environment variable', () => {
+  const variables = settingDocs().flatMap(({ env }) => (env === undefined ? [] : [env]));
+  const others = ['IDKIT_DIR', 'IDKIT_USER_PASSWORD', 'IDKIT_DATABASE_PASSWORD_FILE'];
+  const passphrase = ['', '_FILE', '_COMMAND'].map((end) => `IDKIT_BACKUP_PASSPHRASE${end}`);
+  const known = new Set([...Object.keys(ERROR_CATALOGUE), ...variables, ...others, ...passphrase, 'IDKIT_']);
+  const unknown = pages.flatMap(({ file, text }) =>
+    [...text.matchAll(/(?<![A-Z_])IDKIT_[A-Z_]*/g)]
+      .map(([name]) => name)
+      .filter((name) => !known.has(name) && !name.startsWith('IDKIT_TEST_'))
+      .map((name) => `${file}: ${name}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+test('every dependency has one line, and no line is left over', () => {
+  const text = page('contributing/dependencies.md');
+  const [shipped = '', joined = '', development = ''] = text.split(/^(?:Joined into|For development)/m);
+  const rows = /^\| (`[^|]+`) \| [^|]{4,} \| [^|]{4,} \|$/gm;
+  const named = (part: string) =>
+    [...part.matchAll(rows)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '));
+  const joinedIn = [...joined.matchAll(/`([^`]+)` \(/g)].map(([, name]) => name!);
+  const written = [...named(shipped), ...joinedIn, ...named(development)].sort();
+  const all = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)];
+  assert.deepEqual(written, all.filter((name) => !name.startsWith('@types/')).sort());
+  for (const name of named(shipped)) assert.ok(name in manifest.dependencies, `${name} is shipped`);
+  for (const name of named(development))
+    assert.ok(name in manifest.devDependencies, `${name} is not shipped`);
+});
+
+test('every decision has a title, its context, the choice, what was rejected, and its cost', () => {
+  const names = readdirSync(join(root, 'docs/decisions')).filter((name) => name !== 'index.md');
+  assert.ok(names.length >= 20);
+  const index = page('decisions/index.md');
+  names.sort().forEach((name, at) => {
+    assert.match(name, new RegExp(`^${String(at + 1).padStart(4, '0')}-[a-z0-9-]+\\.md$`));
+    assert.ok(index.includes(`](${name})`), `the index names ${name}`);
+    assert.match(
+      page(`decisions/${name}`),
+      /^# [^\n]+\n\n- \*\*Context:\*\* [^\n]+\n- \*\*Choice:\*\* [^\n]+\n- \*\*Rejected:\*\* [^\n]+\n- \*\*Cost:\*\* [^\n]+\n$/,
+    );
+  });
+});
+
+test('docs/operate/monitoring.md has every metric of idkit, and no other', () => {
+  const folder = join(root, 'src/http/monitoring');
+  const source = readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const built = new Set([...source.matchAll(/'(idkit_[a-z_]+)'/g)].map(([, name]) => name!));
+  assert.ok(built.size > 8);
+  const written = new Set(
+    [...page('operate/monitoring.md').matchAll(/`(idkit_[a-z_]+)/g)].map(([, name]) => name!),
+  );
+  assert.deepEqual([...written].sort(), [...built].sort());
+});
