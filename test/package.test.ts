@@ -75,7 +75,8 @@ test('the package holds the compiled program, its types and nothing else', () =>
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
   const foreign = files.filter(
-    (path) => !/^(bin\/|dist\/|docs\/.+\.md$|(README|CHANGELOG|SECURITY)\.md$|LICENSE$|package\.json$)/.test(path),
+    (path) =>
+      !/^(bin\/|dist\/|docs\/.+\.md$|(README|CHANGELOG|SECURITY)\.md$|LICENSE$|package\.json$)/.test(path),
   );
   assert.deepEqual(foreign, []);
   assert.deepEqual(
