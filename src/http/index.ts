@@ -2,7 +2,7 @@
 // Not decided here: what a request may do (src/protocol, src/admin) and when the service listens (src/service).
 // Must not know: store drivers, the service process.
 // Start at app/public-app.ts, which lists every route. A request passes url-table/, request/, its route's folder
-// (oidc/, browser/, admin/ or console/) and answers/; monitoring/ counts it.
+// (oidc/, browser/, admin/ or console/) and responses/; monitoring/ counts it.
 export { buildManagementApp, type ManagementOptions } from './app/management-app.ts';
 export { type AppOptions, buildApp } from './app/public-app.ts';
 export { readTls, type TlsFiles } from './app/tls.ts';

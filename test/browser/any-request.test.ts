@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { PAGE_STATUSES } from '../../src/http/answers/wire-errors.ts';
+import { PAGE_STATUS } from '../../src/http/responses/statuses.ts';
 import {
   BASE_URL,
   closePasswords,
@@ -82,7 +82,7 @@ const parameters = fc.dictionary(fc.constantFrom(...NAMES), value);
 /** Nothing but pages, and redirects to the service or to what the client has registered. */
 function checkAnswer(answer: BrowserAnswer): void {
   if (answer.show === 'page') {
-    assert.ok(PAGE_STATUSES[answer.name].status < 500);
+    assert.ok(PAGE_STATUS[answer.name] < 500);
     return;
   }
   assert.ok(answer.show === 'redirect' || answer.show === 'form-post');

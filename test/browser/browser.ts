@@ -19,7 +19,7 @@ import {
   submitLogin,
   submitRequiredAction,
 } from '../../src/browser/index.ts';
-import { PAGE_STATUSES } from '../../src/http/answers/wire-errors.ts';
+import { PAGE_STATUS } from '../../src/http/responses/statuses.ts';
 import type { User } from '../../src/model/index.ts';
 import { BASE_URL, PASSWORD, type RealmInWorld, type World } from '../protocol/support/world.ts';
 
@@ -154,7 +154,7 @@ export function messageOf(answer: BrowserAnswer): string | undefined {
 export function errorOf(answer: BrowserAnswer): string {
   pageOf(answer, 'error');
   const { name, frame } = answer as Extract<BrowserAnswer, { show: 'page' }>;
-  return `${PAGE_STATUSES[name].status} ${frame.message?.key}`;
+  return `${PAGE_STATUS[name]} ${frame.message?.key}`;
 }
 
 function actionOf(answer: BrowserAnswer): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BrowserAnswer } from '../../src/browser/index.ts';
-import { PAGE_STATUSES } from '../../src/http/answers/wire-errors.ts';
+import { PAGE_STATUS } from '../../src/http/responses/statuses.ts';
 import type { User } from '../../src/model/index.ts';
 import { PASSWORD } from '../protocol/support/world.ts';
 import { CALLBACK, clientAnswer, errorOf, pageOf, redirectOf } from './browser.ts';
@@ -217,7 +217,7 @@ describe('too much and too strange', () => {
       for (const name of ['state', 'scope', 'claims', 'max_age', 'exp', 'aud', 'client_id', 'redirect_uri']) {
         const request = `${encode('{"alg":"none"}')}.${encode(JSON.stringify({ [name]: value }))}.`;
         const answer = await newBrowser().authorize({ request });
-        if (answer.show === 'page') assert.ok(PAGE_STATUSES[answer.name].status < 500);
+        if (answer.show === 'page') assert.ok(PAGE_STATUS[answer.name] < 500);
         else assert.ok(redirectOf(answer).href.startsWith(CALLBACK));
       }
   });

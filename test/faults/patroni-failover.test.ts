@@ -74,7 +74,7 @@ test('a primary that is cut off, and one that is frozen: the service returns wit
   }
   assert.deepEqual(
     [...new Set(load.failures.map(({ status, fault }) => `${status} ${fault}`))],
-    ['503 temporarily_unavailable: The service is not available for the moment.'],
+    ['503 temporarily_unavailable: The service is temporarily unavailable.'],
   );
   t.diagnostic(`${load.answered} rotations were answered, ${load.failures.length} requests refused`);
 });

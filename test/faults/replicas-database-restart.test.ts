@@ -100,7 +100,7 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
   );
   assert.deepEqual(
     [...statuses],
-    ['503 temporarily_unavailable: The service is not available for the moment.'],
+    ['503 temporarily_unavailable: The service is temporarily unavailable.'],
   );
   assert.ok(known.length > CLIENTS / 2);
 });

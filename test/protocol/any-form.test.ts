@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { renderRefusal } from '../../src/http/answers/wire-errors.ts';
+import { renderRefusal } from '../../src/http/responses/wire-errors.ts';
 import { parseForm } from '../../src/http/request/form.ts';
 import {
   introspectToken,

@@ -4,26 +4,28 @@ import type { RecordKind } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminCall } from './call.ts';
 
-/** Records of one kind that a row reads and writes as wholes. */
+/** The records of one kind that a row replaces as a whole. */
 export interface Written {
   kind: RecordKind;
-  /** Their ids in the realm of the call; none for what is not there, which the row itself refuses. */
+  /** Their ids in the realm of the call. Records that do not exist are left out; the row itself reports them. */
   ids(call: AdminCall): readonly string[] | Promise<readonly string[]>;
 }
 
-/** The right that a row needs; `none` where everybody is answered, or the answer itself depends on the rights. */
+/** The right that a row requires; `none` if every caller gets a response, or if the response depends on the rights. */
 export type RowRight = Right | 'none';
 
 interface AnyRow {
-  /** Below `/admin/realms/{realm}`; a Fastify path. */
+  /** The path below `/admin/realms/{realm}`, as in `Route.url`. */
   path: string;
   right: RowRight | ((call: AdminCall) => RowRight);
   /**
-   * Finds the record of the path before the right is checked, where Keycloak does: who may ask for such records learns
-   * that one is not there (404) before that the right lacks (403). @throws AdminRefusal
+   * Finds the record of the path before the right is checked, as Keycloak does for some paths. A caller who may query
+   * such records then gets 404 for a missing record, even without the right (403).
+   *
+   * @throws AdminRefusal
    */
   of?(call: AdminCall): unknown;
-  /** Answers a value (200), undefined (204) or `Created` (201). */
+  /** Returns a value (200), undefined (204) or `Created` (201). */
   handle(call: AdminCall): unknown;
 }
 
@@ -33,9 +35,9 @@ export interface ReadingRow extends AnyRow {
 }
 
 /**
- * A row that may change something. `writes` is every record that is there already and that the row replaces as a whole,
- * or that what it adds belongs to: the row runs in the turns of all of them. It is empty where a row only makes records
- * of their own, or changes what is no record (sessions, events).
+ * A row that may change something. `writes` names the existing records that the row replaces, and those to which it adds
+ * a part; the row runs in the turns of all of them. It is empty if the row only creates separate records, or changes
+ * sessions or events, which are not records.
  */
 export interface WritingRow extends AnyRow {
   method: Exclude<Route['method'], 'GET' | 'HEAD' | 'OPTIONS' | 'PATCH'>;
@@ -45,7 +47,7 @@ export interface WritingRow extends AnyRow {
 /** One row of the administrative API below a realm. */
 export type AdminRow = ReadingRow | WritingRow;
 
-/** A request of a proved caller at `/admin/realms`, in no realm. */
+/** A request of an authenticated caller at `/admin/realms`, outside of any realm. */
 export interface RealmsCall {
   services: Services;
   caller: Caller;
@@ -54,8 +56,8 @@ export interface RealmsCall {
 }
 
 /**
- * A row of `/admin/realms` itself. Its right is a role of master's own. What it writes it takes the turns of inside:
- * a realm from a file is made by the same code, and is built before others have to wait.
+ * A row of `/admin/realms` itself. Its right is a role of the realm master. It takes the turns of its records itself,
+ * because a realm from a file uses the same code and is prepared before it takes them.
  */
 export type RealmsRow = { handle(call: RealmsCall): Promise<unknown> } & (
   | { method: 'GET'; right: 'none' }

@@ -1,22 +1,29 @@
 import type { FastifyRequest } from 'fastify';
 import { type Caller, unauthorized } from '../../admin/index.ts';
 import { findIssuerRealm, isAllowedOrigin, verifyAccessToken } from '../../protocol/index.ts';
+import { corsHeaders } from '../responses/cors.ts';
 import type { Services } from '../url-table/route.ts';
 
-const proved = new WeakMap<FastifyRequest, Promise<Caller>>();
-const readable = new WeakSet<FastifyRequest>();
+const callers = new WeakMap<FastifyRequest, Promise<Caller>>();
+/** Requests whose origin the client of the token allows. */
+const allowedOrigins = new WeakSet<FastifyRequest>();
 
-/** Who calls, by the Bearer token; looked at once per request. @throws AdminRefusal 401 (facts §7.1) */
+/**
+ * Returns the caller of a request, whose bearer token is verified once per request
+ * (docs/keycloak/admin-api.md#who-may-call).
+ *
+ * @throws AdminRefusal 401
+ */
 export function authenticate(services: Services, request: FastifyRequest): Promise<Caller> {
-  let caller = proved.get(request);
+  let caller = callers.get(request);
   if (caller === undefined) {
-    caller = prove(services, request);
-    proved.set(request, caller);
+    caller = verifyCaller(services, request);
+    callers.set(request, caller);
   }
   return caller;
 }
 
-async function prove({ protocol }: Services, request: FastifyRequest): Promise<Caller> {
+async function verifyCaller({ protocol }: Services, request: FastifyRequest): Promise<Caller> {
   const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) throw unauthorized();
   const realm = await findIssuerRealm(protocol, token);
@@ -24,7 +31,7 @@ async function prove({ protocol }: Services, request: FastifyRequest): Promise<C
   const verified = await verifyAccessToken(protocol, realm, token);
   if (verified.outcome !== 'active') throw unauthorized();
   const { origin } = request.headers;
-  if (origin !== undefined && isAllowedOrigin(protocol, verified.client, origin)) readable.add(request);
+  if (origin !== undefined && isAllowedOrigin(protocol, verified.client, origin)) allowedOrigins.add(request);
   return {
     realmId: realm.realm.id,
     realmName: realm.realm.name,
@@ -37,15 +44,11 @@ async function prove({ protocol }: Services, request: FastifyRequest): Promise<C
 }
 
 /**
- * Headers that let a page read the answer to its proved request: where the token's client names the page's origin,
- * as at the token endpoint (facts §1), and `Location` with them.
+ * Returns the headers that let a page read the response, `Location` included. As at the token endpoint, the client of
+ * the token must allow the page's origin. Call it after `authenticate`.
  */
 export function originHeaders(request: FastifyRequest): Record<string, string> {
   const { origin } = request.headers;
-  if (origin === undefined || !readable.has(request)) return {};
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': 'Location, Access-Control-Allow-Methods',
-  };
+  if (!allowedOrigins.has(request)) return {};
+  return corsHeaders(origin, 'Location, Access-Control-Allow-Methods');
 }

@@ -9,7 +9,9 @@ import {
   type RealmCall,
 } from '../../admin/index.ts';
 import { onBehalfOf } from '../../protocol/index.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Services } from '../url-table/route.ts';
+import { pathParameter } from '../url-table/url-table.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { type Query, readQuery } from './query.ts';
 import { sendPages } from './send-pages.ts';
@@ -19,24 +21,24 @@ export interface AdminCall extends RealmCall {
   services: Services;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** The part of the path called `name`. */
+  /** A parameter of the path. */
   param(name: string): string;
   query: Query;
 }
 
-/** What a handler answers beside a plain value, which is a 200, and undefined, which is a 204. */
+/** The result of a handler that creates a record: a 201 with its location. */
 export class Created {
   readonly path: string;
   readonly body: Json | undefined;
 
-  /** `path` is below the realm. */
+  /** @param path below the realm */
   constructor(path: string, body?: Json) {
     this.path = path;
     this.body = body;
   }
 }
 
-/** Proves that the caller may do anything at all in the realm of the path. */
+/** Checks that the caller has any right in the realm of the path. @throws AdminRefusal */
 export async function authorizeInRealm(services: Services, request: FastifyRequest): Promise<void> {
   const caller = await authenticate(services, request);
   const { rights } = await openRealm(services, request, caller);
@@ -44,14 +46,14 @@ export async function authorizeInRealm(services: Services, request: FastifyReque
 }
 
 async function openRealm(services: Services, request: FastifyRequest, caller: Caller) {
-  const { realm } = request.params as { realm: string };
+  const realm = pathParameter(request, 'realm');
   const context = services.admin;
   const configuration = await context.store.findRealm(realm);
   if (configuration === undefined) throw notFound('Realm not found.');
   return { context, caller, configuration, rights: await findRights(context, caller, configuration) };
 }
 
-/** Proves the caller and reads the realm and the caller's rights in it, as they are now. @throws AdminRefusal */
+/** Authenticates the caller and loads the realm and the caller's current rights in it. @throws AdminRefusal */
 export async function openCall(
   services: Services,
   request: FastifyRequest,
@@ -68,25 +70,25 @@ export async function openCall(
     services,
     request,
     reply,
-    param: (name) => (request.params as Record<string, string>)[name] ?? '',
+    param: (name) => pathParameter(request, name),
     query: readQuery(request),
   };
 }
 
-/** Answers what a row gave. */
-export function answer(call: AdminCall, value: unknown): FastifyReply | Promise<FastifyReply> {
+/** Sends the result of a row: `Created` as 201, undefined as 204, a list of pages or any other value as 200. */
+export function sendResult(call: AdminCall, value: unknown): FastifyReply | Promise<FastifyReply> {
   const { reply, configuration, context } = call;
   if (value instanceof Created) {
     const realm = encodeURIComponent(configuration.realm.name);
-    reply.code(201).header('location', `${context.baseUrl}/admin/realms/${realm}/${value.path}`);
+    reply.code(STATUS.created).header('location', `${context.baseUrl}/admin/realms/${realm}/${value.path}`);
     return value.body === undefined ? reply.send() : sendJson(reply, value.body);
   }
-  if (value === undefined) return reply.code(204).send();
+  if (value === undefined) return reply.code(STATUS.noContent).send();
   if (value instanceof Pages) return sendPages(reply, value, call.services.log);
   return sendJson(reply, value);
 }
 
-/** Sends any JSON value, numbers too. */
+/** Sends any JSON value, including a bare number. */
 export function sendJson(reply: FastifyReply, value: unknown): FastifyReply {
   if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json');
   if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-cache');

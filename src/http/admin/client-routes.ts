@@ -37,18 +37,18 @@ const LISTS: readonly ScopeList[] = ['default', 'optional'];
 
 const findClient = (call: AdminCall) => getClient(call, call.param('client'));
 
-/** A row below one client that shows something of it. */
-function shows(below: string, handle: (call: AdminCall) => unknown): AdminRow {
+/** A row that reads a part of a client. */
+function readingRow(below: string, handle: (call: AdminCall) => unknown): AdminRow {
   return { method: 'GET', path: `/clients/:client${below}`, of: findClient, right: 'viewClients', handle };
 }
 
-/** A secret by itself is not left in a browser's cache. */
-function keptByNobody(call: AdminCall): AdminCall {
+/** Keeps a response with a secret out of caches. */
+function uncached(call: AdminCall): AdminCall {
   call.reply.header('cache-control', 'no-cache, no-store');
   return call;
 }
 
-/** Clients, their secrets, scopes, mappers and sessions; the realm's client scopes (facts §7.2). */
+/** Clients with their secrets, scopes, mappers and sessions, and the client scopes of the realm. */
 export const clientRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -66,7 +66,7 @@ export const clientRows: readonly AdminRow[] = [
       return new Created(`clients/${id}`);
     },
   },
-  shows('', async (call) => showClient(call, await findClient(call))),
+  readingRow('', async (call) => showClient(call, await findClient(call))),
   {
     method: 'PUT',
     path: '/clients/:client',
@@ -84,21 +84,21 @@ export const clientRows: readonly AdminRow[] = [
     writes: [theClient],
     handle: (call) => deleteClient(call, call.param('client')),
   },
-  shows('/client-secret', (call) => showSecret(keptByNobody(call), call.param('client'))),
+  readingRow('/client-secret', (call) => showSecret(uncached(call), call.param('client'))),
   {
     method: 'POST',
     path: '/clients/:client/client-secret',
     of: findClient,
     right: 'manageClients',
     writes: [theClient],
-    handle: (call) => renewSecret(keptByNobody(call), call.param('client')),
+    handle: (call) => renewSecret(uncached(call), call.param('client')),
   },
-  shows('/client-secret/rotated', (call) => showRotatedSecret(keptByNobody(call), call.param('client'))),
-  shows('/service-account-user', (call) => showServiceAccount(call, call.param('client'))),
-  shows('/session-count', (call) => countClientSessions(call, call.param('client'), false)),
-  shows('/offline-session-count', (call) => countClientSessions(call, call.param('client'), true)),
-  shows('/user-sessions', (call) => sessions(call, false)),
-  shows('/offline-sessions', (call) => sessions(call, true)),
+  readingRow('/client-secret/rotated', (call) => showRotatedSecret(uncached(call), call.param('client'))),
+  readingRow('/service-account-user', (call) => showServiceAccount(call, call.param('client'))),
+  readingRow('/session-count', (call) => countClientSessions(call, call.param('client'), false)),
+  readingRow('/offline-session-count', (call) => countClientSessions(call, call.param('client'), true)),
+  readingRow('/user-sessions', (call) => sessions(call, false)),
+  readingRow('/offline-sessions', (call) => sessions(call, true)),
   {
     method: 'POST',
     path: '/clients/:client/push-revocation',
@@ -154,15 +154,15 @@ export const clientRows: readonly AdminRow[] = [
   ...mapperRows('clientScope', '/client-scopes/:scope'),
 ];
 
-/** The scopes of one list: those of a client, and those that new clients get. */
+/** The rows of one list of scopes: of a client, and of the realm for new clients. */
 function scopeListRows(list: ScopeList): AdminRow[] {
   const own = `/clients/:client/${list}-client-scopes`;
-  const usual = `/default-${list}-client-scopes`;
+  const ofNewClients = `/default-${list}-client-scopes`;
   return [
-    shows(`/${list}-client-scopes`, (call) => listClientScopesOf(call, call.param('client'), list)),
+    readingRow(`/${list}-client-scopes`, (call) => listClientScopesOf(call, call.param('client'), list)),
     {
       method: 'GET',
-      path: usual,
+      path: ofNewClients,
       right: 'viewClients',
       handle: (call) => listDefaultScopes(call, list),
     },
@@ -180,7 +180,7 @@ function scopeListRows(list: ScopeList): AdminRow[] {
       },
       {
         method,
-        path: `${usual}/:scope`,
+        path: `${ofNewClients}/:scope`,
         right: 'manageClients',
         writes: [theScope],
         handle: (call) => changeDefaultScope(call, call.param('scope'), method === 'PUT' ? list : 'none'),
@@ -241,8 +241,8 @@ function mapperRows(
       path: `${path}/add-models`,
       ...manage,
       handle: async (call) => {
-        const given = readRepresentations(call.request, 'ProtocolMapperRepresentation');
-        await addMappers(call, await holder(call), given);
+        const mappers = readRepresentations(call.request, 'ProtocolMapperRepresentation');
+        await addMappers(call, await holder(call), mappers);
       },
     },
     {

@@ -18,7 +18,7 @@ import type { Query } from './query.ts';
 import { readRepresentation } from './read-json.ts';
 import { theComponent, theRealm } from './written-records.ts';
 
-/** Events, keys and components (facts §7.2). */
+/** Events, keys and components. */
 export const eventRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -151,7 +151,7 @@ function list<K extends string>(
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** `dateFrom` and `dateTo`: a day, of which the last is meant to its end, or milliseconds. */
+/** `dateFrom` and `dateTo`: a day or Unix time in milliseconds. A day of `dateTo` is included whole. */
 function dates(query: Query): { from?: number; to?: number } {
   const from = date(query, 'dateFrom', 0);
   const to = date(query, 'dateTo', DAY - 1);

@@ -14,9 +14,9 @@ import { type AdminCall, Created } from './call.ts';
 import { readRepresentation } from './read-json.ts';
 import { theGroup, theGroups, theMovedGroup } from './written-records.ts';
 
-const theGroupOf = (call: AdminCall) => getGroup(call, call.param('id'));
+const groupOf = (call: AdminCall) => getGroup(call, call.param('id'));
 
-/** Groups (facts §7.2). */
+/** Groups, their children and members. */
 export const groupRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -30,8 +30,8 @@ export const groupRows: readonly AdminRow[] = [
     right: 'manageUsers',
     writes: [theGroups, theMovedGroup],
     handle: async (call) => {
-      const given = readRepresentation(call.request, 'GroupRepresentation');
-      const { outcome, group } = await createGroup(call, given);
+      const representation = readRepresentation(call.request, 'GroupRepresentation');
+      const { outcome, group } = await createGroup(call, representation);
       return outcome === 'moved' ? undefined : new Created(`groups/${group.id}`);
     },
   },
@@ -57,7 +57,7 @@ export const groupRows: readonly AdminRow[] = [
     method: 'GET',
     path: '/groups/:id',
     right: 'viewUsers',
-    handle: (call) => showGroup(call, theGroupOf(call), 'with access'),
+    handle: (call) => showGroup(call, groupOf(call), 'with access'),
   },
   {
     method: 'PUT',
@@ -65,20 +65,20 @@ export const groupRows: readonly AdminRow[] = [
     right: 'manageUsers',
     writes: [theGroup],
     handle: (call) =>
-      updateGroup(call, theGroupOf(call), readRepresentation(call.request, 'GroupRepresentation')),
+      updateGroup(call, groupOf(call), readRepresentation(call.request, 'GroupRepresentation')),
   },
   {
     method: 'DELETE',
     path: '/groups/:id',
     right: 'manageUsers',
     writes: [theGroups, theGroup],
-    handle: (call) => deleteGroup(call, theGroupOf(call)),
+    handle: (call) => deleteGroup(call, groupOf(call)),
   },
   {
     method: 'GET',
     path: '/groups/:id/children',
     right: 'viewUsers',
-    handle: (call) => listGroups(call, groupQuery(call, false), theGroupOf(call).id),
+    handle: (call) => listGroups(call, groupQuery(call, false), groupOf(call).id),
   },
   {
     method: 'POST',
@@ -96,9 +96,9 @@ export const groupRows: readonly AdminRow[] = [
 ];
 
 async function createChild(call: AdminCall): Promise<Created | undefined> {
-  const parent = theGroupOf(call);
-  const given = readRepresentation(call.request, 'GroupRepresentation');
-  const { outcome, group } = await createGroup(call, given, parent);
+  const parent = groupOf(call);
+  const representation = readRepresentation(call.request, 'GroupRepresentation');
+  const { outcome, group } = await createGroup(call, representation, parent);
   if (outcome === 'moved') return undefined;
   const { configuration } = call;
   const groups = new Map([...configuration.groups, [group.id, group]]);

@@ -1,7 +1,6 @@
-// Rows of the URL table below /admin/realms.
-// Owns: proving the caller, the right and the written records of each row as data, reading bodies and parameters.
-// Must not know: what an administrator may do to one record or another (admin decides).
-// Start at row.ts (what a row is), routes.ts (all of them) and run-row.ts (how one runs).
+// The administrative API over HTTP: authenticates the caller, and has the right and the written records of each row.
+// Not decided here: what a caller may change in a record (src/admin).
+// Start at admin-row.ts (a row), routes.ts (all rows) and run-row.ts (how a row runs).
 
 export type { AdminRow, Written } from './admin-row.ts';
 export { adminRoutes, adminRows } from './routes.ts';

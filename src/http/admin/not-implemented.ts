@@ -1,11 +1,12 @@
 import { AdminRefusal, notFound } from '../../admin/index.ts';
-import { preflight } from '../answers/cors.ts';
+import { preflight } from '../responses/cors.ts';
+import { pathOf } from '../responses/not-found.ts';
 import type { Route } from '../url-table/route.ts';
 import type { AdminRow } from './admin-row.ts';
 import { authenticate } from './authenticate.ts';
 import type { AdminCall } from './call.ts';
 
-/** What Keycloak 26's administrative API has below a realm and this version does not build; `*` is one segment. */
+/** The paths of Keycloak 26 below a realm that idkit does not have yet. `*` is one segment, `**` is one or more. */
 const NOT_BUILT = `
   admin-events/** attack-detection/** authentication authentication/** client-description-converter
   client-policies/** client-registration-policy/** client-scopes/*/scope-mappings client-scopes/*/scope-mappings/**
@@ -33,12 +34,12 @@ const NOT_BUILT = `
     return new RegExp(`^${source}$`);
   });
 
-/** 501 that names the path. */
+/** Creates a refusal with 501 that names the path. */
 export function notBuilt(method: string, path: string): AdminRefusal {
   return new AdminRefusal('not-built', { errorMessage: `this part is not built yet: ${method} ${path}` });
 }
 
-/** The rest of the tree below a realm: parts that come later, and what Keycloak does not have either. */
+/** The rest of the tree below a realm: 501 for the parts that idkit does not have yet, 404 for everything else. */
 export const restRows: readonly AdminRow[] = [
   { method: 'GET', path: '/*', right: 'none', handle: refuse },
   ...(['POST', 'PUT', 'DELETE'] as const).map(
@@ -47,20 +48,19 @@ export const restRows: readonly AdminRow[] = [
 ];
 
 function refuse(call: AdminCall): never {
-  const { method, url } = call.request;
+  const { method } = call.request;
   const below = call.param('*').replace(/\/$/, '');
   if (!NOT_BUILT.some((pattern) => pattern.test(below))) throw notFound();
   const flow = /^authentication\/flows\/([^/]+)\/executions$/.exec(below)?.[1];
   if (flow !== undefined && (method === 'GET' || method === 'HEAD')) {
     call.rights.check('viewRealm');
     const flows = call.configuration.realm.settings.kept['authenticationFlows'];
-    if (!(flows as { alias?: unknown }[] | undefined)?.some((one) => one.alias === flow))
-      throw notFound('Flow not found');
+    if (!Array.isArray(flows) || !flows.some((one) => one.alias === flow)) throw notFound('Flow not found');
   }
-  throw notBuilt(method === 'HEAD' ? 'GET' : method, url.split('?', 1)[0]!);
+  throw notBuilt(method === 'HEAD' ? 'GET' : method, pathOf(call.request));
 }
 
-/** What is asked before a request, and the parts of the API outside of realms. */
+/** The preflight requests, and the parts of the API outside of realms. */
 export const restRoutes: readonly Route[] = [
   preflight('/admin/realms', 'DELETE, GET, POST, PUT'),
   preflight('/admin/realms/:realm', 'DELETE, GET, POST, PUT'),
@@ -71,7 +71,7 @@ export const restRoutes: readonly Route[] = [
       url,
       handle: async (services, request) => {
         await authenticate(services, request);
-        throw notBuilt('GET', request.url.split('?', 1)[0]!);
+        throw notBuilt('GET', pathOf(request));
       },
     }),
   ),

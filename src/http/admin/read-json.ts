@@ -9,7 +9,7 @@ import {
   type RepresentationName,
 } from '../../admin/index.ts';
 
-/** The body as text, refused where it is not UTF-8. */
+/** Returns the body as text. @throws AdminRefusal 400 for a body that is not UTF-8 */
 export function readText(request: FastifyRequest): string {
   const body = request.body;
   if (!Buffer.isBuffer(body)) return '';
@@ -22,7 +22,11 @@ export function readText(request: FastifyRequest): string {
 
 const parsed = new WeakMap<FastifyRequest, { value: unknown }>();
 
-/** The value of a JSON body, parsed once per request. @throws AdminRefusal 415 for another type, 400 for broken JSON (facts §1) */
+/**
+ * Returns the value of a JSON body, which is parsed once per request.
+ *
+ * @throws AdminRefusal 415 for another content type, 400 for broken JSON
+ */
 export function readJson(request: FastifyRequest): unknown {
   const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type))
@@ -41,12 +45,12 @@ export function readJson(request: FastifyRequest): unknown {
   return found.value;
 }
 
-/** The body as a representation. @throws AdminRefusal that names the field */
+/** Returns the body as a representation. @throws AdminRefusal with the name of the invalid field */
 export function readRepresentation(request: FastifyRequest, name: RepresentationName): Json {
   return refuseFaults(request, () => checkRepresentation(name, readJson(request)));
 }
 
-/** The body as a list of representations. @throws AdminRefusal that names the field */
+/** Returns the body as a list of representations. @throws AdminRefusal with the name of the invalid field */
 export function readRepresentations(request: FastifyRequest, name: RepresentationName): readonly Json[] {
   return refuseFaults(request, () => checkRepresentations(name, readJson(request)));
 }
@@ -67,7 +71,7 @@ function refuseFaults<T>(request: FastifyRequest, read: () => T): T {
   }
 }
 
-/** `line 1 column 20`: the end of the field's first mention. */
+/** `line 1 column 20`, where the name of the field first ends. */
 function placeOf(text: string, field: string): string {
   const name = JSON.stringify(field);
   const before = text.slice(0, Math.max(0, text.indexOf(name)) + name.length);

@@ -15,6 +15,7 @@ import {
   showRealm,
   updateRealm,
 } from '../../admin/index.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { AdminRow, RealmsRow } from './admin-row.ts';
 import { readQuery } from './query.ts';
 import { readJson, readRepresentation } from './read-json.ts';
@@ -27,7 +28,7 @@ import {
   theRealm,
 } from './written-records.ts';
 
-/** All realms (facts §7.2). */
+/** The list of realms. */
 export const realmsRows: readonly RealmsRow[] = [
   {
     method: 'GET',
@@ -42,13 +43,13 @@ export const realmsRows: readonly RealmsRow[] = [
     handle: async ({ services, caller, request, reply }) => {
       const name = await addRealm(services.admin, caller, () => readJson(request));
       const location = `${services.admin.baseUrl}/admin/realms/${encodeURIComponent(name)}`;
-      reply.code(201).header('location', location);
+      reply.code(STATUS.created).header('location', location);
       return undefined;
     },
   },
 ];
 
-/** One realm as a whole, its sessions and what its protection of logins knows. */
+/** A realm as a whole, its sessions, login failures and identity providers. */
 export const realmRows: readonly AdminRow[] = [
   { method: 'GET', path: '', right: 'none', handle: showRealm },
   {
@@ -72,11 +73,11 @@ export const realmRows: readonly AdminRow[] = [
     right: 'manageRealm',
     writes: [theGroups, ...importedRecords],
     handle: (call) => {
-      const given = readRepresentation(call.request, 'PartialImportRepresentation');
-      const ifExists = given['ifResourceExists'] ?? 'FAIL';
+      const records = readRepresentation(call.request, 'PartialImportRepresentation');
+      const ifExists = records['ifResourceExists'] ?? 'FAIL';
       if (ifExists !== 'FAIL' && ifExists !== 'SKIP' && ifExists !== 'OVERWRITE')
         throw badRequest('ifResourceExists must be FAIL, SKIP or OVERWRITE');
-      return importPartially(call, given, ifExists);
+      return importPartially(call, records, ifExists);
     },
   },
   { method: 'POST', path: '/push-revocation', right: 'manageRealm', writes: [], handle: () => ({}) },

@@ -30,7 +30,7 @@ import { theClient, theGroup, theNamedRole, theRole, theUser } from './written-r
 
 type Role = ReturnType<typeof getRole>;
 
-/** How a path says whose roles it means. */
+/** A path that names the owner of roles: the realm or a client. */
 interface OwnerPath {
   path: string;
   kind: 'realm' | 'client';
@@ -59,7 +59,7 @@ const GROUP_MAPPINGS = {
   holds: theGroup,
 };
 
-/** Roles of the realm and of clients, and who has them (facts §7.2). */
+/** Roles of the realm and of clients, and their assignments to users and groups. */
 export const roleRows: readonly AdminRow[] = [
   ...OWNERS.flatMap(ownerRows),
   ...oneRoleRows('/roles-by-id/:id', {
@@ -72,34 +72,34 @@ export const roleRows: readonly AdminRow[] = [
 ];
 
 function ownerRows({ path, kind, of, owner }: OwnerPath): AdminRow[] {
-  const found = of === undefined ? {} : { of };
+  const ownerCheck = of === undefined ? {} : { of };
   const right = (what: 'list' | 'view' | 'manage') => (call: AdminCall) => roleRight(owner(call), what);
   const find = (call: AdminCall) => getRole(call, owner(call), call.param('name'));
   return [
     {
       method: 'GET',
       path,
-      ...found,
+      ...ownerCheck,
       right: right('list'),
       handle: (call) => listRoles(call, owner(call), roleQuery(call)),
     },
     {
       method: 'POST',
       path,
-      ...found,
+      ...ownerCheck,
       right: right('manage'),
-      // Roles go with their client.
+      // A new role belongs to the client's record.
       writes: kind === 'client' ? [theClient] : [],
       handle: async (call) => {
-        const given = readRepresentation(call.request, 'RoleRepresentation');
-        return new Created(rolePath(await createRole(call, owner(call), given)));
+        const representation = readRepresentation(call.request, 'RoleRepresentation');
+        return new Created(rolePath(await createRole(call, owner(call), representation)));
       },
     },
-    ...oneRoleRows(`${path}/:name`, { ...found, writes: [theNamedRole(kind)], right, find }),
+    ...oneRoleRows(`${path}/:name`, { ...ownerCheck, writes: [theNamedRole(kind)], right, find }),
     {
       method: 'GET',
       path: `${path}/:name/users`,
-      ...found,
+      ...ownerCheck,
       right: right('view'),
       handle: (call) => listRoleUsers(call, find(call), call.query.page(100)),
     },
@@ -116,7 +116,7 @@ function roleQuery({ query }: AdminCall) {
   };
 }
 
-/** How the path of one role names it. */
+/** A path that names a role, by its name or its id. */
 interface RolePath {
   of?: (call: AdminCall) => unknown;
   writes: readonly Written[];
@@ -124,11 +124,11 @@ interface RolePath {
   find(call: AdminCall): Role;
 }
 
-/** Rows of one role, however its path names it. */
+/** The rows of one role. */
 function oneRoleRows(path: string, { of, writes, right, find }: RolePath): AdminRow[] {
-  const found = of === undefined ? {} : { of };
-  const view = { method: 'GET', ...found, right: right('view') } as const;
-  const manage = { ...found, right: right('manage'), writes };
+  const ownerCheck = of === undefined ? {} : { of };
+  const view = { method: 'GET', ...ownerCheck, right: right('view') } as const;
+  const manage = { ...ownerCheck, right: right('manage'), writes };
   const composites = (call: AdminCall) => readRepresentations(call.request, 'RoleRepresentation');
   return [
     { ...view, path, handle: (call) => roleRepresentation(find(call), 'full') },
@@ -172,16 +172,16 @@ function oneRoleRows(path: string, { of, writes, right, find }: RolePath): Admin
   ];
 }
 
-/** Who has roles, by a path. */
+/** A path that names the user or group whose roles are assigned. */
 interface MappingPath {
   path: string;
   holder(call: AdminCall): Promise<RoleHolder>;
   holds: Written;
 }
 
-/** Rows of who has which roles. */
+/** The rows that read and change the roles of a user or group. */
 function mappingRows({ path, holder, holds }: MappingPath): AdminRow[] {
-  // A group is looked for with the right to see users alone.
+  // Keycloak looks for a group only if the caller may view users.
   const of = holds === theGroup ? (call: AdminCall) => call.rights.check('viewUsers') : holder;
   const owners: readonly [string, (call: AdminCall) => Promise<RoleOwner>][] = [
     [`${path}/realm`, async () => 'realm'],

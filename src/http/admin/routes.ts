@@ -1,6 +1,7 @@
 import { whoAmI } from '../../admin/index.ts';
 import { forCaller, IdkitError } from '../../core/index.ts';
 import type { Route } from '../url-table/route.ts';
+import { pathParameter } from '../url-table/url-table.ts';
 import type { AdminRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
 import { sendJson } from './call.ts';
@@ -14,20 +15,20 @@ import { roleRows } from './role-routes.ts';
 import { adminRoute, realmsRoute } from './run-row.ts';
 import { userRows } from './user-routes.ts';
 
-/** What Keycloak's console asks first; it lies beside the administrative API, not below it. */
+/** The first request of Keycloak's console. It is not below `/admin/realms`. */
 const whoAmIRoute: Route = {
   method: 'GET',
   url: '/admin/:realm/console/whoami',
   handle: async (services, request, reply) => {
     const caller = await authenticate(services, request);
     reply.headers(originHeaders(request));
-    const { realm } = request.params as { realm: string };
+    const realm = pathParameter(request, 'realm');
     const of = readQuery(request).text('currentRealm');
     return sendJson(reply, await whoAmI(services.admin, caller, { realm, of }));
   },
 };
 
-/** Everything below `/admin/realms/{realm}` as data: method, path, right, and the records that it writes (facts §7). */
+/** Every row below `/admin/realms/{realm}`. A new area adds its rows here (docs/keycloak/admin-api.md). */
 export const adminRows: readonly AdminRow[] = [
   ...realmRows,
   ...userRows,
@@ -45,11 +46,11 @@ const rows: readonly Route[] = [
   ...restRoutes,
 ];
 
-/** The administrative API (facts §7). */
-export const adminRoutes: readonly Route[] = rows.map(whileWanted);
+/** The routes of the administrative API. */
+export const adminRoutes: readonly Route[] = rows.map(abortIfGone);
 
-/** A read ends early where its caller goes away before the answer: nobody pays for a search that nobody reads. */
-function whileWanted(route: Route): Route {
+/** Aborts a read whose caller disconnects before the response, so that the database does not search for it any longer. */
+function abortIfGone(route: Route): Route {
   if (route.method !== 'GET') return route;
   return {
     ...route,
@@ -57,7 +58,9 @@ function whileWanted(route: Route): Route {
       const gone = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished)
-          gone.abort(new IdkitError('IDKIT_UNREACHABLE', 'the caller of a read of administrators is gone'));
+          gone.abort(
+            new IdkitError('IDKIT_UNREACHABLE', 'the caller of the administrative API has disconnected'),
+          );
       });
       return forCaller(gone.signal, () => route.handle(services, request, reply));
     },

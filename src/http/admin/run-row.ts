@@ -5,9 +5,9 @@ import { recordKey } from '../../model/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import type { AdminRow, RealmsRow, WritingRow } from './admin-row.ts';
 import { authenticate, originHeaders } from './authenticate.ts';
-import { type AdminCall, answer, authorizeInRealm, openCall, sendJson } from './call.ts';
+import { type AdminCall, authorizeInRealm, openCall, sendJson, sendResult } from './call.ts';
 
-/** The row of the URL table that answers a row of the administrative API. */
+/** Creates the route of a row of the administrative API. */
 export function adminRoute(row: AdminRow): Route {
   return {
     method: row.method,
@@ -21,12 +21,12 @@ export function adminRoute(row: AdminRow): Route {
       };
       if ('writes' in row) return await change(row, open);
       const call = await open();
-      return answer(call, await row.handle(call));
+      return sendResult(call, await row.handle(call));
     },
   };
 }
 
-/** The row of the URL table that answers a row of `/admin/realms` itself. */
+/** Creates the route of a row of `/admin/realms` itself. */
 export function realmsRoute(row: RealmsRow): Route {
   const check = async ({ admin }: Services, caller: Caller): Promise<void> => {
     if (row.right !== 'none' && !(await holdsMasterRole(admin, caller, row.right))) throw forbidden();
@@ -45,7 +45,7 @@ export function realmsRoute(row: RealmsRow): Route {
   };
 }
 
-/** The one place in which a row's right is checked. @throws AdminRefusal */
+/** The only check of a row's right. @throws AdminRefusal */
 async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
   await row.of?.(call);
   const right = typeof row.right === 'function' ? row.right(call) : row.right;
@@ -53,10 +53,10 @@ async function checkRight(row: AdminRow, call: AdminCall): Promise<void> {
 }
 
 /**
- * Runs a row in the turns of the records that it writes, from the first read to the last write. Who may not, waits for
- * none. A path names some records by what another change may move (a role by its name), so everything is read again
- * once the turns are there. What another change reached without its turn is refused by the store, and the row runs
- * again with what is there now.
+ * Runs a row in the turns of the records that it writes, from its first read to its last write. An unauthorized caller
+ * does not wait for turns. A path may name a record by what another change can alter, such as a role by its name, so the
+ * call is opened again once it has the turns. The store rejects a write to a record that changed without its turn; the
+ * row then runs again on the current record.
  *
  * @throws AdminRefusal, IDKIT_CHANGED
  */
@@ -66,13 +66,13 @@ async function change(row: WritingRow, open: () => Promise<AdminCall>): Promise<
     ({ what, id, call }) =>
       call?.services.log?.warn(
         { method: row.method, path: row.path, what, id },
-        `a change of ${what} ${id} begins again: another one came between its reading and its writing`,
+        `a change of ${what} ${id} is retried: another change came between its read and its write`,
       ),
   );
-  return answer(call, value);
+  return sendResult(call, value);
 }
 
-/** `stale` where a record was changed, or the path names another one, since it was read. */
+/** The outcome if a record has changed, or the path names another record, since the read. */
 interface StaleAttempt {
   outcome: 'stale';
   what: string;
@@ -88,8 +88,8 @@ async function attempt(
   const keys = await keysOf(row, first);
   return await inTurns(first.context.store, keys, async () => {
     const call = keys.size === 0 ? first : await open();
-    const [other] = (await keysOf(row, call)).difference(keys);
-    if (other !== undefined) return { outcome: 'stale', what: 'path', id: row.path };
+    const [added] = (await keysOf(row, call)).difference(keys);
+    if (added !== undefined) return { outcome: 'stale', what: 'path', id: row.path };
     try {
       return { call, value: await row.handle({ ...call, turns: keys }) };
     } catch (error) {

@@ -4,12 +4,12 @@ import type { Json, Pages } from '../../admin/index.ts';
 import { callerSignal } from '../../core/index.ts';
 import type { ServiceLog } from '../url-table/route.ts';
 
-/** Bytes that wait for a slow reader before the next page is read. */
+/** How many bytes may wait for a slow reader before the next page is read. */
 const AHEAD = 65_536;
 
 /**
- * Sends a list as one JSON array. One page is sent as any other answer is; more go out as they are read, as fast as the
- * other end takes them. What fails before the second page is answered as an error; what fails later cuts the answer off.
+ * Sends a list as one JSON array. A single page is an ordinary response; more pages are streamed as fast as the caller
+ * reads. A failure before the second page becomes an error response; a later one cuts the response off.
  */
 export async function sendPages(
   reply: FastifyReply,
@@ -22,20 +22,20 @@ export async function sendPages(
   if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json');
   reply.header('cache-control', 'no-cache');
   if (second.done === true) return reply.send(JSON.stringify(first.value ?? []));
-  const parts = async function* () {
+  const chunks = async function* () {
     yield `[${items(first.value)},${items(second.value)}`;
     try {
       for (let page = await rest.next(); page.done !== true; page = await rest.next())
         yield `,${items(page.value)}`;
     } catch (error) {
-      // Who has gone needs no rest of it.
+      // A caller who has disconnected causes such errors itself.
       if (callerSignal()?.aborted !== true && !reply.raw.destroyed)
-        log?.error({ err: error }, 'a list was cut off: its next page could not be read');
+        log?.error({ err: error }, 'a list was cut off because its next page could not be read');
       throw error;
     }
     yield ']';
   };
-  return reply.send(Readable.from(parts(), { objectMode: false, highWaterMark: AHEAD }));
+  return reply.send(Readable.from(chunks(), { objectMode: false, highWaterMark: AHEAD }));
 }
 
 function items(page: readonly Json[]): string {

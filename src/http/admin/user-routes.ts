@@ -26,7 +26,7 @@ import { theUser } from './written-records.ts';
 
 const findUser = (call: AdminCall) => getUser(call, call.param('id'));
 
-/** Users, their credentials, sessions and groups (facts §7.2). */
+/** Users with their credentials, sessions, consents and groups. */
 export const userRows: readonly AdminRow[] = [
   {
     method: 'GET',
@@ -184,12 +184,12 @@ export const userRows: readonly AdminRow[] = [
   ),
 ];
 
-/** Each term is a condition of the query to the database, which takes some hundred. */
-const MOST_TERMS = 50;
+/** Maximum number of search terms. Each becomes a condition of the database query, which allows some hundred. */
+const MAX_TERMS = 50;
 
 function checkTerms(parameter: string, terms: readonly unknown[]): void {
-  if (terms.length > MOST_TERMS)
-    throw badInput('invalid_request', `Parameter ${parameter} has more than ${MOST_TERMS} terms`);
+  if (terms.length > MAX_TERMS)
+    throw badInput('invalid_request', `Parameter ${parameter} has more than ${MAX_TERMS} terms`);
 }
 
 function userQuery({ query }: AdminCall) {

@@ -1,29 +1,34 @@
 import { ADDRESSED, findAdminRole, findManagementClient, type Json } from '../../admin/index.ts';
-import type { Client, RecordKind, Role } from '../../model/index.ts';
+import type { RecordKind, Role } from '../../model/index.ts';
 import type { Written } from './admin-row.ts';
 import type { AdminCall } from './call.ts';
 import { readJson } from './read-json.ts';
 
-/** Records of a partial import that are taken one by one; of a larger one the store alone sees that none changed. */
-const MOST_IMPORTED = 24;
+/** Maximum number of records for which a partial import takes turns. For more the store alone detects conflicts. */
+const MAX_IMPORTED = 24;
 
-function written(kind: RecordKind, find: (call: AdminCall) => Found | Promise<Found>): Written {
-  return {
-    kind,
-    ids: async (call) => {
-      const found = await find(call);
-      const all = Array.isArray(found) ? (found as { id: string }[]) : [found as { id: string } | undefined];
-      return all.flatMap((one) => (one === undefined ? [] : [one.id]));
-    },
-  };
+type MaybeRecord = { id: string } | undefined;
+
+/** One record, which may be missing. */
+function written(kind: RecordKind, find: (call: AdminCall) => MaybeRecord | Promise<MaybeRecord>): Written {
+  return writtenList(kind, async (call) => [await find(call)]);
 }
 
-type Found = { id: string } | undefined | readonly { id: string }[];
+/** Several records, of which some may be missing. */
+function writtenList(
+  kind: RecordKind,
+  find: (call: AdminCall) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
+): Written {
+  return {
+    kind,
+    ids: async (call) => (await find(call)).flatMap((record) => (record === undefined ? [] : [record.id])),
+  };
+}
 
 /** The realm of the path. */
 export const theRealm = written('realm', ({ configuration }) => configuration.realm);
 
-/** How the realm's groups hang together: no two moves may make a circle, and no group be left without its parent. */
+/** The hierarchy of the realm's groups. Two parallel moves must neither create a cycle nor orphan a group. */
 export const theGroups = written('groups', ({ configuration }) => configuration.realm);
 
 /** The user of the path. */
@@ -44,7 +49,7 @@ export const theScope = written('scope', ({ configuration, param }) =>
 /** The group of the path. */
 export const theGroup = written('group', ({ configuration, param }) => configuration.groups.get(param('id')));
 
-/** The group that a body brings the id of, to be moved. */
+/** The group that the request moves, by the id in the body. */
 export const theMovedGroup = written('group', (call) =>
   call.configuration.groups.get(String(peek(call)['id'] ?? '')),
 );
@@ -54,10 +59,10 @@ export const theComponent = written('component', ({ configuration, param }) =>
   configuration.components.find(({ id }) => id === param('id')),
 );
 
-/** The role of the path, by its id. */
+/** The role that the path names by its id. */
 export const theRole = written('role', ({ configuration, param }) => configuration.roles.get(param('id')));
 
-/** The role of the path, by its name among those of the realm or of the path's client. */
+/** The role that the path names, among the roles of the realm or of the path's client. */
 export function theNamedRole(owner: 'realm' | 'client'): Written {
   return written('role', ({ configuration, param }) => {
     const uuid = owner === 'realm' ? undefined : param('client');
@@ -67,13 +72,13 @@ export function theNamedRole(owner: 'realm' | 'client'): Written {
   });
 }
 
-/** Master's role `admin`, which includes the administrative roles of every realm. */
+/** The role `admin` of the realm master, which includes the administrative roles of every realm. */
 export const masterAdminRole = written('role', async ({ context }): Promise<Role | undefined> => {
   const master = await context.store.findRealm('master');
   return master === undefined ? undefined : findAdminRole(master);
 });
 
-/** The client of master that holds the administrative roles of the path's realm. */
+/** The client of the realm master that has the administrative roles of the path's realm. */
 export const managementClient = written('client', async ({ context, configuration }) => {
   const master = await context.store.findRealm('master');
   return master === undefined
@@ -81,33 +86,32 @@ export const managementClient = written('client', async ({ context, configuratio
     : await findManagementClient(context, master, configuration.realm.name);
 });
 
-/** The clients that a realm's new name changes; none where it keeps its name. */
-export const renamedClients = written('client', async (call): Promise<readonly Client[]> => {
+/** The clients that a new name of the realm changes. Empty if the realm keeps its name. */
+export const renamedClients = writtenList('client', async (call) => {
   const { context, configuration } = call;
   const { id, name } = configuration.realm;
-  const wanted = peek(call)['realm'];
-  if (wanted === undefined || wanted === name) return [];
+  const newName = peek(call)['realm'];
+  if (newName === undefined || newName === name) return [];
   const master = await context.store.findRealm('master');
-  const found = await Promise.all([
+  return Promise.all([
     master === undefined ? undefined : findManagementClient(context, master, name),
     ...ADDRESSED.map(([clientId]) => context.store.findClient(id, clientId)),
   ]);
-  return found.filter((client) => client !== undefined);
 });
 
-/** The records that a partial import names and that are there already. */
+/** The existing records that a partial import names. */
 export const importedRecords: readonly Written[] = [
   imported('client', async ({ context, configuration }, given) => {
     const names = [
       ...objectsIn(given['clients']).map((one) => one['clientId']),
       ...Object.keys(rolesOfClients(given)),
     ];
-    if (names.length > MOST_IMPORTED) return [];
+    if (names.length > MAX_IMPORTED) return [];
     return Promise.all(names.map((name) => context.store.findClient(configuration.realm.id, String(name))));
   }),
   imported('user', async ({ context, configuration }, given) => {
     const users = objectsIn(given['users']);
-    if (users.length > MOST_IMPORTED) return [];
+    if (users.length > MAX_IMPORTED) return [];
     const names = users.map(({ username }) => String(username).toLowerCase());
     return Promise.all(names.map((name) => context.store.findUserByUsername(configuration.realm.id, name)));
   }),
@@ -117,36 +121,43 @@ export const importedRecords: readonly Written[] = [
     return [...top.filter(({ name }) => names.has(name))];
   }),
   imported('role', ({ configuration }, given) => {
-    const realm = (given['roles'] as Json | undefined)?.['realm'];
-    const lists = [realm, ...Object.values(rolesOfClients(given))];
+    const lists = [objectIn(given['roles'])['realm'], ...Object.values(rolesOfClients(given))];
     const names = new Set(lists.flatMap(objectsIn).map(({ name }) => name));
     return [...configuration.roles.values().filter(({ name }) => names.has(name))];
   }),
 ];
 
 function rolesOfClients(given: Json): Json {
-  return ((given['roles'] as Json | undefined)?.['client'] ?? {}) as Json;
+  return objectIn(objectIn(given['roles'])['client']);
 }
 
-/** None where there are too many to take one by one. */
-function imported(kind: RecordKind, find: (call: AdminCall, given: Json) => Many | Promise<Many>): Written {
-  return written(kind, async (call) => {
-    const found = (await find(call, peek(call))).filter((one) => one !== undefined);
-    return found.length > MOST_IMPORTED ? [] : found;
+/** Empty if there are too many records to take turns for. */
+function imported(
+  kind: RecordKind,
+  find: (call: AdminCall, given: Json) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
+): Written {
+  return writtenList(kind, async (call) => {
+    const existing = (await find(call, peek(call))).filter((record) => record !== undefined);
+    return existing.length > MAX_IMPORTED ? [] : existing;
   });
 }
 
-type Many = readonly ({ id: string } | undefined)[];
-
 function objectsIn(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The object of the body; empty where it is none, which the row itself refuses. */
+function objectIn(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Returns the object of the body, or an empty one for an invalid body, which the row itself rejects. */
 function peek({ request }: Pick<AdminCall, 'request'>): Json {
   try {
-    const value = readJson(request);
-    return typeof value === 'object' && value !== null ? (value as Json) : {};
+    return objectIn(readJson(request));
   } catch {
     return {};
   }

@@ -1,30 +1,31 @@
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { answerBug, answerTransportFault, sendGlobalError, statusText } from '../answers/error-answers.ts';
-import { securityHeaders } from '../answers/security-headers.ts';
 import { addHealth, addMetrics, type ServiceFigures } from '../monitoring/monitoring-routes.ts';
 import { addRawParser } from '../request/request-body.ts';
+import { sendGlobalError, sendServerFault, sendTransportFault } from '../responses/error-responses.ts';
+import { setSecurityHeaders } from '../responses/security-headers.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { ServiceLog } from '../url-table/route.ts';
-import { addEveryUrl, findServed, METHODS, UrlTable } from '../url-table/url-table.ts';
+import { addCatchAll, findRoute, METHODS, UrlTable } from '../url-table/url-table.ts';
 import { newApp } from './new-app.ts';
-import { leaveConnections } from './public-app.ts';
+import { closeConnectionsAtEnd } from './public-app.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How the app of the management listener is built. */
+/** Options of the app of the management listener. */
 export interface ManagementOptions extends ServiceFigures {
   log: ServiceLog;
   tls?: TlsFiles | undefined;
-  /** `listen.managementHost`: a name that requests may ask it by. */
+  /** `listen.managementHost`: a host name that requests may use. */
   host: string;
 }
 
-/** Nothing reads a body here. */
+/** No route of this app reads a body. */
 const BODY_BYTES = 1024;
 
-/** Names that no stranger can lead to an address: of this machine (RFC 6761 §6.3) and of private networks. */
+/** Host names that a stranger cannot register: those of this machine (RFC 6761 §6.3) and of private networks. */
 const PRIVATE_NAME = /^(?:[^.]+|.+\.(?:localhost|internal))$/i;
 
-/** The app of the management listener: metrics and detailed health, nothing else. */
+/** Builds the app of the management listener: metrics and detailed health. */
 export function buildManagementApp(options: ManagementOptions): FastifyInstance {
   const app = newApp({ tls: options.tls, trustedProxies: [] });
   addRawParser(app);
@@ -32,32 +33,32 @@ export function buildManagementApp(options: ManagementOptions): FastifyInstance 
   addHealth(table, options.health, 'checks');
   addMetrics(table, options.exposition);
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders(undefined) as Record<string, string>);
+    setSecurityHeaders(reply);
     if (!isOwnName(request.headers.host, options.host)) {
-      sendGlobalError(request, reply, 421, FOREIGN_NAME);
+      sendGlobalError(request, reply, STATUS.misdirectedRequest, FOREIGN_NAME);
       return;
     }
-    findServed(table, request);
+    findRoute(table, request);
     done();
   });
   const notFound = (request: FastifyRequest, reply: FastifyReply) =>
-    sendGlobalError(request, reply, 404, statusText(404));
+    sendGlobalError(request, reply, STATUS.notFound);
   app.setNotFoundHandler(notFound);
   app.setErrorHandler((error, request, reply) => {
-    if (!answerTransportFault(error, request, reply)) answerBug(options.log, error, request, reply);
+    if (!sendTransportFault(error, request, reply)) sendServerFault(options.log, error, request, reply);
   });
-  leaveConnections(app, options.health);
-  addEveryUrl(app, ['/*'], METHODS, BODY_BYTES, notFound);
+  closeConnectionsAtEnd(app, options.health);
+  addCatchAll(app, ['/*'], METHODS, BODY_BYTES, notFound);
   return app;
 }
 
 const FOREIGN_NAME =
-  'the management listener does not answer to this host name: use its IP address, or set listen.managementHost to the name';
+  'the management listener does not accept this host name: use its IP address, or set listen.managementHost to the name';
 
 /**
- * Whether a Host header names this listener. The page of a stranger may point a name of its own to this machine and
- * read what answers there (DNS rebinding); the browser then sends that name. Addresses, and names that only a machine
- * or its private network can give, cannot be taken over like this. Every browser sends the header; a client without it (HTTP/1.0) is answered.
+ * Whether the Host header names this listener. This prevents DNS rebinding: a stranger's page may point its own host
+ * name to this machine and read the responses, and the browser then sends that name. Addresses and private names cannot
+ * be taken over like this. All browsers send the header, so a request without it (HTTP/1.0) is accepted.
  */
 function isOwnName(header: string | undefined, own: string): boolean {
   if (header === undefined) return true;

@@ -1,23 +1,19 @@
 import type { Socket } from 'node:net';
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-} from 'fastify';
-import { sendGlobalError, statusText } from '../answers/error-answers.ts';
-import { securityHeaders } from '../answers/security-headers.ts';
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import { sendGlobalError } from '../responses/error-responses.ts';
+import { setSecurityHeaders } from '../responses/security-headers.ts';
+import { STATUS, statusText } from '../responses/statuses.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** Milliseconds. A request must arrive within the first; an idle connection lives for the last. */
+/** Timeouts in milliseconds: for a whole request, for its headers, and for an idle connection. */
 const TIMES = { request: 120_000, headers: 30_000, idle: 75_000 } as const;
-/** Bytes of all header lines of one request. */
+/** Maximum size in bytes of all header lines of a request. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
-/** An app without a row: the server's limits, and what answers a request that Fastify itself gives up. */
+/** Creates an app without routes: the limits of the server, and the responses to requests that Fastify rejects itself. */
 export function newApp(options: {
   tls?: TlsFiles | undefined;
-  /** Addresses or CIDR blocks from which X-Forwarded-For and -Proto are believed. */
+  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For and X-Forwarded-Proto the app trusts. */
   trustedProxies: readonly string[];
 }): FastifyInstance {
   const server = { maxHeaderSize: MAX_HEADER_BYTES, headersTimeout: TIMES.headers };
@@ -29,16 +25,16 @@ export function newApp(options: {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    clientErrorHandler: answerClientError,
-    // No row has a JSON schema, so the compilers, half of what Fastify would load, stay away.
+    clientErrorHandler: sendClientError,
+    // No route has a JSON schema. Without the compilers Fastify loads only half as much code.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     routerOptions: { ignoreTrailingSlash: true },
     frameworkErrors: (_error, request, reply) => {
-      const answer = (reply as FastifyReply).headers(securityHeaders(undefined) as Record<string, string>);
-      sendGlobalError(request as FastifyRequest, answer, 400, statusText(400));
+      setSecurityHeaders(reply);
+      sendGlobalError(request, reply, STATUS.badRequest);
     },
   };
-  // The type of an https app differs in its server alone, which nothing here touches.
+  // The type of an https app differs in its server alone, which no code here uses.
   const own = options.tls ? { https: { ...server, ...options.tls } } : { http: server };
   const app = Fastify({ ...common, ...own } as FastifyServerOptions);
   app.decorateRequest('served', null);
@@ -50,15 +46,13 @@ function noSchemas(): never {
 }
 
 /**
- * Answers a connection whose bytes are no HTTP request, or whose headers are too large or too slow, in the same
- * shape as every other fault, and closes it.
+ * Responds to bytes that are not an HTTP request, and to headers that are too large or too slow. The response has the
+ * shape of every other error; then the connection is closed.
  */
-function answerClientError(error: Error & { code?: string }, socket: Socket): void {
+function sendClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   if (socket.writable) {
-    const text = statusText(status);
+    const text = statusText(CLIENT_ERRORS[error.code ?? ''] ?? STATUS.badRequest);
     const body = JSON.stringify({ error: text });
     socket.write(
       `${text.replace('HTTP', 'HTTP/1.1')}\r\nContent-Type: application/json\r\n` +
@@ -67,3 +61,8 @@ function answerClientError(error: Error & { code?: string }, socket: Socket): vo
   }
   socket.destroySoon();
 }
+
+const CLIENT_ERRORS: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: STATUS.headersTooLarge,
+  ERR_HTTP_REQUEST_TIMEOUT: STATUS.requestTimeout,
+};

@@ -1,10 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { RealmConfiguration } from '../../store/index.ts';
 import { adminRoutes } from '../admin/index.ts';
-import { addErrorHandler } from '../answers/error-answers.ts';
-import { answerNotFound } from '../answers/not-found.ts';
-import { addPagePolicy, securityHeaders } from '../answers/security-headers.ts';
 import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../browser/index.ts';
 import { consoleRoutes } from '../console/console-routes.ts';
 import type { Health } from '../monitoring/health.ts';
@@ -19,12 +15,23 @@ import {
   LargeBodies,
   replaceMalformedType,
 } from '../request/request-body.ts';
+import { addErrorHandler } from '../responses/error-responses.ts';
+import { sendNotFound } from '../responses/not-found.ts';
+import { addPagePolicy, setSecurityHeaders } from '../responses/security-headers.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route, ServiceLog, Services } from '../url-table/route.ts';
-import { addEveryUrl, findServed, joinUrls, METHODS, serveRow, UrlTable } from '../url-table/url-table.ts';
+import {
+  addCatchAll,
+  findRoute,
+  joinRoutes,
+  METHODS,
+  serveMethod,
+  UrlTable,
+} from '../url-table/url-table.ts';
 import { newApp } from './new-app.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** Every row of the URL table but health and metrics, which the management listener serves too. */
+/** Every route of the public port, except health and metrics, which the management listener serves too. */
 export const ROUTES: readonly (readonly Route[])[] = [
   tokenRoutes,
   metadataRoutes,
@@ -37,65 +44,66 @@ export const ROUTES: readonly (readonly Route[])[] = [
   notImplementedRoutes,
 ];
 
-/** How the apps are built. */
+/** Options of the app of the public port. */
 export interface AppOptions extends ServiceFigures {
   log: ServiceLog;
-  /** Addresses or CIDR blocks from which X-Forwarded-For and -Proto are believed. */
+  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For and X-Forwarded-Proto the app trusts. */
   trustedProxies: readonly string[];
   tls?: TlsFiles | undefined;
   requests: RequestHistogram;
-  /** True: the base URL answers `/metrics` too. */
+  /** Whether the base URL serves `/metrics` too. */
   metricsPublic: boolean;
 }
 
-/** The app of the public port: every row of the URL table, the same headers, limits and errors for all. */
+/** Builds the app of the public port: all routes, with the same headers, limits and errors for each. */
 export function buildApp(services: Services, options: AppOptions): FastifyInstance {
   const app = newApp(options);
   addRawParser(app);
-  const { requests } = options;
+  const { requests, health } = options;
   const table = new UrlTable();
-  for (const entry of joinUrls(...ROUTES))
-    table.add(entry.url, entry.methods, (method) => serveRow(entry, method, services, requests));
-  addHealth(table, options.health, 'status');
+  for (const entry of joinRoutes(...ROUTES))
+    table.add(entry.url, entry.methods, (method) => serveMethod(entry, method, services, requests));
+  addHealth(table, health, 'status');
   if (options.metricsPublic) addMetrics(table, options.exposition);
-  refuseWhilePreparing(app, options.health);
+  rejectWhilePreparing(app, health);
   addHooks(app, table, services, requests.forRoute('ANY', 'NOT_FOUND'));
-  leaveConnections(app, options.health);
+  closeConnectionsAtEnd(app, health);
   addErrorHandler(app, options.log);
-  const notFound = (request: FastifyRequest, reply: FastifyReply) => answerNotFound(services, request, reply);
+  const notFound = (request: FastifyRequest, reply: FastifyReply) => sendNotFound(services, request, reply);
   app.setNotFoundHandler(notFound);
   const { bodyBytes, adminBodyBytes } = services.limits;
-  addEveryUrl(app, ['/*'], METHODS, bodyBytes, notFound);
-  // Here every method but OPTIONS has a row that proves its caller before it reads a large body.
-  const proved = METHODS.filter((method) => method !== 'OPTIONS');
-  addEveryUrl(app, ['/admin/realms', '/admin/realms/*'], proved, adminBodyBytes, notFound);
+  addCatchAll(app, ['/*'], METHODS, bodyBytes, notFound);
+  // Every method but OPTIONS has a route here that authorizes its caller before it reads a large body.
+  const authorized = METHODS.filter((method) => method !== 'OPTIONS');
+  addCatchAll(app, ['/admin/realms', '/admin/realms/*'], authorized, adminBodyBytes, notFound);
   return app;
 }
 
 function addHooks(app: FastifyInstance, table: UrlTable, services: Services, notFound: RouteTimes): void {
   const bodies = new LargeBodies();
   app.addHook('onRequest', async (request, reply) => {
-    const served = findServed(table, request);
-    const { realm } = request.params as { realm?: string };
-    const configuration: RealmConfiguration | undefined =
-      realm === undefined ? undefined : await services.protocol.store.findRealm(realm);
-    reply.headers(securityHeaders(configuration) as Record<string, string>);
+    const found = findRoute(table, request);
+    const realm = found?.params['realm'];
+    setSecurityHeaders(
+      reply,
+      realm === undefined ? undefined : await services.protocol.store.findRealm(realm),
+    );
     replaceMalformedType(request);
     const fault = findPathFault(request.raw.url ?? '/');
     if (fault !== undefined) {
-      reply.code(400).send(fault);
+      reply.code(STATUS.badRequest).send(fault);
       return reply;
     }
-    if (served !== null && declaredLength(request) !== 0) {
-      await checkBodyBeforeReading(served, services, request);
-      bodies.admit(served, request, reply);
+    if (found !== undefined && declaredLength(request) !== 0) {
+      await checkBodyBeforeReading(found.served, services, request);
+      bodies.admit(found.served, request, reply);
     }
   });
-  app.addHook('preParsing', (request, reply, body, done) => {
-    done(null, bodies.watch(request.served, request, reply, body as Readable));
+  app.addHook('preParsing', (request, reply, body: Readable, done) => {
+    done(null, bodies.watch(request.served, request, reply, body));
   });
   app.addHook('onSend', (request, reply, payload, done) => {
-    // JSON has no such parameter (RFC 8259 §11); the framework adds it.
+    // Fastify adds a charset, but JSON does not have that parameter (RFC 8259 §11).
     if (reply.getHeader('content-type') === 'application/json; charset=utf-8')
       reply.header('content-type', 'application/json');
     addPagePolicy(reply, request.method === 'POST' && !request.url.startsWith('/admin/'));
@@ -108,33 +116,36 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
   });
 }
 
-/** Seconds after which a caller may try again while the service prepares. */
+/** Delay in seconds that `Retry-After` suggests while the service imports realm files. */
 const RETRY_SECONDS = 5;
 
-/** While realm files are imported, health is answered and everything else refused. */
-function refuseWhilePreparing(app: FastifyInstance, health: Pick<Health, 'isPreparing'>): void {
+/** Rejects all requests but those for health while the service imports realm files. */
+function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'isPreparing'>): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (!health.isPreparing() || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
     discardRest(request);
-    reply
-      .code(503)
-      .headers({ ...securityHeaders(undefined), 'retry-after': RETRY_SECONDS, connection: 'close' })
+    setSecurityHeaders(reply)
+      .code(STATUS.serviceUnavailable)
+      .headers({ 'retry-after': RETRY_SECONDS, connection: 'close' })
       .send({
         error: 'temporarily_unavailable',
-        error_description: 'The service imports realm files; try again later',
+        error_description: 'The service is importing realm files. Try again later.',
       });
   });
 }
 
-/** A process that ends keeps no connection for another request, so that none is on its way when the listener closes. */
-export function leaveConnections(app: FastifyInstance, health: Pick<Health, 'isLeaving'>): void {
+/**
+ * Closes each connection with its next response once the process is about to end. No request is then on its way when
+ * the listener closes.
+ */
+export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health, 'isLeaving'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (health.isLeaving()) reply.header('connection', 'close');
     done();
   });
 }
 
-/** Why a path is refused before anything looks at it, in Keycloak's shape (facts §1, [26.5] and [26.6]). */
+/** The response to a path that Keycloak rejects (docs/keycloak/errors.md#path-normalization). */
 interface PathFault {
   error: 'missingNormalization' | 'invalidCharacter';
   error_description: string;
@@ -142,7 +153,7 @@ interface PathFault {
 
 const suspicious = /\/\/|\/\.|\.\.|;|%(?:00|2e)|\\/i;
 
-/** What is wrong with the raw path or query of a request, or undefined. */
+/** Returns what is wrong with the raw path or query of a request. */
 function findPathFault(rawUrl: string): PathFault | undefined {
   const end = rawUrl.indexOf('?');
   const path = end < 0 ? rawUrl : rawUrl.slice(0, end);

@@ -2,16 +2,17 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
-/** Certificate chain and private key, read and proved to fit. */
+/** A certificate chain and its private key. */
 export interface TlsFiles {
   cert: Buffer;
   key: Buffer;
 }
 
 /**
- * Reads the files of `--tls-cert` and `--tls-key`; undefined where neither is set.
+ * Reads the files of `--tls-cert` and `--tls-key` and checks that they belong together. Returns undefined if neither is
+ * set.
  *
- * @throws IDKIT_SETTING that names the file and what is wrong with it
+ * @throws IDKIT_SETTING with the name of the file and its defect
  */
 export async function readTls(listen: {
   tlsCert: string | null;
@@ -26,13 +27,16 @@ export async function readTls(listen: {
     );
   const cert = await read('--tls-cert', tlsCert);
   const key = await read('--tls-key', tlsKey);
-  const certificate = attempt(`--tls-cert ${tlsCert} is no PEM certificate`, () => new X509Certificate(cert));
-  const privateKey = attempt(`--tls-key ${tlsKey} is no PEM private key, or one with a passphrase`, () =>
+  const certificate = attempt(
+    `--tls-cert ${tlsCert} is not a PEM certificate`,
+    () => new X509Certificate(cert),
+  );
+  const privateKey = attempt(`--tls-key ${tlsKey} is not a PEM private key, or has a passphrase`, () =>
     createPrivateKey(key),
   );
   if (!certificate.checkPrivateKey(privateKey))
     throw new IdkitError('IDKIT_SETTING', `--tls-key ${tlsKey} is not the key of --tls-cert ${tlsCert}`);
-  // Loaded here alone: a service without https starts sooner without it.
+  // A service without https starts faster without this module.
   const { createSecureContext } = await import('node:tls');
   attempt(`--tls-cert ${tlsCert} cannot be used for https`, () => createSecureContext({ cert, key }));
   return { cert, key };

@@ -9,11 +9,11 @@ import {
   accountSessions,
   type BrowserEndpoint,
 } from '../../browser/index.ts';
-import { preflight } from '../answers/cors.ts';
-import { wantsPage } from '../answers/error-answers.ts';
-import { answerNotFound, notBuilt } from '../answers/not-found.ts';
 import { protocolRequest, sendAnswer } from '../request/realm-request.ts';
-import type { Route, Services } from '../url-table/route.ts';
+import { preflight } from '../responses/cors.ts';
+import { wantsPage } from '../responses/error-responses.ts';
+import { refuseNotBuilt, sendNotFound } from '../responses/not-found.ts';
+import type { Route } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
 import { browserRoute } from './login-routes.ts';
 
@@ -26,7 +26,7 @@ const PAGES: Readonly<Record<AccountPageName, BrowserEndpoint>> = {
   applications: accountApplications,
 };
 
-/** The account pages, and what Keycloak's account API answers at their root to programs. */
+/** The account pages, and at their root the profile that Keycloak's account API sends to programs. */
 export const accountRoutes: readonly Route[] = [
   ...(Object.keys(PAGES) as AccountPageName[]).flatMap((name) => {
     const url = `${account}/${ACCOUNT_PATHS[name]}`.replace(/\/$/, '');
@@ -38,8 +38,8 @@ export const accountRoutes: readonly Route[] = [
     url: `${account}/*`,
     handle: async (services, request, reply) =>
       wantsPage(request)
-        ? answerNotFound(services, request, reply)
-        : notBuilt(request, 'This part of the account API'),
+        ? sendNotFound(services, request, reply)
+        : refuseNotBuilt(request, 'This part of the account API'),
   },
 ];
 
@@ -48,23 +48,18 @@ function pageRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoin
   return {
     ...page,
     handle: async (services, request, reply) => {
-      if (!asksForJson(request)) return page.handle(services, request, reply);
-      if (method !== 'GET' || url !== account) return notBuilt(request, 'This part of the account API');
-      return sendAnswer(
-        reply.header('cache-control', 'no-cache, no-store'),
-        await represent(services, request),
-      );
+      if (!wantsJson(request)) return page.handle(services, request, reply);
+      if (method !== 'GET' || url !== account) return refuseNotBuilt(request, 'This part of the account API');
+      reply.header('cache-control', 'no-cache, no-store');
+      const metadata = browserRequest(request).query.get('userProfileMetadata') !== 'false';
+      const profile = await accountRepresentation(services.protocol, protocolRequest(request), { metadata });
+      return sendAnswer(reply, profile);
     },
   };
 }
 
-function represent(services: Services, request: FastifyRequest) {
-  const metadata = browserRequest(request).query.get('userProfileMetadata') !== 'false';
-  return accountRepresentation(services.protocol, protocolRequest(request), { metadata });
-}
-
-/** As Keycloak tells them apart, and whoever brings a token: no browser does for a page. */
-function asksForJson({ headers }: FastifyRequest): boolean {
+/** Distinguishes programs as Keycloak does. A bearer token is one more sign, because a browser sends none for a page. */
+function wantsJson({ headers }: FastifyRequest): boolean {
   const json = 'application/json';
   return (
     headers.accept?.includes(json) === true ||

@@ -4,16 +4,16 @@ import { isForm, parseFields } from '../request/form.ts';
 import { realmOf, releaseBody } from '../request/realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
-/** Characters of `User-Agent` that anything looks at. */
+/** Maximum length of `User-Agent` in characters; the rest is cut off. */
 const AGENT_LENGTH = 255;
 
 type Values = ReadonlyMap<string, readonly string[]>;
 const NONE: Values = new Map();
 
 /**
- * A browser's request below `/realms/{realm}/` as the rules see it.
+ * Converts a browser's request below `/realms/{realm}/` to the form of the login's rules.
  *
- * @throws Refusal `malformed-form` for a query or a form that cannot be read
+ * @throws Refusal `malformed-form` for a malformed query or form
  */
 export function browserRequest(request: FastifyRequest): BrowserRequest {
   const query = parseFields(queryOf(request));

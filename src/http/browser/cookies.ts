@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { CookieChange } from '../../browser/index.ts';
 
 /**
- * Every value of every cookie, in the order sent. A parent domain or another port can add a cookie of a name that
- * is ours (cookie tossing), so none is dropped here: who reads them judges each.
+ * Returns every value of every cookie, in the order of the header. A parent domain or another port can add a cookie with
+ * one of our names (cookie tossing), so the reader of a cookie has to check each value.
  */
 export function parseCookies(header: string | undefined): ReadonlyMap<string, readonly string[]> {
   const cookies = new Map<string, string[]>();
@@ -19,19 +19,19 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, re
   return cookies;
 }
 
-/** Characters that a cookie's value may have (RFC 6265 §4.1.1). */
+/** The characters that RFC 6265 §4.1.1 allows in the value of a cookie. */
 const valueShape = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*$/;
 
 /**
- * One `Set-Cookie` line (facts §12). In a context that is not secure a browser takes neither `Secure` nor
- * `SameSite=None`. An empty value clears the cookie.
+ * Writes a `Set-Cookie` line (docs/keycloak/pages.md#cookies). In an insecure context a browser accepts neither `Secure`
+ * nor `SameSite=None`. An empty value clears the cookie.
  *
- * @param place `path`: ends with a slash; `secure`: the browser's context
+ * @param place `path` ends with a slash; `secure` says whether the browser's context is secure
  */
 export function serializeCookie(change: CookieChange, place: { path: string; secure: boolean }): string {
   const { name, value, httpOnly, sameSite, maxAge } = change;
-  // Only a fault of the rules could bring one; it must not become a header of its own.
-  if (!valueShape.test(value)) throw new Error(`a value of cookie ${name} has characters that none may have`);
+  // Only a bug could cause this; the value must not inject another header.
+  if (!valueShape.test(value)) throw new Error(`the value of cookie ${name} has invalid characters`);
   const parts = [`${name}=${value}`, `Path=${place.path}`];
   if (value === '') parts.push('Max-Age=0', 'Expires=Thu, 01 Jan 1970 00:00:00 GMT');
   else if (maxAge !== undefined) parts.push(`Max-Age=${Math.max(0, Math.floor(maxAge))}`);
@@ -41,19 +41,19 @@ export function serializeCookie(change: CookieChange, place: { path: string; sec
   return parts.join('; ');
 }
 
-/** `/realms/{realm}/` below the base URL's path, as browsers write it. */
+/** The path `/realms/{realm}/` below the base URL, percent-encoded as in browsers. */
 export function cookiePath(baseUrl: string, realm: string): string {
   return `${basePathOf(baseUrl)}/realms/${encodeURIComponent(realm)}/`;
 }
 
-/** Path of the base URL without a slash at its end; empty where it has none. */
+/** The path of the base URL without a slash at its end; empty for the root. */
 export function basePathOf(baseUrl: string): string {
   return URL.canParse(baseUrl) ? new URL(baseUrl).pathname.replace(/\/+$/, '') : '';
 }
 
 /**
- * Whether browsers take `Secure` cookies here: https, or http on a loopback host (facts §12). Safari takes none
- * over http, not even there.
+ * Whether browsers accept `Secure` cookies: over https, or over http on a loopback host
+ * (docs/keycloak/pages.md#cookies). Safari rejects them over http even there.
  */
 export function isSecureContext(request: FastifyRequest, baseUrl: string): boolean {
   if (request.protocol === 'https' || baseUrl.startsWith('https:')) return true;

@@ -10,7 +10,8 @@ import {
   submitRequiredAction,
 } from '../../browser/index.ts';
 import { Refusal, type RefusalCase } from '../../protocol/index.ts';
-import { sendErrorPage, wantsPage } from '../answers/error-answers.ts';
+import { sendErrorPage, wantsPage } from '../responses/error-responses.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route, Services } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
 import { sendBrowserAnswer } from './send-answer.ts';
@@ -30,13 +31,13 @@ export const loginRoutes: readonly Route[] = [
   browserRoute('GET', `${actions}/restart`, restartLogin),
 ];
 
-/** Statuses of a form that cannot be read. */
+/** The statuses of a page about a malformed form. */
 const UNREADABLE: ReadonlyMap<RefusalCase, number> = new Map([
-  ['malformed-form', 400],
-  ['form-too-large', 413],
+  ['malformed-form', STATUS.badRequest],
+  ['form-too-large', STATUS.contentTooLarge],
 ]);
 
-/** A row that hands a browser's request to the rules and sends what they answer. */
+/** A route that passes a browser's request to the rules of the login and sends their answer. */
 export function browserRoute(method: 'GET' | 'POST', url: string, endpoint: BrowserEndpoint): Route {
   return { method, url, handle: (services, request, reply) => answer(endpoint, services, request, reply) };
 }
@@ -51,9 +52,9 @@ async function answer(
     const answered = await endpoint(services.protocol, browserRequest(request));
     return await sendBrowserAnswer(services, request, reply, answered);
   } catch (error) {
-    const status = error instanceof Refusal ? UNREADABLE.get(error.case) : undefined;
-    if (status !== undefined && wantsPage(request))
-      return sendErrorPage(reply, status, (error as Refusal).description ?? 'Invalid Request');
-    throw error;
+    if (!(error instanceof Refusal) || !wantsPage(request)) throw error;
+    const status = UNREADABLE.get(error.case);
+    if (status === undefined) throw error;
+    return sendErrorPage(reply, status, error.description ?? 'Invalid Request');
   }
 }

@@ -1,10 +1,12 @@
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { answerNotFound } from '../answers/not-found.ts';
+import { realmOf } from '../request/realm-request.ts';
+import { sendNotFound } from '../responses/not-found.ts';
 import type { Route } from '../url-table/route.ts';
+import { pathParameter } from '../url-table/url-table.ts';
 
-/** Kinds of a realm's logo, the better one first. */
+/** Formats of a logo, the preferred one first. */
 const KINDS = [
   { extension: 'svg', contentType: 'image/svg+xml' },
   { extension: 'png', contentType: 'image/png' },
@@ -14,13 +16,13 @@ const KINDS = [
 interface Logo {
   file: string;
   contentType: string;
-  /** Changes with the file. */
+  /** Changes whenever the file changes. */
   version: string;
 }
 
 /**
- * The logo of a realm; undefined where there is none. A new file shows at the next page. Looked for at once: two looks
- * at a local directory cost less than one hop to another thread.
+ * Returns the logo of a realm, if it has one. The next page shows a new file. The call is synchronous, because two
+ * lookups in a local directory take less time than a switch to another thread.
  */
 export function findLogo(directory: string | undefined, realm: string): Logo | undefined {
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;
@@ -34,7 +36,7 @@ export function findLogo(directory: string | undefined, realm: string): Logo | u
   return undefined;
 }
 
-/** Below the base URL. */
+/** The URL of a logo, relative to the base URL. */
 export function logoUrl(realm: string, logo: Logo): string {
   return `/resources/logos/${encodeURIComponent(realm)}?v=${logo.version}`;
 }
@@ -50,33 +52,33 @@ function statFile(file: string) {
   }
 }
 
-/** Serves the logos: an SVG that is opened by itself runs no script and loads nothing. */
+/** Serves the logos. The policy stops an SVG that is opened as a document from running scripts and loading files. */
 const logoRoute: Route = {
   method: 'GET',
   url: '/resources/logos/:realm',
   handle: async (services, request, reply) => {
-    const { realm } = request.params as { realm: string };
-    const { v } = request.query as { v?: string };
+    const realm = realmOf(request);
+    const version = new URLSearchParams(request.url.split('?', 2)[1]).get('v');
     const logo = findLogo(services.logoDirectory, realm);
-    if (logo === undefined) return answerNotFound(services, request, reply);
+    if (logo === undefined) return sendNotFound(services, request, reply);
     return reply
       .header('content-type', logo.contentType)
       .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-      .header('cache-control', v === logo.version ? 'public, max-age=31536000, immutable' : 'no-cache')
+      .header('cache-control', version === logo.version ? 'public, max-age=31536000, immutable' : 'no-cache')
       .send(await readFile(logo.file));
   },
 };
 
-/** Files that pages load: the stylesheet and the icon, kept by browsers for ever, and the realms' logos. */
+/** The files that pages load: the stylesheet and the icon, which browsers cache for ever, and the logos of realms. */
 export const resourceRoutes: readonly Route[] = [
   {
     method: 'GET',
     url: '/resources/:file',
     handle: async (services, request, reply) => {
-      const { file } = request.params as { file: string };
+      const file = pathParameter(request, 'file');
       const { RESOURCES } = await import('../pages/index.ts');
       const found = RESOURCES.find(({ path }) => path === `/resources/${file}`);
-      if (found === undefined) return answerNotFound(services, request, reply);
+      if (found === undefined) return sendNotFound(services, request, reply);
       return reply
         .header('content-type', found.contentType)
         .header('cache-control', 'public, max-age=31536000, immutable')

@@ -1,23 +1,23 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BrowserAnswer } from '../../browser/index.ts';
-import { PAGE_STATUSES } from '../answers/wire-errors.ts';
 import { realmOf } from '../request/realm-request.ts';
+import { PAGE_STATUS, STATUS } from '../responses/statuses.ts';
 import type { Services } from '../url-table/route.ts';
 import { basePathOf, cookiePath, isSecureContext, serializeCookie } from './cookies.ts';
 import { findLogo, logoUrl } from './resource-routes.ts';
 
-/** Nothing of a login is kept by a browser or a proxy (facts §12). */
+/** No browser or proxy may cache a page of a login (docs/keycloak/errors.md#security-headers). */
 const NO_STORE = 'no-store, must-revalidate, max-age=0';
 
 let pagesLoading: Promise<typeof import('../pages/index.ts')> | undefined;
 
-/** Loaded at the first page; an `import()` at each one is not free. */
+/** Loads the pages on first use and keeps the promise, because each `import()` takes time. */
 function loadPages(): Promise<typeof import('../pages/index.ts')> {
   pagesLoading ??= import('../pages/index.ts');
   return pagesLoading;
 }
 
-/** Sends what the rules answered: a page, a redirect, a form that posts itself or nothing, with its cookies. */
+/** Sends an answer of the rules with its cookies: a page, a redirect or a form that posts itself. */
 export async function sendBrowserAnswer(
   services: Services,
   request: FastifyRequest,
@@ -36,21 +36,21 @@ export async function sendBrowserAnswer(
   }
   switch (answer.show) {
     case 'redirect':
-      return reply.code(302).header('location', headerUrl(answer.to)).send();
+      return reply.code(STATUS.found).header('location', headerUrl(answer.to)).send();
     case 'form-post': {
       const pages = await loadPages();
-      // The rules let no such URI through; this is the last door.
-      if (pages.safeLink(answer.to) === undefined) throw new Error('a form would post to a script');
+      // The rules reject such a URI before; this is the last check.
+      if (pages.safeLink(answer.to) === undefined) throw new Error('the target of a form is a script');
       const locale = request.headers['accept-language']?.slice(0, 2) ?? 'en';
       const page = pages.renderFormPost(answer, pages.findTexts(locale), { basePath: basePathOf(baseUrl) });
-      return sendPage(reply, 200, page);
+      return sendPage(reply, STATUS.ok, page);
     }
     case 'page': {
       const { renderPage } = await loadPages();
       const logo = findLogo(services.logoDirectory, realm);
       const basePath = basePathOf(baseUrl);
       const place = { basePath, ...(logo === undefined ? {} : { logo: basePath + logoUrl(realm, logo) }) };
-      return sendPage(reply, PAGE_STATUSES[answer.name].status, renderPage(answer.frame, answer.page, place));
+      return sendPage(reply, PAGE_STATUS[answer.name], renderPage(answer.frame, answer.page, place));
     }
   }
 }
@@ -67,7 +67,7 @@ function sendPage(
     .send(page.markup);
 }
 
-/** A URL as a header may hold it: a stored redirect URI can have letters beyond ASCII. */
+/** Encodes a URL for a header, because a stored redirect URI may contain non-ASCII characters. */
 function headerUrl(url: string): string {
   return url.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(text.toWellFormed()));
 }

@@ -3,6 +3,7 @@ import { checkSessionFrame, confirmLogout, requestLogout } from '../../browser/i
 import { findRefreshToken, getRealm, logoutByRefreshToken } from '../../protocol/index.ts';
 import type { RenderedPage } from '../pages/index.ts';
 import { protocolRequest, realmOf, sendEmpty } from '../request/realm-request.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route } from '../url-table/route.ts';
 import { browserRequest } from './browser-request.ts';
 import { browserRoute } from './login-routes.ts';
@@ -24,7 +25,7 @@ export const sessionRoutes: readonly Route[] = [
       // A form with a refresh token comes from a program, any other from a browser (RP-Initiated Logout 1.0).
       if (findRefreshToken(parsed) === undefined) return browserLogout.handle(services, request, reply);
       reply.header('cache-control', 'no-cache');
-      return sendEmpty(reply, 204, await logoutByRefreshToken(services.protocol, parsed));
+      return sendEmpty(reply, STATUS.noContent, await logoutByRefreshToken(services.protocol, parsed));
     },
   },
   browserRoute('POST', `${base}/logout/logout-confirm`, confirmLogout),
@@ -40,7 +41,7 @@ export const sessionRoutes: readonly Route[] = [
         origin: query.get('origin') ?? '',
       });
       return reply
-        .code(verdict === 'allowed' ? 204 : 403)
+        .code(verdict === 'allowed' ? STATUS.noContent : STATUS.forbidden)
         .header('cache-control', 'no-cache')
         .send();
     },

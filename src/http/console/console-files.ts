@@ -6,11 +6,11 @@ import { ownDirectory } from '../../config/index.ts';
 export interface ConsoleFile {
   contentType: string;
   content: Buffer;
-  /** The same, compressed once. */
+  /** The content, compressed once. */
   gzipped: Buffer;
 }
 
-/** The built console: its page, and the files that it loads by name. */
+/** The built console: its page, and the files that it loads, by name. */
 export interface ConsoleFiles {
   page: ConsoleFile;
   assets: ReadonlyMap<string, ConsoleFile>;
@@ -26,7 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 let files: Promise<ConsoleFiles | undefined> | undefined;
 
-/** Reads `dist/console` when it is first asked for; undefined where the console was not built. */
+/** Reads `dist/console` on first use. Returns undefined if the console was not built. */
 export function consoleFiles(): Promise<ConsoleFiles | undefined> {
   files ??= readFiles(new URL('dist/console/', ownDirectory()));
   return files;
@@ -41,16 +41,16 @@ async function readFiles(directory: URL): Promise<ConsoleFiles | undefined> {
   const assets = names.map(
     async (name): Promise<[string, ConsoleFile]> => [
       name,
-      await readOne(new URL(`assets/${name}`, directory)),
+      await readConsoleFile(new URL(`assets/${name}`, directory)),
     ],
   );
   return {
-    page: await readOne(new URL('index.html', directory)),
+    page: await readConsoleFile(new URL('index.html', directory)),
     assets: new Map(await Promise.all(assets)),
   };
 }
 
-async function readOne(file: URL): Promise<ConsoleFile> {
+async function readConsoleFile(file: URL): Promise<ConsoleFile> {
   const { gzip } = await import('node:zlib');
   const content = await readFile(file);
   const contentType = TYPES[file.pathname.split('.').at(-1) ?? ''] ?? 'application/octet-stream';

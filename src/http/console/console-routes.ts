@@ -1,43 +1,47 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { getRealm } from '../../protocol/index.ts';
-import { sendGlobalError } from '../answers/error-answers.ts';
+import { realmOf } from '../request/realm-request.ts';
+import { sendGlobalError } from '../responses/error-responses.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route } from '../url-table/route.ts';
+import { pathParameter } from '../url-table/url-table.ts';
 import { type ConsoleFile, consoleFiles } from './console-files.ts';
 
-/** The policy of the console (contract §5): its own script, its own style, its own origin's API. */
+/** The policy of the console: its own script and style, and the API of its origin. */
 const CONSOLE_POLICY =
   "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self'; " +
   "frame-ancestors 'self'; base-uri 'none'";
 
 const NOT_BUILT = 'The console was not built: run "npm run build:console" in the checkout';
 
-/** The console below `/admin/{realm}/console/`, for the administrators of that realm. */
+/** The redirects to the console, and the console itself at `/admin/{realm}/console/`. */
 export const consoleRoutes: readonly Route[] = [
   {
     method: 'GET',
     url: '/',
-    handle: async (services, _request, reply) => reply.redirect(`${services.protocol.baseUrl}/admin/`, 302),
+    handle: async (services, _request, reply) =>
+      reply.redirect(`${services.protocol.baseUrl}/admin/`, STATUS.found),
   },
   {
     method: 'GET',
     url: '/admin',
     handle: async (services, _request, reply) =>
-      reply.redirect(`${services.protocol.baseUrl}/admin/master/console/`, 302),
+      reply.redirect(`${services.protocol.baseUrl}/admin/master/console/`, STATUS.found),
   },
   {
     method: 'GET',
     url: '/admin/:realm/console',
     handle: async (services, request, reply) => {
-      const { realm } = request.params as { realm: string };
+      const realm = realmOf(request);
       await getRealm(services.protocol, realm);
-      // The page names its files relative to itself, so it has one address, with the slash at its end.
+      // The page loads its files by relative URLs, so its own URL must end with a slash.
       const [path = '', query] = request.url.split('?', 2);
       if (!path.endsWith('/')) {
         const to = `${services.protocol.baseUrl}/admin/${encodeURIComponent(realm)}/console/`;
-        return reply.redirect(query === undefined ? to : `${to}?${query}`, 302);
+        return reply.redirect(query === undefined ? to : `${to}?${query}`, STATUS.found);
       }
       const files = await consoleFiles();
-      if (files === undefined) return sendGlobalError(request, reply, 501, NOT_BUILT);
+      if (files === undefined) return sendGlobalError(request, reply, STATUS.notImplemented, NOT_BUILT);
       reply.header('cache-control', 'no-cache');
       return sendFile(request, reply, files.page);
     },
@@ -46,9 +50,9 @@ export const consoleRoutes: readonly Route[] = [
     method: 'GET',
     url: '/admin/:realm/console/assets/:name',
     handle: async (_services, request, reply) => {
-      const { name } = request.params as { name: string };
+      const name = pathParameter(request, 'name');
       const file = (await consoleFiles())?.assets.get(name);
-      if (file === undefined) return sendGlobalError(request, reply, 404, 'Not Found');
+      if (file === undefined) return sendGlobalError(request, reply, STATUS.notFound, 'Not Found');
       reply.header('cache-control', 'public, max-age=31536000, immutable');
       return sendFile(request, reply, file);
     },

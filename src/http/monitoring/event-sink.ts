@@ -4,46 +4,47 @@ import type { Store } from '../../store/index.ts';
 import type { ServiceLog } from '../url-table/route.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Milliseconds that an event waits for others at most, and how many go in one write. */
+/** How long an event waits for others at most, in milliseconds, and how many events one write stores. */
 const WAIT_MILLISECONDS = 100;
 const BATCH = 500;
-/** Events held in memory at most; beyond that new ones are logged and counted, not stored. */
+/** Maximum number of events in memory. Above it new events are logged and counted, but not stored. */
 const MAX_WAITING = 20_000;
 
-/** The sink with its end. */
+/** A sink that can be flushed when the service ends. */
 export interface EventSinkHandle extends EventSink {
-  /** Stores what waits. Never throws. */
+  /** Stores the waiting events. Never throws. */
   flush(): Promise<void>;
 }
 
 /**
- * Where user events go: a log line, the metrics, and in batches the store where the realm keeps events of the
- * type (facts §13). Never throws and never makes a request wait: a store that fails costs the stored events,
- * which are counted.
+ * Opens the sink of user events. It logs and counts each event, and stores it in batches if the realm stores events of
+ * its type (docs/keycloak/realms.md#events). It never throws and never delays a request. If the store fails, the events of
+ * the batch are lost and counted.
  */
-export function openEventSink(parts: {
+export function openEventSink(options: {
   store: Pick<Store, 'appendEvents' | 'findRealmById'>;
   log: ServiceLog;
   metrics: Metrics;
 }): EventSinkHandle {
-  const { store, log, metrics } = parts;
+  const { store, log, metrics } = options;
   let waiting: UserEvent[] = [];
-  /** Events that are not stored yet: those that wait, and those of the batches that are being written. */
+  /** The number of events that are waiting or being written. */
   let held = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
   const storeBatch = async (events: readonly UserEvent[]): Promise<void> => {
     try {
-      const kept: UserEvent[] = [];
+      const stored: UserEvent[] = [];
       for (const event of events) {
         const settings = (await store.findRealmById(event.realmId))?.realm.settings;
-        if (settings?.eventsEnabled && isStoredType(event.type, settings.enabledEventTypes)) kept.push(event);
+        if (settings?.eventsEnabled && isStoredType(event.type, settings.enabledEventTypes))
+          stored.push(event);
       }
-      if (kept.length > 0) await store.appendEvents(kept);
+      if (stored.length > 0) await store.appendEvents(stored);
     } catch (error) {
       metrics.countDroppedEvents(events.length);
-      log.error({ err: error, events: events.length }, 'events could not be stored');
+      log.error({ err: error, events: events.length }, 'the events were not stored');
     } finally {
       held -= events.length;
     }
@@ -80,7 +81,7 @@ export function openEventSink(parts: {
   };
 }
 
-/** A refresh token that was presented again (spec, "Refresh token"): its user session has been ended. */
+/** Whether a refresh token was reused, which has ended its user session. */
 function isReuse(event: UserEvent): boolean {
   return event.type === 'REFRESH_TOKEN_ERROR' && event.details['refresh_token_reuse'] === 'true';
 }
@@ -100,8 +101,8 @@ function logEvent(log: ServiceLog, event: UserEvent, realm: string): void {
   else log.warn(fields, event.type);
 }
 
-/** Types that a realm with events on and no list of its own keeps (facts §13), each with its `_ERROR`. */
-const KEPT_BY_DEFAULT: ReadonlySet<string> = new Set([
+/** The types that a realm stores by default, each with its `_ERROR` (docs/keycloak/realms.md#events). */
+const STORED_BY_DEFAULT: ReadonlySet<string> = new Set([
   'LOGIN',
   'REGISTER',
   'LOGOUT',
@@ -151,8 +152,8 @@ const KEPT_BY_DEFAULT: ReadonlySet<string> = new Set([
   'INVITE_ORG',
 ]);
 
-/** Whether events of the type are stored, given the realm's `enabledEventTypes`; an empty list means the default. */
+/** Whether a realm stores events of a type. An empty `enabledEventTypes` means the default. */
 function isStoredType(type: string, enabledEventTypes: readonly string[]): boolean {
   if (enabledEventTypes.length > 0) return enabledEventTypes.includes(type);
-  return KEPT_BY_DEFAULT.has(type.replace(/_ERROR$/, ''));
+  return STORED_BY_DEFAULT.has(type.replace(/_ERROR$/, ''));
 }

@@ -2,17 +2,17 @@ import type { Store } from '../../store/index.ts';
 import type { Metrics } from './metrics.ts';
 import type { Scraper } from './prometheus-text.ts';
 
-/** prom-client's own content type, without loading it. */
+/** The content type of prom-client, which is not loaded yet. */
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Text of `GET /metrics`, whichever listeners serve it. */
+/** The text of `GET /metrics`. */
 export interface Exposition {
   contentType: string;
-  /** Loads prom-client at its first call. */
+  /** Loads prom-client at the first call. */
   render(): Promise<string>;
 }
 
-/** @param siblings present if the service has more processes than this one; the text is that of all */
+/** @param siblings the other processes of the service, if any; the text then has the figures of all */
 export function openExposition(
   metrics: Metrics,
   store: Pick<Store, 'figures'>,
@@ -30,20 +30,20 @@ export function openExposition(
   };
 }
 
-/** One metric of one process, as prom-client's `getMetricsAsJSON` gives it. */
+/** One metric of one process, as prom-client's `getMetricsAsJSON` returns it. */
 export interface MetricFigures {
   name: string;
   help: string;
   type: 'counter' | 'gauge' | 'histogram' | 'summary';
-  /** How those of several processes become one: prom-client's names. */
+  /** How prom-client combines the values of several processes. */
   aggregator: string;
   values: { metricName?: string; labels: Record<string, string | number>; value: number }[];
 }
 
-/** The processes of one service, one of which is asked for the figures of all. */
+/** The processes of one service. Any of them returns the figures of all. */
 export interface Siblings {
-  /** Tells where the figures of this process are read. */
+  /** Registers the function that reads the figures of this process. */
   offer(read: () => Promise<readonly MetricFigures[]>): void;
-  /** Text of `GET /metrics` for all of them. */
+  /** The text of `GET /metrics` for all processes. */
   scrape(): Promise<string>;
 }

@@ -1,45 +1,45 @@
 import type { Store } from '../../store/index.ts';
 
-/** Milliseconds after which a check that has not answered is down. */
+/** Timeout of a check in milliseconds. A check that takes longer is DOWN. */
 const CHECK_MILLISECONDS = 5_000;
 
-/** One check of a health answer, in Keycloak's shape (facts §13). */
+/** One check of a health response, in Keycloak's shape (docs/keycloak/realms.md#health). */
 export interface HealthCheck {
   name: string;
   status: 'UP' | 'DOWN';
   data?: Readonly<Record<string, string>>;
 }
 
-/** Body of a health answer. */
+/** The body of a health response. */
 export interface HealthReport {
   status: 'UP' | 'DOWN';
   checks: readonly HealthCheck[];
 }
 
-/** What the health endpoints tell. */
+/** The state of this process that the health endpoints report. */
 export interface Health {
   live(): HealthReport;
   started(): HealthReport;
-  /** Reads and writes through the store each time; callers that ask at once share one look. */
+  /** Reads and writes through the store. Parallel calls share one check. */
   ready(): Promise<HealthReport>;
-  /** The service listens and is not started yet: everything but health is answered 503. */
+  /** The service listens but has not started yet: every request but health gets 503. */
   markPreparing(): void;
-  /** Whether the service listens and is not started yet. */
+  /** Whether the service listens but has not started yet. */
   isPreparing(): boolean;
-  /** From here on `started` and `ready` may be UP. */
+  /** `started` is UP from now on, and `ready` may be. */
   markStarted(): void;
-  /** The service ends; `ready` is DOWN. */
+  /** The service is about to end; `ready` is DOWN from now on. */
   markStopping(): void;
-  /** This process ends and others of the service stay: readiness does not change. */
+  /** This process is about to end, but others of the service remain: readiness does not change. */
   markLeaving(): void;
-  /** Whether this process ends, so that a connection is to end with its answer. */
+  /** Whether this process is about to end, so that each connection closes after its response. */
   isLeaving(): boolean;
 }
 
-/** No record has these names, so reading and removing them changes nothing. */
-const NOTHING = 'idkit-health-check';
+/** The id of no record, so that reading and removing it changes nothing. */
+const NO_RECORD = 'idkit-health-check';
 
-/** Health over a store: a read and a turn of the writer, neither of which changes a thing. */
+/** Opens the health of a service. Its check reads from the store and writes to it without a change. */
 export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFamily'>): Health {
   let preparing = false;
   let started = false;
@@ -51,7 +51,7 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
   const checkStore = async (): Promise<HealthCheck> => {
     const name = 'Keycloak database connections async health check';
     try {
-      await inTime(Promise.all([store.isAccessTokenRevoked(NOTHING), store.removeFamily(NOTHING)]));
+      await inTime(Promise.all([store.isAccessTokenRevoked(NO_RECORD), store.removeFamily(NO_RECORD)]));
       failingSince = undefined;
       return { name, status: 'UP' };
     } catch {
@@ -108,7 +108,7 @@ async function inTime(work: Promise<unknown>): Promise<void> {
     await Promise.race([
       work,
       new Promise((_resolve, reject) => {
-        timer = setTimeout(() => reject(new Error('no answer in time')), CHECK_MILLISECONDS);
+        timer = setTimeout(() => reject(new Error('the check timed out')), CHECK_MILLISECONDS);
       }),
     ]);
   } finally {

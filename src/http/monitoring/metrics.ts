@@ -2,13 +2,13 @@ import type { HashingFigures } from '../../crypto/index.ts';
 import type { StoreFigures } from '../../store/index.ts';
 import { RequestHistogram } from './request-histogram.ts';
 
-/** The service's figures. Counting is cheap; prom-client is loaded and fed when somebody scrapes. */
+/** The counters of the service. Counting is cheap; prom-client is loaded at the first scrape. */
 export class Metrics {
   readonly requests = new RequestHistogram();
   readonly events = new EventCounter();
   readonly renewals = new RecentRenewals();
   readonly #reuseByRealm = new Map<string, number>();
-  /** Password hashes that wait, and that were refused because too many waited. */
+  /** The number of waiting password hashes, and of those rejected because too many were waiting. */
   readonly hashing: () => HashingFigures;
   #droppedEvents = 0;
 
@@ -16,12 +16,12 @@ export class Metrics {
     this.hashing = hashing;
   }
 
-  /** A refresh token was presented again and its user session ended. */
+  /** Counts a reused refresh token, which ended its user session. */
   countReuse(realm: string): void {
     this.#reuseByRealm.set(realm, (this.#reuseByRealm.get(realm) ?? 0) + 1);
   }
 
-  /** Events that could not be stored. */
+  /** Counts events that were not stored. */
   countDroppedEvents(count: number): void {
     this.#droppedEvents += count;
   }
@@ -35,31 +35,31 @@ export class Metrics {
   }
 }
 
-/** What a scrape reads beside the counters. */
+/** What a scrape reads in addition to the counters. */
 export interface FigureSource {
   figures(): Promise<StoreFigures>;
 }
 
-/** Series kept at most; a flood of new label values ends in one series instead of in memory. */
+/** Maximum number of series. Above it all new clients share the series `other`, so that memory stays bounded. */
 const MAX_SERIES = 10_000;
 
-/** `keycloak_user_events_total` (facts §13). */
+/** One series of `keycloak_user_events_total` (docs/keycloak/realms.md#metrics). */
 interface EventSeries {
-  /** Lower-case event type without `_error`. */
+  /** The event type in lower case without `_error`. */
   event: string;
-  /** Empty where the event is no error; one value for all that is wrong with a user. */
+  /** Empty for a success. All errors of users share one value. */
   error: string;
   realm: string;
-  /** `unknown` where no such client exists. */
+  /** `unknown` if the client does not exist. */
   client_id: string;
   count: number;
 }
 
 /**
- * What keeps a user from logging in. Told apart, the figures would say of a name that was just tried whether it exists,
- * is locked or is disabled; the events, which the realm's administrators read, tell it.
+ * The errors of users that share one value. Separate values would reveal whether a user name exists, is locked or is
+ * disabled. The events, which only administrators of the realm read, distinguish them.
  */
-const OF_A_USER: ReadonlySet<string> = new Set([
+const USER_ERRORS: ReadonlySet<string> = new Set([
   'invalid_user_credentials',
   'user_not_found',
   'user_disabled',
@@ -71,7 +71,7 @@ class EventCounter {
   readonly #series = new Map<string, EventSeries>();
 
   add(type: string, cause: string | undefined, realm: string, clientId: string | undefined): void {
-    const error = cause !== undefined && OF_A_USER.has(cause) ? 'invalid_user_credentials' : cause;
+    const error = cause !== undefined && USER_ERRORS.has(cause) ? 'invalid_user_credentials' : cause;
     const client = error === 'client_not_found' || clientId === undefined ? 'unknown' : clientId;
     const key = `${type}\n${error ?? ''}\n${realm}\n${client}`;
     const known = this.#series.get(key);
@@ -97,11 +97,11 @@ class EventCounter {
   }
 }
 
-/** The specification's window for failed renewals (Limits: "above 5% within 5 minutes"), in slices of ten seconds. */
+/** The window of five minutes, in slices of ten seconds. */
 const SLICE_MILLISECONDS = 10_000;
 const SLICES = 30;
 
-/** Refreshes of one realm within the last five minutes. */
+/** The refreshes of one realm within the last five minutes. */
 interface RenewalFigures {
   realm: string;
   good: number;
@@ -109,18 +109,18 @@ interface RenewalFigures {
 }
 
 interface Slice {
-  /** Which slice of time this is, counted from the start of the clock. */
+  /** The number of the slice since the start of the clock. */
   number: number;
   good: number;
   failed: number;
 }
 
-/** Counts refreshes by realm over the last five minutes, so that one look tells the share that failed. */
+/** Counts the refreshes of the last five minutes by realm, so that a single scrape shows the share of failures. */
 export class RecentRenewals {
   readonly #now: () => number;
   readonly #byRealm = new Map<string, Slice[]>();
 
-  /** @param now milliseconds of a clock that is never set back */
+  /** @param now a monotonic clock in milliseconds */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
@@ -137,7 +137,7 @@ export class RecentRenewals {
     slice[outcome]++;
   }
 
-  /** Every realm that ever saw a refresh, with 0 where there were none of late. */
+  /** Every realm that ever had a refresh, with 0 if there was none recently. */
   figures(): readonly RenewalFigures[] {
     const oldest = Math.floor(this.#now() / SLICE_MILLISECONDS) - SLICES;
     return [...this.#byRealm].map(([realm, slices]) => {

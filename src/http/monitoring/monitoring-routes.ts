@@ -1,29 +1,30 @@
+import { STATUS } from '../responses/statuses.ts';
 import type { ServedUrl, UrlTable } from '../url-table/url-table.ts';
 import type { Exposition } from './exposition.ts';
 import type { Health, HealthReport } from './health.ts';
 
-/** What the health and metrics endpoints show. */
+/** The sources of the health and metrics endpoints. */
 export interface ServiceFigures {
   health: Health;
   exposition: Exposition;
 }
 
 /**
- * Adds `/health…` (contract §5). The base URL shows everybody the status alone; the checks behind it are for those who
- * reach the management listener.
+ * Adds `/health` and the URLs below it. The base URL shows only the status; the management listener shows the checks too
+ * (docs/reference/http.md#health).
  */
 export function addHealth(table: UrlTable, health: Health, shown: 'status' | 'checks'): void {
-  const checks: readonly (readonly [url: string, look: () => HealthReport | Promise<HealthReport>])[] = [
+  const checks: readonly (readonly [url: string, check: () => HealthReport | Promise<HealthReport>])[] = [
     ['/health', () => health.ready()],
     ['/health/live', () => health.live()],
     ['/health/ready', () => health.ready()],
     ['/health/started', () => health.started()],
   ];
-  for (const [url, look] of checks) {
+  for (const [url, check] of checks) {
     addGet(table, url, async (_request, reply) => {
-      const report = await look();
+      const report = await check();
       return reply
-        .code(report.status === 'UP' ? 200 : 503)
+        .code(report.status === 'UP' ? STATUS.ok : STATUS.serviceUnavailable)
         .header('cache-control', 'no-store')
         .send(shown === 'checks' ? report : { status: report.status });
     });
@@ -40,7 +41,7 @@ export function addMetrics(table: UrlTable, exposition: Exposition): void {
   );
 }
 
-/** Is not counted, and not found by another method. */
+/** Adds a URL that the metrics do not count. Other methods get 404. */
 function addGet(table: UrlTable, url: string, handle: ServedUrl['handle']): void {
   table.add(url, ['GET'], () => ({ url, handle }));
 }

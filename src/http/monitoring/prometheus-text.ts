@@ -1,24 +1,26 @@
-import type { Registry } from 'prom-client';
+import type { Metric, Registry } from 'prom-client';
 import type { StoreFigures } from '../../store/index.ts';
-import { isAwayDatabase } from '../answers/error-answers.ts';
+import { isDatabaseUnavailable } from '../responses/error-responses.ts';
+import { statusClass } from '../responses/statuses.ts';
 import type { MetricFigures } from './exposition.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
-import { outcome, REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
+import { REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
 
-/** A metric whose values are made when somebody scrapes. */
+/** A metric whose values are computed at each scrape. */
 type RenderedMetric = Omit<MetricFigures, 'aggregator'>;
 
-/** Seconds for which the store's figures are good: counting millions of sessions takes its time. */
+/** How long the store's figures are reused, in seconds, because counting millions of sessions takes time. */
 const FIGURES_SECONDS = 15;
 
-/** Text of `GET /metrics` (Prometheus exposition format 0.0.4). */
+/** Renders the metrics of this process. */
 export interface Scraper {
+  /** Returns the text of `GET /metrics` (Prometheus exposition format 0.0.4). */
   scrape(): Promise<string>;
-  /** The same as data, to be added to those of other processes of the service. */
+  /** Returns the same as data, to be added to the figures of other processes. */
   figures(): Promise<readonly MetricFigures[]>;
 }
 
-/** Loads prom-client and ties it to the counters. */
+/** Loads prom-client and registers the counters. */
 export async function openScraper(metrics: Metrics, source: FigureSource): Promise<Scraper> {
   const client = (await import('prom-client')).default;
   const registry = new client.Registry();
@@ -71,22 +73,31 @@ export async function openScraper(metrics: Metrics, source: FigureSource): Promi
     },
     figures: async () => {
       await updateFigures();
-      return (await registry.getMetricsAsJSON()) as unknown as MetricFigures[];
+      return figuresOf(registry);
     },
   };
 }
 
-/** prom-client's registry takes any object that answers `get()`. */
+/** Registers a metric. prom-client's registry accepts any object with a `name` and `get()`, but its types do not. */
 function register(registry: Registry, render: () => RenderedMetric): void {
   const metric = { name: render().name, get: async () => ({ ...render(), aggregator: 'sum' }) };
-  registry.registerMetric(metric as unknown as Parameters<Registry['registerMetric']>[0]);
+  const registered: unknown = metric;
+  registry.registerMetric(registered as Metric);
+}
+
+/** The metrics of a registry as data. prom-client declares `type` as a number, but it is a text. */
+export async function figuresOf(
+  registry: Pick<Registry, 'getMetricsAsJSON'>,
+): Promise<readonly MetricFigures[]> {
+  const figures: readonly unknown[] = await registry.getMetricsAsJSON();
+  return figures as readonly MetricFigures[];
 }
 
 function requestMetric(series: readonly RequestSeries[]): RenderedMetric {
   const values: RenderedMetric['values'] = [];
   const name = 'http_server_requests_seconds';
   for (const one of series) {
-    const labels = { method: one.method, outcome: outcome(one.status), status: one.status, uri: one.uri };
+    const labels = { method: one.method, outcome: statusClass(one.status), status: one.status, uri: one.uri };
     let cumulated = 0;
     REQUEST_BUCKETS.forEach((le, index) => {
       cumulated += one.buckets[index]!;
@@ -111,8 +122,8 @@ const FIGURES: readonly (readonly [name: string, help: string, field: keyof Stor
 ];
 
 /**
- * The store's figures as gauges, looked up by what is returned. A database that is away has none, and everything else
- * is told all the same.
+ * Registers the store's figures as gauges and returns the function that updates them. If the database is unavailable the
+ * gauges have no values, and all other metrics remain.
  */
 function figureGauges(registry: Registry, source: FigureSource): () => Promise<void> {
   let figures: StoreFigures | undefined;
@@ -130,13 +141,13 @@ function figureGauges(registry: Registry, source: FigureSource): () => Promise<v
       figures = await source.figures();
       goodUntil = performance.now() + FIGURES_SECONDS * 1000;
     } catch (error) {
-      if (!isAwayDatabase(error)) throw error;
+      if (!isDatabaseUnavailable(error)) throw error;
       figures = undefined;
     }
   };
   return async () => {
     if (performance.now() < goodUntil) return;
-    // Scrapes that come at once share one count.
+    // Parallel scrapes share one count.
     running ??= update().finally(() => {
       running = undefined;
     });

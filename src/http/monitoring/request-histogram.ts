@@ -9,28 +9,20 @@ export interface RequestSeries {
   /** The route's pattern, never the path itself. */
   uri: string;
   status: number;
-  /** Per bucket, not cumulated; one more than REQUEST_BUCKETS. */
+  /** Requests per bucket, not cumulative; one more bucket than REQUEST_BUCKETS. */
   buckets: number[];
   sumSeconds: number;
   count: number;
 }
 
-/** What happened to the requests of one status, as Micrometer names it. */
-export function outcome(status: number): string {
-  if (status < 200) return 'INFORMATIONAL';
-  if (status < 300) return 'SUCCESS';
-  if (status < 400) return 'REDIRECTION';
-  return status < 500 ? 'CLIENT_ERROR' : 'SERVER_ERROR';
-}
-
 /**
- * Request times by route. Plain arrays instead of labelled metric objects: one request costs a map look-up and
- * a few additions, and nothing is rendered before somebody asks.
+ * Request times by route. Plain arrays instead of labelled metric objects make a request cost one map lookup and a few
+ * additions. Only a scrape renders them.
  */
 export class RequestHistogram {
   readonly #byRoute = new Map<string, Map<number, RequestSeries>>();
 
-  /** The series of one route, to be kept by it. */
+  /** Returns the series of one route, which the route keeps. */
   forRoute(method: string, uri: string): RouteTimes {
     const key = `${method} ${uri}`;
     let byStatus = this.#byRoute.get(key);
@@ -41,7 +33,7 @@ export class RequestHistogram {
     return new RouteTimes(method, uri, byStatus);
   }
 
-  /** Every series that has seen a request. */
+  /** Every series with at least one request. */
   series(): readonly RequestSeries[] {
     return [...this.#byRoute.values()].flatMap((byStatus) => [...byStatus.values()]);
   }

@@ -1,32 +1,33 @@
 import type { MetricFigures } from './exposition.ts';
+import { figuresOf } from './prometheus-text.ts';
 
-/** Of what ended these stay true; a gauge tells of now. */
+/** The types whose values remain valid after a process has ended. A gauge describes only the present. */
 const LASTING: ReadonlySet<string> = new Set(['counter', 'histogram']);
 
-/** The store's figures, the same in every process. */
+/** The store's figures, which are the same in every process. */
 const SHARED =
   /^idkit_(database_|realms$|users$|user_sessions$|offline_sessions$|token_families$|open_logins$)/;
 
 /**
- * Figures of several processes as one text (Prometheus exposition format 0.0.4). Counters of processes that ended are
- * kept, so that no total ever falls.
+ * Combines the figures of several processes into one text (Prometheus exposition format 0.0.4). It keeps the counters of
+ * processes that have ended, so that a total never decreases.
  */
 export class TotalFigures {
   readonly #startedAt: number;
   readonly #latest = new Map<number, readonly MetricFigures[]>();
   #ended: readonly MetricFigures[] = [];
 
-  /** @param startedAt second of the start of the whole service */
+  /** @param startedAt Unix time in seconds of the start of the service */
   constructor(startedAt: number) {
     this.#startedAt = startedAt;
   }
 
-  /** The figures of one process from now on. */
+  /** Replaces the figures of one process. */
   put(id: number, figures: readonly MetricFigures[]): void {
     this.#latest.set(id, figures);
   }
 
-  /** A process that ended: what it counted last stays part of the totals. */
+  /** Ends a process. Its last counters remain part of the totals. */
   async end(id: number): Promise<void> {
     const last = this.#latest.get(id);
     this.#latest.delete(id);
@@ -35,7 +36,7 @@ export class TotalFigures {
     this.#ended = await addUp([this.#ended, lasting]);
   }
 
-  /** Text of the totals. */
+  /** Renders the totals. */
   async render(): Promise<string> {
     const start = {
       name: 'process_start_time_seconds',
@@ -59,10 +60,10 @@ function asShared(figures: MetricFigures): MetricFigures {
 }
 
 async function addUp(parts: readonly (readonly MetricFigures[])[]): Promise<readonly MetricFigures[]> {
-  return (await (await aggregate(parts)).getMetricsAsJSON()) as unknown as MetricFigures[];
+  return figuresOf(await aggregate(parts));
 }
 
 async function aggregate(parts: readonly (readonly MetricFigures[])[]) {
   const { AggregatorRegistry } = (await import('prom-client')).default;
-  return AggregatorRegistry.aggregate(parts as unknown as object[]);
+  return AggregatorRegistry.aggregate([...parts]);
 }

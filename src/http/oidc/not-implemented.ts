@@ -1,11 +1,11 @@
 import { getRealm } from '../../protocol/index.ts';
-import { notBuilt } from '../answers/not-found.ts';
 import { realmOf } from '../request/realm-request.ts';
+import { refuseNotBuilt } from '../responses/not-found.ts';
 import type { Route } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** Endpoints of Keycloak that this version does not build, each with its name in the answer. */
+/** Keycloak's endpoints that idkit does not have yet, each with its name for the message. */
 const NOT_BUILT = [
   ['POST', `${base}/auth/device`, 'Device authorization'],
   ['POST', `${base}/logout/backchannel-logout`, 'Back-channel logout'],
@@ -35,12 +35,12 @@ const NOT_BUILT = [
   ['POST', '/realms/:realm/authz/*', 'User-managed access'],
 ] as const;
 
-/** Rows that answer 501 and name what is missing, so that nobody takes them for a wrong path. */
-export const notImplementedRoutes: readonly Route[] = NOT_BUILT.map(([method, url, what]) => ({
+/** Routes that respond with 501 and name the missing part, so that callers do not suspect a wrong path. */
+export const notImplementedRoutes: readonly Route[] = NOT_BUILT.map(([method, url, part]) => ({
   method,
   url,
   handle: async (services, request) => {
     await getRealm(services.protocol, realmOf(request));
-    return notBuilt(request, what);
+    return refuseNotBuilt(request, part);
   },
 }));

@@ -1,19 +1,20 @@
 import type { FastifyRequest } from 'fastify';
 import { introspectToken, requestTokens, revokeToken } from '../../protocol/index.ts';
-import { plainOptions, preflight } from '../answers/cors.ts';
 import { protocolRequest, releaseBody, sendAnswer, sendEmpty } from '../request/realm-request.ts';
+import { plainOptions, preflight } from '../responses/cors.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route } from '../url-table/route.ts';
 
 const base = '/realms/:realm/protocol/openid-connect';
 
-/** The endpoints that take a form and a client: token, revoke, introspection. */
+/** The endpoints that read a form and authenticate a client: token, revocation, introspection. */
 export const tokenRoutes: readonly Route[] = [
   {
     method: 'POST',
     url: `${base}/token`,
     handle: async (services, request, reply) => {
       reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
-      return sendAnswer(reply, await requestTokens(services.protocol, readWhole(request)));
+      return sendAnswer(reply, await requestTokens(services.protocol, readForm(request)));
     },
   },
   preflight(`${base}/token`, 'OPTIONS, POST'),
@@ -21,7 +22,7 @@ export const tokenRoutes: readonly Route[] = [
     method: 'POST',
     url: `${base}/revoke`,
     handle: async (services, request, reply) => {
-      return sendEmpty(reply, 200, await revokeToken(services.protocol, readWhole(request)));
+      return sendEmpty(reply, STATUS.ok, await revokeToken(services.protocol, readForm(request)));
     },
   },
   preflight(`${base}/revoke`, 'OPTIONS, POST'),
@@ -30,14 +31,14 @@ export const tokenRoutes: readonly Route[] = [
     url: `${base}/token/introspect`,
     handle: async (services, request, reply) => {
       reply.header('cache-control', 'no-cache');
-      return sendAnswer(reply, await introspectToken(services.protocol, readWhole(request)));
+      return sendAnswer(reply, await introspectToken(services.protocol, readForm(request)));
     },
   },
   plainOptions(`${base}/token/introspect`, 'HEAD, POST, OPTIONS'),
   preflight(`${base}/logout`, 'GET, HEAD, OPTIONS'),
 ];
 
-function readWhole(request: FastifyRequest) {
+function readForm(request: FastifyRequest) {
   const parsed = protocolRequest(request);
   releaseBody(request);
   return parsed;

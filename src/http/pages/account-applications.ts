@@ -5,14 +5,14 @@ import {
   accountForm,
   fact,
   hidden,
-  moment,
   smallButton,
+  time,
 } from './account-frame.ts';
 import { frameOrigin, type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 
-/** Applications that have something of the user, and what. */
+/** The applications that may access the user's data, with the access that each has. */
 export function applicationsPage(
   page: AccountPageOf<'account-applications'>,
   frame: PageFrame,
@@ -37,7 +37,7 @@ function renderApplication(
 ): Html {
   const { consent, description } = application;
   const name = texts.stored(application.name);
-  // Without a consent to take back, a login that goes on keeps what it has; it ends on the page of devices.
+  // Without a consent only the offline access can be removed. The page of devices ends current logins.
   const remove = texts.text(consent === undefined ? 'accountRemoveOffline' : 'accountRemoveAccess');
   const scopes = consent?.scopes.map((text) => texts.stored(text)).join(', ') ?? '';
   return html`<li class="item"><div>
@@ -49,7 +49,7 @@ ${
 }${
   consent !== undefined &&
   html`<dl>
-${scopes !== '' && fact(texts.text('accountConsentScopes'), scopes)}${fact(texts.text('accountConsentGiven'), moment(consent.givenAt, texts))}</dl>
+${scopes !== '' && fact(texts.text('accountConsentScopes'), scopes)}${fact(texts.text('accountConsentGiven'), time(consent.givenAt, texts))}</dl>
 `
 }</div>
 ${
@@ -63,7 +63,7 @@ ${
 `;
 }
 
-/** With a link where its first page is on the web. */
+/** The name, as a link if the application has a page on the web. */
 function nameOf({ url }: AccountApplication, name: string): Html {
   if (url === undefined || frameOrigin(url) === undefined) return html`${name}`;
   return html`<a href="${url}">${name}</a>`;

@@ -3,7 +3,7 @@ import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts'
 import type { PageContent } from './layout.ts';
 import type { MessageKey, Texts } from './messages/texts.ts';
 
-/** An account page of a name with its data. */
+/** The data of the account page with a name. */
 export type AccountPageOf<Name extends AccountPage['page']> = Extract<AccountPage, { page: Name }>;
 
 const TITLES: Readonly<Record<AccountPageName, MessageKey>> = {
@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<AccountPageName, MessageKey>> = {
   applications: 'accountApplicationsTitle',
 };
 
-/** A page with the links to the others and the button "Sign out". */
+/** The content of an account page: its body, links to the other pages and the button to sign out. */
 export function accountContent(
   name: AccountPageName,
   account: AccountFrame,
@@ -45,9 +45,9 @@ ${(Object.keys(TITLES) as AccountPageName[]).map(
 }
 
 /**
- * A form of an account page with what proves that it was sent from there (CSRF).
+ * A form of an account page, with a token against CSRF.
  *
- * @param id undefined for one of several that are alike
+ * @param id undefined if the page repeats the form
  */
 export function accountForm(
   id: string | undefined,
@@ -60,16 +60,16 @@ ${hidden('stateChecker', account.stateChecker)}${content}</form>
 `;
 }
 
-/** A field that people do not see. */
+/** A hidden field. */
 export function hidden(name: string, value: string): Html {
   return html`<input type="hidden" name="${name}" value="${value}">
 `;
 }
 
 /**
- * A button beside what it is about.
+ * A button next to an item.
  *
- * @param options `label`: its whole meaning, where several on a page say the same; `name`: sent as `name=on`
+ * @param options `label` is the full text for screen readers, if the page repeats the button; `name` is sent as `name=on`
  */
 export function smallButton(text: string, options: { label?: string; name?: string } = {}): Html {
   const { label, name } = options;
@@ -77,18 +77,19 @@ export function smallButton(text: string, options: { label?: string; name?: stri
 `;
 }
 
-/** One line of a description list. */
+/** A line of a description list. */
 export function fact(name: string, value: HtmlValue): Html {
   return html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `;
 }
 
 /**
- * A moment in the reader's language. In UTC and saying so: no page knows where its reader is without a script.
+ * A time in the reader's language. It is in UTC, and says so, because without a script a page does not know the reader's
+ * time zone.
  *
- * @param milliseconds since the Unix epoch
+ * @param milliseconds Unix time in milliseconds
  */
-export function moment(milliseconds: number, texts: Texts): Html {
+export function time(milliseconds: number, texts: Texts): Html {
   const date = new Date(milliseconds);
   if (Number.isNaN(date.getTime())) return html`–`;
   return html`<time datetime="${date.toISOString()}">${formatOf(texts.language).format(date)}</time>`;

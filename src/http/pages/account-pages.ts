@@ -8,7 +8,7 @@ import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 import { profileFields } from './profile-fields.ts';
 
-/** Any of the pages on which users look after their own account. */
+/** The content of any account page. */
 export function accountPage(page: AccountPage, frame: PageFrame, texts: Texts): PageContent {
   switch (page.page) {
     case 'account-profile':
@@ -35,7 +35,7 @@ function profilePage(page: AccountPageOf<'account-profile'>, frame: PageFrame, t
   ]);
 }
 
-/** The new password twice, and the old one: a browser left open is no reason to lose an account. */
+/** Asks for the old password too, so that an unattended browser does not cost the user the account. */
 function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame, texts: Texts): PageContent {
   const { account } = page;
   if (!account.mayChange) return accountContent('password', account, frame, texts, readOnlyHint(texts));
@@ -45,7 +45,7 @@ function passwordPage(page: AccountPageOf<'account-password'>, frame: PageFrame,
     html`<p class="quiet">${texts.text('accountPasswordHint')}</p>
 `,
     accountForm('kc-account-password', account, 'password', [
-      // Password managers file the new password under it.
+      // Password managers store the new password under this name.
       field({
         id: 'username',
         label: texts.text('username'),

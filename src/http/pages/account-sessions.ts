@@ -5,14 +5,14 @@ import {
   accountForm,
   fact,
   hidden,
-  moment,
   smallButton,
+  time,
 } from './account-frame.ts';
 import { type Html, html } from './html.ts';
 import type { PageContent } from './layout.ts';
 import type { Texts } from './messages/texts.ts';
 
-/** Where the user is logged in, this browser first. */
+/** The sessions of the user, this browser's first. */
 export function sessionsPage(
   page: AccountPageOf<'account-sessions'>,
   frame: PageFrame,
@@ -46,7 +46,7 @@ function renderSession(session: AccountSession, account: AccountFrame, texts: Te
   return html`<li class="item"><div>
 <h2>${device}${session.current && html` <span class="badge">${texts.text('accountSessionCurrent')}</span>`}</h2>
 <dl>
-${fact(texts.text('accountSessionStarted'), moment(session.startedAt * 1000, texts))}${fact(texts.text('accountSessionLastUse'), moment(session.lastAccessAt * 1000, texts))}${fact(texts.text('accountSessionAddress'), session.ipAddress)}${clients !== '' && fact(texts.text('accountSessionApplications'), clients)}</dl>
+${fact(texts.text('accountSessionStarted'), time(session.startedAt * 1000, texts))}${fact(texts.text('accountSessionLastUse'), time(session.lastAccessAt * 1000, texts))}${fact(texts.text('accountSessionAddress'), session.ipAddress)}${clients !== '' && fact(texts.text('accountSessionApplications'), clients)}</dl>
 </div>
 ${
   (session.current || account.mayChange) &&

@@ -7,7 +7,7 @@ import { profileFields } from './profile-fields.ts';
 
 type PageOf<Name extends LoginPage['page']> = Extract<LoginPage, { page: Name }>;
 
-/** A new password, twice. */
+/** Asks for a new password, twice. */
 export function updatePasswordPage(
   page: PageOf<'update-password'>,
   frame: PageFrame,
@@ -21,7 +21,7 @@ export function updatePasswordPage(
     body: form(
       'kc-passwd-update-form',
       page.action,
-      // Password managers file the new password under it.
+      // Password managers store the new password under this name.
       field({
         id: 'username',
         label: texts.text('attemptedUsername'),
@@ -46,7 +46,7 @@ export function updatePasswordPage(
   };
 }
 
-/** What the realm wants to know of its users; the first faulty field, else the first empty one, has the focus. */
+/** The fields of the user's profile. The first invalid field has the focus, or else the first empty one. */
 export function updateProfilePage(
   page: PageOf<'update-profile'>,
   frame: PageFrame,
@@ -65,7 +65,7 @@ export function updateProfilePage(
   };
 }
 
-/** Terms to accept; who declines goes back to the application. */
+/** The terms of the service. Declining them leads back to the application. */
 export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts): PageContent {
   return {
     heading: texts.text('termsTitle'),
@@ -88,7 +88,7 @@ export function termsPage(page: PageOf<'terms'>, frame: PageFrame, texts: Texts)
   };
 }
 
-/** What a client will get of the user (contract §5: buttons `accept` and `cancel`). */
+/** Asks for consent to the scopes of a client (docs/keycloak/pages.md#form-and-field-names). */
 export function consentPage(page: PageOf<'consent'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, scopes, links } = page;
   const client = texts.stored(page.client);

@@ -1,34 +1,35 @@
 import type { PageFrame } from '../../browser/index.ts';
 import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts';
 
-/** A labelled line to fill in. `id` is `name` unless given. */
+/** Options of a labelled text field. */
 export interface Field {
   label: string;
   name?: string | undefined;
+  /** Default: `name`. */
   id?: string;
   type?: 'text' | 'password';
   value?: string | undefined;
   autocomplete?: string;
-  /** Shown and not asked. */
+  /** Whether the user may only read the value. */
   readOnly?: boolean;
   focused?: boolean;
   required?: boolean;
   className?: string;
   numeric?: boolean;
-  /** What is wrong with it, said below it. */
+  /** The error that is shown below the field. */
   fault?: string | undefined;
-  /** Id of the element that explains it. */
+  /** The id of the element that describes the field. */
   describedBy?: string | undefined;
   invalid?: boolean;
 }
 
-/** Names and codes are no prose: browsers neither correct nor capitalize them. */
+/** Browsers must neither correct nor capitalize names and codes. */
 const PLAIN = html` autocapitalize="none" spellcheck="false"`;
 
-/** A labelled field, with what is wrong with it below. */
+/** A labelled text field with its error below. */
 export function field(options: Field): Html {
   const { label, name, type = 'text', value, fault, readOnly = false } = options;
-  // What cannot be changed need not be asked for.
+  // A field that the user cannot change cannot be required either.
   const required = options.required === true && !readOnly;
   const id = options.id ?? name ?? '';
   const faultId = fault === undefined ? undefined : `input-error-${id}`;
@@ -41,7 +42,7 @@ ${fault !== undefined && html`<p class="fault" id="${faultId}">${fault}</p>`}
 `;
 }
 
-/** A box to tick, or one of several to choose. */
+/** A checkbox or a radio button with its label. */
 export function choice(options: {
   type: 'checkbox' | 'radio';
   id: string;
@@ -55,26 +56,26 @@ export function choice(options: {
 `;
 }
 
-/** A button that sends the form. */
+/** The submit button of a form. */
 export function submit(label: string, options: { id: string; name?: string; main?: boolean }): Html {
   const { id, name, main = true } = options;
   return html`<input class="button${main && ' main'}" type="submit" id="${id}"${attribute('name', name)} value="${label}">`;
 }
 
-/** What a form ends with. */
+/** The row of buttons at the end of a form. */
 export function buttons(...content: readonly HtmlValue[]): Html {
   return html`<div class="buttons">${content}</div>
 `;
 }
 
-/** A form that posts to `action`; the id stands first, where scripts that read pages by pattern expect it. */
+/** A form that posts to `action`. The id is the first attribute, because some scripts find forms by that pattern. */
 export function form(id: string, action: string, ...content: readonly HtmlValue[]): Html {
   return html`<form id="${id}" action="${safeLink(action) ?? ''}" method="post">
 ${content}</form>
 `;
 }
 
-/** A link, or its text alone where it may not be one. */
+/** A link, or only its text if the URL is not safe. */
 export function link(
   url: string | undefined,
   label: string,
@@ -85,7 +86,7 @@ export function link(
   return html`<a id="${options.id}"${attribute('class', options.className)} href="${target}">${label}</a>`;
 }
 
-/** Id of the message above the form where it says that something is wrong; fields point to it. */
+/** The id of the message above the form if it is an error; fields refer to it. */
 export function errorId(frame: PageFrame): string | undefined {
   return frame.message?.kind === 'error' ? 'input-error' : undefined;
 }

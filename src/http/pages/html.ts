@@ -1,4 +1,4 @@
-/** Markup that is safe to send: made by `html` alone, so every text in it was escaped. */
+/** Markup that is safe to send. Only `html` creates it, so every text in it is escaped. */
 export class Html {
   readonly markup: string;
 
@@ -11,7 +11,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template; `undefined` and `false` leave nothing. */
+/** A value of a template; `undefined` and `false` render nothing. */
 export type HtmlValue = string | number | Html | readonly HtmlValue[] | undefined | false;
 
 const escapes: Readonly<Record<string, string>> = {
@@ -23,9 +23,9 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /**
- * A template of markup. Values are text and are escaped, in content and in quoted attributes (HTML §13.1.2.3);
- * only what `html` made goes in as it is. A value must never stand in an unquoted attribute, in a script or in a
- * style: no template here has one there, and test/http/pages/escaping.test.ts proves it for every page.
+ * A template of markup. It escapes every value, in content and in quoted attributes (HTML §13.1.2.3), except results of
+ * `html` itself. A value must never be in an unquoted attribute, a script or a style; test/http/pages/escaping.test.ts
+ * checks that for every page.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   let markup = parts[0]!;
@@ -41,11 +41,11 @@ function renderValue(value: HtmlValue): string {
 }
 
 function escapeText(text: string): string {
-  // A parser would replace NUL by U+FFFD or drop it, depending on where it stands.
+  // A parser replaces NUL by U+FFFD or drops it, depending on the context.
   return text.replace(/[&<>"']/g, (character) => escapes[character]!).replaceAll('\0', '\ufffd');
 }
 
-/** `name="value"` with a blank before it, or nothing where the value is undefined. */
+/** `name="value"` after a space, or nothing if the value is undefined. */
 export function attribute(name: string, value: string | undefined): Html | undefined {
   return value === undefined ? undefined : html` ${new Html(name)}="${value}"`;
 }
@@ -53,17 +53,17 @@ export function attribute(name: string, value: string | undefined): Html | undef
 const SCRIPTED: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'blob:', 'filesystem:']);
 
 /**
- * A URL that may stand in a link or a form's action; undefined for one that would run in the page's own origin.
- * Schemes of installed applications are fine (RFC 8252 §7.1).
+ * Returns a URL that is safe in a link or in the action of a form, or undefined for a URL that could run a script in the
+ * page's origin. Schemes of installed applications are safe (RFC 8252 §7.1).
  */
 export function safeLink(url: string | undefined): string | undefined {
   if (url === undefined || url === '') return undefined;
-  // Relative to a place that no stored value can name; browsers read it the same way.
+  // Browsers resolve a relative URL too, so it is checked against a base that no stored value can name.
   if (!URL.canParse(url, 'https://page.invalid/')) return undefined;
   return SCRIPTED.has(new URL(url, 'https://page.invalid/').protocol) ? undefined : url;
 }
 
-/** The origin of a page that may be framed; undefined for anything but http and https. */
+/** Returns the origin of a page for a frame, or undefined if its scheme is not http or https. */
 export function frameOrigin(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const { protocol, origin } = new URL(url);

@@ -1,7 +1,6 @@
-// Pages: what people see in a browser, as text of HTML that works without scripts.
-// Owns: templates, texts in every language, the stylesheet, the pages' Content-Security-Policy.
-// Must not know: requests, replies, the rules that choose a page.
-// Start at render.ts.
+// Pages: the HTML of each page, its texts in every language, the stylesheet and the Content-Security-Policy.
+// Not decided here: which page a request gets (the rules of the login), and its status and headers (../browser).
+// Start at render.ts, which has the table of pages.
 export { renderFormPost } from './form-post.ts';
 export { safeLink } from './html.ts';
 export type { PagePlace } from './layout.ts';

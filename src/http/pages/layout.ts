@@ -3,29 +3,29 @@ import { attribute, type Html, type HtmlValue, html, safeLink } from './html.ts'
 import { LANGUAGES, type Texts } from './messages/texts.ts';
 import { icon, stylesheet } from './resources.ts';
 
-/** Where a page stands. */
+/** The URLs around a page. */
 export interface PagePlace {
-  /** Path of the base URL, without a slash at its end. */
+  /** The path of the base URL without a slash at its end. */
   basePath: string;
-  /** URL of the realm's logo, where it has one. */
+  /** The URL of the realm's logo, if it has one. */
   logo?: string | undefined;
 }
 
-/** What a page puts into the frame that all have. */
+/** The content of a page, which the layout puts into the frame of all pages. */
 export interface PageContent {
-  /** Of the browser's tab; else the heading and the realm's name. */
+  /** The title of the browser's tab. Default: the heading and the realm's name. */
   title?: string;
   heading: string;
   body: HtmlValue;
-  /** Room for more than a form. */
+  /** Whether the page is wider than a form. */
   wide?: boolean;
-  /** Stands before what the page is about. */
+  /** Content above the card. */
   before?: HtmlValue;
-  /** Above the form; undefined where the page shows its message itself. */
+  /** The message above the form. Undefined if the body shows it. */
   message?: PageFrame['message'];
 }
 
-/** A whole document: brand, heading, message, body, languages; the heading is `#kc-page-title` as in Keycloak. */
+/** Renders a whole document: brand, heading, message, body and languages. */
 export function layout(
   content: PageContent,
   shown: {
@@ -61,7 +61,7 @@ ${languages.length > 1 && renderLanguages(languages, texts)}
 `.markup;
 }
 
-/** Making one costs more than the rest of a page. */
+/** Creating a segmenter takes longer than rendering a page. */
 const graphemes = new Intl.Segmenter();
 
 function renderBrand(name: string, logo: string | undefined): Html {
@@ -72,7 +72,7 @@ function renderBrand(name: string, logo: string | undefined): Html {
   return html`<header class="brand" id="kc-header"><span class="mark" aria-hidden="true">${initial.toUpperCase()}</span>${name}</header>`;
 }
 
-/** `#input-error` and the classes are where scripts written for Keycloak look for what is wrong. */
+/** Scripts that are written for Keycloak find errors by `#input-error` and these classes. */
 function renderMessage(message: NonNullable<PageFrame['message']>, texts: Texts): Html {
   const error = message.kind === 'error';
   return html`<div class="alert alert-${message.kind}" role="${error ? 'alert' : 'status'}"><span class="kc-feedback-text" id="${error ? 'input-error' : 'kc-message'}">${texts.message(message)}</span></div>`;
@@ -89,7 +89,7 @@ ${languages.map(
 
 const languageNames = new Map<string, string>();
 
-/** A language in its own words, of those that there are texts for; else its tag. */
+/** The name of a language in that language, or its tag if idkit has no texts for it. */
 function languageName(locale: string): string {
   if (!Object.hasOwn(LANGUAGES, locale)) return locale;
   let name = languageNames.get(locale);

@@ -12,7 +12,7 @@ const LABELS = {
   email: 'email',
 } as const;
 
-/** User name and password; a fixed user name is shown and not asked (contract §5, oidc-conformance "Pages"). */
+/** Asks for user name and password. A fixed user name is shown read-only (docs/keycloak/pages.md#form-and-field-names). */
 export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, username, fixed, usernameKind, rememberMe, restart } = page;
   const describedBy = errorId(frame);
@@ -72,7 +72,7 @@ export function loginPage(page: PageOf<'login'>, frame: PageFrame, texts: Texts)
   };
 }
 
-/** A one-time code, of one device or of the one chosen. */
+/** Asks for a one-time code, and for the device if the user has several. */
 export function otpPage(page: PageOf<'otp'>, frame: PageFrame, texts: Texts): PageContent {
   const { action, devices } = page;
   const describedBy = errorId(frame);

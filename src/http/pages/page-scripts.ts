@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Html } from './html.ts';
 
 /**
- * The Content-Security-Policy of a page (contract §5). There is no `form-action`: browsers apply it to the
- * redirect that follows a form, so a login would never come back to its application.
+ * The Content-Security-Policy of a page (docs/keycloak/pages.md#content-security-policy). It has no `form-action`, because
+ * browsers apply that to the redirect after a form, so a login could not return to its application.
  *
- * @param options `script`: the one script that may run; `frames`: origins of the frames that the page holds
+ * @param options `script` is the only script that may run; `frames` are the origins of the page's frames
  */
 export function pagePolicy(options: { script?: PageScript; frames?: readonly string[] } = {}): string {
   const { script, frames = [] } = options;
@@ -20,7 +20,7 @@ export function pagePolicy(options: { script?: PageScript; frames?: readonly str
   ].join('; ');
 }
 
-/** The policy of a page that holds a script and nothing to see, and that any origin may frame (contract §5). */
+/** The policy of an invisible page with a script, which any origin may frame. */
 export function framedScriptPolicy(script: PageScript, connects: boolean): string {
   return [
     "default-src 'none'",
@@ -30,14 +30,14 @@ export function framedScriptPolicy(script: PageScript, connects: boolean): strin
   ].join('; ');
 }
 
-/** A classic inline script with the hash that lets it run. Nothing of a request ever stands in it. */
+/** An inline script and the hash that allows it. It never contains data of a request. */
 export interface PageScript {
   element: Html;
-  /** As it stands in `script-src`. */
+  /** The source expression for `script-src`. */
   source: string;
 }
 
-/** @param code without `</script` and without anything that varies */
+/** @param code constant, and without `</script` */
 export function pageScript(code: string): PageScript {
   const trimmed = code.trim();
   return {
@@ -46,17 +46,17 @@ export function pageScript(code: string): PageScript {
   };
 }
 
-/** Milliseconds after which a client's frame that does not load no longer holds up the user. */
-const FRAME_PATIENCE = 5_000;
+/** How long the page waits for the frames of clients, in milliseconds. */
+const FRAME_TIMEOUT = 5_000;
 
-/** Sends the page's one form (Form Post Response Mode §2). */
+/** Submits the only form of the page (Form Post Response Mode §2). */
 export const submitScript = pageScript('document.forms[0].submit()');
 
 /**
- * Goes on once every frame has loaded: the window's `load` waits for frames (Front-Channel Logout 1.0 §2). The
- * target is that of the link, so nothing of the request stands in the script.
+ * Follows the link of the page once every frame has loaded, because the window's `load` event waits for frames
+ * (Front-Channel Logout 1.0 §2). The URL comes from the link, so the script contains no data of the request.
  */
 export const continueScript = pageScript(
   "(function(){var done,go=function(){if(!done){done=1;location.replace(document.getElementById('continue').href)}};" +
-    `addEventListener('load',go);setTimeout(go,${FRAME_PATIENCE})})()`,
+    `addEventListener('load',go);setTimeout(go,${FRAME_TIMEOUT})})()`,
 );

@@ -11,9 +11,10 @@ const AUTOCOMPLETE: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fields of a user's own data.
+ * The fields of a user's profile.
  *
- * @param focus the first faulty field, else the first empty one, else the first has the focus
+ * @param focus which field has the focus: `faulty` is the first invalid field; `always` falls back to the first empty
+ * one, then to the first
  */
 export function profileFields(
   fields: readonly PageField[],

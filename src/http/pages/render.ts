@@ -14,19 +14,19 @@ import {
   logoutConfirmPage,
 } from './standalone-pages.ts';
 
-/** A page with the Content-Security-Policy that it needs. */
+/** A page and its Content-Security-Policy. */
 export interface RenderedPage {
   markup: string;
   policy: string;
 }
 
-/** Any page of the rules in its language. */
+/** Renders a page of the login's rules in its language. */
 export function renderPage(frame: PageFrame, page: Page, place: PagePlace): RenderedPage {
   const texts = findTexts(frame.locale, frame.ownTexts);
   const content = pageContent(frame, page, texts);
-  const goesOn = page.page === 'frontchannel-logout' && safeLink(page.continueAt) !== undefined;
+  const continues = page.page === 'frontchannel-logout' && safeLink(page.continueAt) !== undefined;
   const markup = layout(
-    goesOn
+    continues
       ? {
           ...content,
           body: [
@@ -46,7 +46,7 @@ export function renderPage(frame: PageFrame, page: Page, place: PagePlace): Rend
   return {
     markup,
     policy: pagePolicy({
-      ...(goesOn ? { script: continueScript } : {}),
+      ...(continues ? { script: continueScript } : {}),
       ...(page.page === 'frontchannel-logout' ? { frames: frameOrigins(page.frames) } : {}),
     }),
   };
@@ -88,7 +88,7 @@ function frameOrigins(frames: readonly { url: string }[]): readonly string[] {
   return [...new Set(frames.flatMap(({ url }) => frameOrigin(url) ?? []))];
 }
 
-/** A page for what no rule has judged: a path that does not exist, a method that is refused. In English. */
+/** Renders an error outside of the login, such as an unknown path. The page is in English. */
 export function renderPlainError(message: string, place: PagePlace): RenderedPage {
   const texts = findTexts('en');
   const body = html`<div id="kc-error-message"><p class="instruction">${message}</p></div>

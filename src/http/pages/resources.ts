@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What only the account pages need of the one stylesheet. */
+/** The part of the stylesheet for the account pages. */
 const ACCOUNT_STYLES = `
 .wide { place-content: start center; grid-template-columns: minmax(0, 46rem); }
 .wide .field, .wide .buttons { max-width: 27rem; }
@@ -29,10 +29,10 @@ dd { min-width: 0; margin: 0; }
 `;
 
 /**
- * The one stylesheet of the pages: light and dark, from 280 px wide upward, no font and no picture to load. Every
- * text has a contrast of at least 4.5:1 to what is behind it, every control's edge and focus ring at least 3:1
- * (WCAG 2.2 §1.4.3, §1.4.11); test/http/pages/browser.test.ts has axe measure it. A form's button that was just
- * clicked takes no second click: a double click would send the form twice, and the second one comes too late.
+ * The stylesheet of all pages: light and dark, for widths from 280 px, without fonts and images. Every text has a
+ * contrast of at least 4.5:1 to its background, and every edge and focus ring of a control at least 3:1 (WCAG 2.2
+ * §1.4.3, §1.4.11); test/http/pages/browser.test.ts measures that with axe. The submit button ignores a second click,
+ * because a double click would send the form twice and the second request would be outdated.
  */
 const SOURCE = `
 :root {
@@ -208,18 +208,18 @@ ${ACCOUNT_STYLES}
 }
 `;
 
-/** The stylesheet without what only its readers here need. */
+/** The stylesheet without optional whitespace. */
 const STYLESHEET = SOURCE.replace(/\s*\n\s*/g, '').replace(/\s*([{};,])\s*|(:) (?=[^ ])/g, '$1$2');
 
-/** A file that pages load; its name changes with its content, so browsers may keep it for ever. */
+/** A file that pages load. Its name changes with its content, so browsers may cache it for ever. */
 export interface Resource {
-  /** Below the base URL, from `/resources/`. */
+  /** The path below the base URL, from `/resources/`. */
   path: string;
   contentType: string;
   content: string;
 }
 
-/** A key in the accent colour, for the browser's tab. */
+/** The icon of the browser's tab: a key in the accent colour. */
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2450c8"/>' +
   '<path d="M20 7a6 6 0 0 0-5.7 7.9L7 22.2V26h3.8v-2.6h2.6v-2.6H16l1.1-1.1A6 6 0 1 0 20 7Zm1.6 6a1.6 1.6 0 1 1 0-3.2 1.6 1.6 0 0 1 0 3.2Z" fill="#fff"/></svg>';
@@ -227,7 +227,7 @@ const ICON =
 export const stylesheet = resource('pages', 'css', 'text/css;charset=utf-8', STYLESHEET);
 export const icon = resource('icon', 'svg', 'image/svg+xml', ICON);
 
-/** Every file that the pages load from this service. */
+/** Every file that the pages load. */
 export const RESOURCES: readonly Resource[] = [stylesheet, icon];
 
 function resource(name: string, extension: string, contentType: string, content: string): Resource {

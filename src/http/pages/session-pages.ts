@@ -2,14 +2,14 @@ import { html } from './html.ts';
 import { framedScriptPolicy, type PageScript, pageScript } from './page-scripts.ts';
 import type { RenderedPage } from './render.ts';
 
-/** A browser may keep cookies from a page that another site frames. */
+/** Browsers may block the cookies of a page that another site frames. */
 const STORAGE_ACCESS =
   'function access(){return document.hasStorageAccess?document.hasStorageAccess():Promise.resolve(true)}';
 
 /**
- * Answers a client's page that sends `client_id session_state` (Session Management 1.0 §3.2): `unchanged` while the
- * browser's login is the one of that `session_state`, else `changed`; `error` where it cannot know or the client's
- * page may not ask. The cookie holds the SHA-256 of the session state, so that it tells no more than that.
+ * Replies to a client's page that sends `client_id session_state` (Session Management 1.0 §3.2). The reply is `unchanged`
+ * while the browser's login has that `session_state`, and `changed` otherwise. It is `error` if cookies are blocked or the
+ * page is not one of the client. The cookie has only the SHA-256 of the session state.
  */
 const statusScript = pageScript(`
 (function () {
@@ -18,8 +18,8 @@ var verified = {};
 function verify(client, origin) {
   var key = origin + ' ' + client;
   if (verified[key]) return Promise.resolve(true);
-  var asked = new URLSearchParams({ client_id: client, origin: origin });
-  return fetch(location.pathname + '/init?' + asked).then(function (answer) {
+var parameters = new URLSearchParams({ client_id: client, origin: origin });
+  return fetch(location.pathname + '/init?' + parameters).then(function (answer) {
     return verified[key] = answer.ok;
   });
 }
@@ -55,7 +55,7 @@ addEventListener('message', function (event) {
 })()
 `);
 
-/** Keycloak's names, which keycloak-js never sees: step 2 reads what step 1 set. */
+/** Sets the cookies that step 2 reads, with Keycloak's names. */
 const setScript = pageScript(`
 (function () {
 ${STORAGE_ACCESS}
@@ -80,13 +80,13 @@ parent.postMessage(supported ? 'supported' : 'unsupported', '*');
 /** The session iframe (Session Management 1.0 §3.2). */
 export const loginStatusPage = scriptOnly('Login status', statusScript, true);
 
-/** What keycloak-js loads to learn whether cookies work in its frames: sets one, and reads it. */
+/** The two pages with which keycloak-js checks whether cookies work in its frames: one sets a cookie, one reads it. */
 export const cookieSteps = [
   scriptOnly('Cookies', setScript, false),
   scriptOnly('Cookies', readScript, false),
 ] as const;
 
-/** A page that holds one script and that any origin may frame (contract §5). */
+/** An invisible page with a script, which any origin may frame (docs/keycloak/pages.md#session-iframe). */
 function scriptOnly(title: string, script: PageScript, connects: boolean): RenderedPage {
   const { markup } = html`<!DOCTYPE html>
 <html lang="en">

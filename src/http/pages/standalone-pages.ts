@@ -6,7 +6,7 @@ import type { Texts } from './messages/texts.ts';
 
 type PageOf<Name extends StandalonePage['page']> = Extract<StandalonePage, { page: Name }>;
 
-/** Why it cannot go on; scripts read `#kc-error-message`. */
+/** Shows why the login cannot continue. Scripts read `#kc-error-message`. */
 export function errorPage(page: PageOf<'error'>, frame: PageFrame, texts: Texts): PageContent {
   const message = frame.message ?? { key: 'invalidRequestMessage' };
   return {
@@ -16,7 +16,7 @@ ${backLink(page.backTo, texts)}`,
   };
 }
 
-/** A page of a login that has ended, with the ways on. */
+/** Reports that a page is outdated, with links to restart or continue the login. */
 export function expiredPage(page: PageOf<'expired'>, frame: PageFrame, texts: Texts): PageContent {
   const { restart, continueAt } = page;
   const message = frame.message ?? { key: 'pageExpiredMessage' };
@@ -36,7 +36,7 @@ export function expiredPage(page: PageOf<'expired'>, frame: PageFrame, texts: Te
   };
 }
 
-/** What has happened, as heading and as text (observed logout: "You are logged out"). */
+/** Shows a message as heading and text, such as "You are logged out". */
 export function infoPage(page: PageOf<'info'>, frame: PageFrame, texts: Texts): PageContent {
   const text = frame.message === undefined ? '' : texts.message(frame.message);
   return {
@@ -54,7 +54,7 @@ function backLink(url: string | undefined, texts: Texts) {
   );
 }
 
-/** Asks before a logout that no client proved to want (RP-Initiated Logout 1.0 §2). */
+/** Asks the user to confirm a logout that comes without a valid ID token (RP-Initiated Logout 1.0 §2). */
 export function logoutConfirmPage(
   page: PageOf<'logout-confirm'>,
   frame: PageFrame,
@@ -77,7 +77,7 @@ ${client !== undefined && html`<p class="quiet">${texts.text('logoutConfirmClien
   };
 }
 
-/** The frames that end the clients' own sessions (Front-Channel Logout 1.0 §2), and the way on. */
+/** Ends the sessions of clients in frames (Front-Channel Logout 1.0 §2), and links to the next page. */
 export function frontchannelLogoutPage(
   page: PageOf<'frontchannel-logout'>,
   frame: PageFrame,

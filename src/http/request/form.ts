@@ -1,11 +1,11 @@
 import { isPasswordTooLong, MOST_PASSWORD_BYTES } from '../../model/index.ts';
 import { Refusal } from '../../protocol/index.ts';
 
-/** A form, parsed. */
+/** A parsed form. */
 export interface Form {
   /** The first value of each field. */
   fields: ReadonlyMap<string, string>;
-  /** A field was given twice. */
+  /** Whether any field occurs twice. */
   duplicated: boolean;
 }
 
@@ -13,10 +13,10 @@ const EMPTY: Form = { fields: new Map(), duplicated: false };
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The form in a raw body. Any content type but `application/x-www-form-urlencoded` means an empty form, as in
- * Keycloak (facts §3.1): the type is compared as it is written, its parameters are not looked at.
+ * Parses the form of a raw body. Any content type but `application/x-www-form-urlencoded` is an empty form, as in
+ * Keycloak (docs/keycloak/errors.md#content-types).
  *
- * @throws Refusal `malformed-form` for a broken %-escape, bytes that are no UTF-8, or a NUL character
+ * @throws Refusal `malformed-form` for a broken %-escape, bytes that are not UTF-8, or a NUL character
  */
 export function parseForm(body: unknown, contentType: string | undefined): Form {
   if (!isForm(contentType)) return EMPTY;
@@ -31,10 +31,10 @@ export function parseForm(body: unknown, contentType: string | undefined): Form 
 }
 
 /**
- * Every value of each field of a query or a form, in order.
+ * Returns every value of each field of a query or a form, in order.
  *
  * @param text one byte per character, without `?`
- * @throws Refusal `malformed-form` as `parseForm` does
+ * @throws Refusal `malformed-form` in the same cases as `parseForm`
  */
 export function parseFields(text: string): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, string[]>();
@@ -46,22 +46,22 @@ export function parseFields(text: string): ReadonlyMap<string, readonly string[]
   return fields;
 }
 
-/** Whether a body says to be a form: the type is compared as it is written (facts §3.1). */
+/** Whether a content type is that of a form. The comparison is case-sensitive, and parameters are ignored. */
 export function isForm(contentType: string | undefined): boolean {
   return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
 }
 
-/** Bytes of one field and fields of one form at most, as Keycloak takes them (its `http.limits`). */
-const MOST_OF_A_FIELD = 128 * 1024;
-const MOST_FIELDS = 1000;
+/** Maximum size in bytes of a field, and maximum number of fields of a form: Keycloak's `http.limits`. */
+const MAX_FIELD_BYTES = 128 * 1024;
+const MAX_FIELDS = 1000;
 
-/** A pair without `=` is a name with an empty value. */
+/** The decoded pairs of a form. A pair without `=` is a name with an empty value. */
 function* listPairs(text: string): Generator<readonly [name: string, value: string]> {
   let count = 0;
   for (const pair of text.split('&')) {
     if (pair === '') continue;
-    if (++count > MOST_FIELDS) throw tooLarge(`more than ${MOST_FIELDS} fields`);
-    if (pair.length > MOST_OF_A_FIELD) throw tooLarge(`a field of more than ${MOST_OF_A_FIELD} bytes`);
+    if (++count > MAX_FIELDS) throw tooLarge(`more than ${MAX_FIELDS} fields`);
+    if (pair.length > MAX_FIELD_BYTES) throw tooLarge(`a field of more than ${MAX_FIELD_BYTES} bytes`);
     const equals = pair.indexOf('=');
     if (equals < 0) {
       yield [decodeFormText(pair), ''];
@@ -75,14 +75,14 @@ function* listPairs(text: string): Generator<readonly [name: string, value: stri
 
 const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'password-confirm']);
 
-/** Of a password that is too long as much as shows that it is: it may wait a while for its answer. */
+/** Shortens a password that is too long to one byte above the limit, because it may wait in memory for its check. */
 function shortPassword(value: string): string {
   if (!isPasswordTooLong(value)) return value;
-  // A copy, because a slice keeps the whole text in memory.
+  // A slice would keep the whole text in memory, so this copies.
   return Buffer.from(value.slice(0, MOST_PASSWORD_BYTES + 1)).toString();
 }
 
-/** One name or value of a form (WHATWG URL §5.1, strict): `text` holds one byte per character. */
+/** Decodes a name or value of a form, strictly (WHATWG URL §5.1). `text` has one byte per character. */
 function decodeFormText(text: string): string {
   if (!/[%+\x00\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.allocUnsafe(text.length);

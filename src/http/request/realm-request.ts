@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, type ProtocolRequest, Refusal } from '../../protocol/index.ts';
-import { corsHeaders } from '../answers/cors.ts';
+import { corsHeaders } from '../responses/cors.ts';
+import { pathParameter } from '../url-table/url-table.ts';
 import { parseForm } from './form.ts';
 
 /**
- * A request below `/realms/{realm}/` as the protocol sees it.
+ * Converts a request below `/realms/{realm}/` to the protocol's form.
  *
  * @throws Refusal `malformed-form`
  */
@@ -24,27 +25,27 @@ export function protocolRequest(request: FastifyRequest): ProtocolRequest {
   };
 }
 
-/** What was read of it is enough; a request that waits for a hash is not to keep the bytes too. */
+/** Frees the bytes of a parsed body, because the request may wait for a password hash. */
 export function releaseBody(request: FastifyRequest): void {
   request.body = undefined;
 }
 
 /** The `{realm}` of the path. */
 export function realmOf(request: FastifyRequest): string {
-  return (request.params as { realm: string }).realm;
+  return pathParameter(request, 'realm');
 }
 
-/** Sends an answer as JSON with the headers that its origin may need. */
+/** Sends an answer of the protocol as JSON, with its CORS headers. */
 export function sendAnswer(reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
   return reply.headers(corsHeaders(answer.allowOrigin)).send(answer.body);
 }
 
-/** Sends an answer without a body. */
-export function sendEmpty(reply: FastifyReply, status: 200 | 204, answer: Answer<undefined>): FastifyReply {
+/** Sends an answer of the protocol without a body. */
+export function sendEmpty(reply: FastifyReply, status: number, answer: Answer<undefined>): FastifyReply {
   return reply.code(status).headers(corsHeaders(answer.allowOrigin)).send();
 }
 
-/** No endpoint here reads a body on GET; a refusal that names the realm needs it from the path. */
+/** Adds the realm of the path to a refusal, for the header `WWW-Authenticate`. */
 export function nameRealm<T>(request: FastifyRequest, work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     if (error instanceof Refusal && error.realm === undefined) error.realm = realmOf(request);

@@ -3,11 +3,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../../protocol/index.ts';
 import type { Route, Services } from '../url-table/route.ts';
 
-/** How much of a refused body is thrown away so that the caller can read its answer, bytes and milliseconds. */
+/** How many bytes of a rejected body are discarded at most, and for how many milliseconds. */
 const DISCARD_BYTES = 16 * 1024 * 1024;
 const DISCARD_MILLISECONDS = 10_000;
 
-/** A body that is larger than the row takes (contract §5). */
+/** A body that is larger than its route accepts (docs/reference/http.md#limits-of-requests). */
 export class BodyTooLarge extends Error {
   readonly limit: number;
   constructor(limit: number) {
@@ -16,7 +16,7 @@ export class BodyTooLarge extends Error {
   }
 }
 
-/** Hands every body on as it came, whatever its content type says; the handlers judge the type. */
+/** Passes every body to the handlers as a Buffer, whatever its content type. The handlers check the type. */
 export function addRawParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
@@ -27,8 +27,8 @@ export function addRawParser(app: FastifyInstance): void {
 const mediaType = /^\s*[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/;
 
 /**
- * A content type that is none would be refused by Fastify before a handler sees it; Keycloak takes it for one
- * that it does not know (facts §3.1), so it becomes one.
+ * Replaces a malformed content type, which Fastify would reject before a handler sees it. Keycloak treats it as an
+ * unknown type (docs/keycloak/errors.md#content-types).
  */
 export function replaceMalformedType(request: FastifyRequest): void {
   const { headers } = request;
@@ -37,46 +37,46 @@ export function replaceMalformedType(request: FastifyRequest): void {
   headers['content-type'] = 'application/octet-stream';
 }
 
-/** What may prove its caller before it reads a large body; see `Route`. */
+/** The part of a route that authorizes the caller of a large body; see `Route`. */
 interface Guarded {
   authorize?: Route['authorize'] | undefined;
 }
 
-/** Bytes of a body that anybody may send at any time; no login of a person comes near. */
+/** Size in bytes up to which bodies are not counted. A form of a login page is far smaller. */
 const ORDINARY_BYTES = 64 * 1024;
-/** Larger ones of strangers at a time: each may be in memory as a whole until it is answered. */
+/** Maximum number of larger bodies of unauthorized callers, each of which may be in memory until its response. */
 const MOST_LARGE = 32;
 
-/** Counts the large bodies of those who have not proved who they are. */
+/** Limits the large bodies of unauthorized callers. */
 export class LargeBodies {
   #open = 0;
 
   /**
-   * Counts the request's body, if it says to be large, until it is answered.
+   * Counts a body that declares a large size, until the response.
    *
-   * @throws Refusal `service-busy` if there are too many of them
+   * @throws Refusal `service-busy` if there are too many
    */
   admit(route: Guarded, request: FastifyRequest, reply: FastifyReply): void {
-    if (!route.authorize && (declaredLength(request) ?? 0) > ORDINARY_BYTES) this.#take(reply);
+    if (!route.authorize && (declaredLength(request) ?? 0) > ORDINARY_BYTES) this.#count(reply);
   }
 
   /**
-   * The same for a body that does not say how large it is: it counts once it is large, and not before. Else a few that
-   * never end would keep everybody out who sends one.
+   * Counts a body of unknown length once it is large. If it counted earlier, a few bodies that never end would lock out
+   * all callers who send one.
    *
-   * @returns what the body is read from
+   * @returns the stream from which the body is read
    */
   watch(route: Guarded | null, request: FastifyRequest, reply: FastifyReply, body: Readable): Readable {
     if (route === null || route.authorize || declaredLength(request) !== undefined) return body;
     let bytes = 0;
     const counted = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
-        const before = bytes;
+        const previous = bytes;
         bytes += chunk.length;
         try {
-          if (before <= ORDINARY_BYTES && bytes > ORDINARY_BYTES) this.#take(reply);
+          if (previous <= ORDINARY_BYTES && bytes > ORDINARY_BYTES) this.#count(reply);
         } catch (error) {
-          return done(error as Error);
+          return done(error instanceof Error ? error : new Error(String(error)));
         }
         done(null, chunk);
       },
@@ -85,23 +85,23 @@ export class LargeBodies {
     return body.pipe(counted);
   }
 
-  #take(reply: FastifyReply): void {
+  #count(reply: FastifyReply): void {
     if (this.#open >= MOST_LARGE) throw new Refusal('service-busy');
     this.#open++;
     reply.raw.once('close', () => this.#open--);
   }
 }
 
-/** How many bytes a row takes at most. */
+/** Maximum size in bytes of a body that a route accepts. */
 function bodyLimit({ authorize }: Guarded, { limits }: Services): number {
   return authorize ? limits.adminBodyBytes : limits.bodyBytes;
 }
 
 /**
- * Refuses a body before it is read: one that says to be larger than the row takes, and on a row that takes
- * large ones any that may be large while its sender is not proved.
+ * Rejects a body before it is read: one that declares a larger size than the route accepts, and one that may be large
+ * and whose caller is not authorized.
  *
- * @throws BodyTooLarge, or what the row's `authorize` throws
+ * @throws BodyTooLarge, or an error of the route's `authorize`
  */
 export async function checkBodyBeforeReading(
   route: Guarded,
@@ -116,15 +116,15 @@ export async function checkBodyBeforeReading(
   if (declared !== undefined && declared > limit) throw new BodyTooLarge(limit);
 }
 
-/** Bytes that the request says to carry; undefined where it does not say (chunked); 0 without a body. */
+/** The size of the body in bytes, 0 without a body. Returns undefined if the length is unknown (chunked). */
 export function declaredLength(request: FastifyRequest): number | undefined {
   if (request.headers['transfer-encoding'] !== undefined) return undefined;
   return Number(request.headers['content-length'] ?? 0);
 }
 
 /**
- * The rest of a refused body is thrown away for a while, because a connection that is closed while the caller
- * still writes often loses the answer; then it is cut.
+ * Discards the rest of a rejected body for a while, then closes the connection. A caller often loses the response if the
+ * connection closes while it is still writing.
  */
 export function discardRest(request: FastifyRequest): void {
   const raw = request.raw;
@@ -139,7 +139,7 @@ export function discardRest(request: FastifyRequest): void {
   });
   raw.once('close', () => clearTimeout(timer));
   raw.once('end', () => clearTimeout(timer));
-  // Nobody else reads it any more.
+  // No other consumer reads it now.
   raw.unpipe();
   raw.resume();
 }

@@ -2,38 +2,40 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AdminContext } from '../../admin/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
 
-/** What the handlers work with; made once by the runtime. */
+/** What the handlers work with; the service creates it once. */
 export interface Services {
   protocol: ProtocolContext;
   admin: AdminContext;
+  /** Maximum sizes of request bodies in bytes. */
   limits: { bodyBytes: number; adminBodyBytes: number };
-  /** Absent: nobody reads what is worth a line. */
+  /** Absent: handlers do not log. */
   log?: ServiceLog;
-  /** Holds `{realm}.svg` or `{realm}.png`; absent: no realm has a logo. */
+  /** Holds `{realm}.svg` or `{realm}.png`. Absent: realms have no logos. */
   logoDirectory?: string;
 }
 
 /**
- * One row of the URL table. `url` is a path of `text`, `:name` and, at its end, `*` (see url-tree.ts). `handle`
- * answers with `reply.send` or by returning a value; a thrown Refusal is rendered by the table in wire-errors.ts.
- * `request.body` is the raw body as a Buffer whatever its content type, or undefined where there was none. GET rows
- * answer HEAD too.
+ * One route: a row of the URL table. `handle` calls `reply.send` or returns a value. The table in
+ * responses/wire-errors.ts renders a thrown Refusal. `request.body` is the raw body as a Buffer, whatever its content
+ * type, or undefined if there is none. GET routes handle HEAD too.
  */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'OPTIONS' | 'HEAD' | 'PATCH';
+  /** A path of `text`, `:name` and, at its end, `*`; see url-tree.ts. */
   url: string;
   handle(services: Services, request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
   /**
-   * Proves the caller before a body above `limits.bodyBytes`, or of unknown length, is read; throws a Refusal.
-   * A row that has it takes bodies up to `limits.adminBodyBytes` (contract §5), every other row up to
-   * `limits.bodyBytes`.
+   * Authorizes the caller before a body is read that is larger than `limits.bodyBytes` or of unknown length. A route
+   * with it accepts bodies up to `limits.adminBodyBytes`, every other route up to `limits.bodyBytes`.
+   *
+   * @throws Refusal
    */
   authorize?(services: Services, request: FastifyRequest): Promise<unknown>;
 }
 
 /**
- * Where the service tells what happens: pino off a terminal, nothing on one. `fields` never hold a secret, a
- * body, a query string or an `Authorization` header.
+ * The log of the service. Without a terminal pino writes it; on a terminal nothing does. `fields` never contain a secret,
+ * a body, a query string or an `Authorization` header.
  */
 export interface ServiceLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;

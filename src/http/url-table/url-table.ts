@@ -1,29 +1,30 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import { sendGlobalError, statusText } from '../answers/error-answers.ts';
 import type { RequestHistogram, RouteTimes } from '../monitoring/request-histogram.ts';
+import { sendGlobalError } from '../responses/error-responses.ts';
+import { STATUS } from '../responses/statuses.ts';
 import type { Route, Services } from './route.ts';
 import { UrlTree } from './url-tree.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What answers the request; null where its URL is not in the table. */
+    /** What handles the request; null if its URL is not in the table. */
     served: ServedUrl | null;
   }
 }
 
-/** One method of one URL, ready to answer. */
+/** One method of one URL, ready to handle requests. */
 export interface ServedUrl {
-  /** With the names that the parts of the path get. */
+  /** The URL of the route, which names the parameters of the path. */
   url: string;
   handle(request: FastifyRequest, reply: FastifyReply): unknown;
   /** See `Route`. */
   authorize?: Route['authorize'] | undefined;
-  /** Where its answers are counted; health and metrics are not. */
+  /** Counts the responses. Health and metrics are not counted. */
   times?: RouteTimes;
 }
 
-/** How a request is answered, and the parts of its path by name. */
-export interface FoundServed {
+/** What handles a request, and the parameters of its path by name. */
+export interface FoundUrl {
   served: ServedUrl;
   params: Readonly<Record<string, string>>;
 }
@@ -31,66 +32,76 @@ export interface FoundServed {
 interface Row {
   methods: readonly Route['method'][];
   serve(method: Route['method']): ServedUrl;
-  /** By method, made at the first request. */
-  made: Map<Route['method'], { served: ServedUrl; names: readonly string[] }>;
+  /** By method; each is created at its first request. */
+  served: Map<Route['method'], { url: ServedUrl; names: readonly string[] }>;
 }
 
-/** Every URL of an app. What answers one is made when it is first asked for: a start has no use for most of them. */
+/** Every URL of an app. A handler is created at its first request, because a start does not need most of them. */
 export class UrlTable {
-  readonly #tree = new UrlTree<Row>((row, method) => methodServed(row, method) !== undefined);
+  readonly #tree = new UrlTree<Row>((row, method) => findMethod(row, method) !== undefined);
 
-  /** @param serve makes what answers a method of the URL; asked once for each that is requested */
+  /** @param serve creates the handler of a method; called at most once for each method */
   add(url: string, methods: Row['methods'], serve: Row['serve']): void {
-    this.#tree.openPlace(url, () => ({ methods, serve, made: new Map() }));
+    this.#tree.getOrAdd(url, () => ({ methods, serve, served: new Map() }));
   }
 
-  /** @throws URIError where a percent escape of the path is broken */
-  find(method: string, rawUrl: string): FoundServed | undefined {
+  /** @throws URIError for a broken percent escape in the path */
+  find(method: string, rawUrl: string): FoundUrl | undefined {
     const found = this.#tree.find(method, rawUrl);
     if (found === undefined) return undefined;
     const { entry, values } = found;
-    const own = methodServed(entry, method)!;
-    let made = entry.made.get(own);
-    if (made === undefined) {
-      const served = entry.serve(own);
-      made = { served, names: namesOf(served.url) };
-      entry.made.set(own, made);
+    const own = findMethod(entry, method);
+    if (own === undefined) return undefined;
+    let served = entry.served.get(own);
+    if (served === undefined) {
+      const url = entry.serve(own);
+      served = { url, names: parameterNames(url.url) };
+      entry.served.set(own, served);
     }
     const params: Record<string, string> = {};
-    for (let index = 0; index < values.length; index += 1) params[made.names[index]!] = values[index]!;
-    return { served: made.served, params };
+    served.names.forEach((name, index) => {
+      params[name] = values[index] ?? '';
+    });
+    return { served: served.url, params };
   }
 }
 
-/** The method of the table that answers a request's: itself, or GET for HEAD. */
-function methodServed({ methods }: Row, method: string): Route['method'] | undefined {
+/** The method of the row that handles a request: the same one, or GET for HEAD. */
+function findMethod({ methods }: Row, method: string): Route['method'] | undefined {
   for (const own of methods) if (own === method) return own;
   return method === 'HEAD' && methods.includes('GET') ? 'GET' : undefined;
 }
 
 /** `realm` and `*` of `/realms/:realm/*`. */
-function namesOf(url: string): readonly string[] {
+function parameterNames(url: string): readonly string[] {
   const segments = url.split('/').filter((segment) => segment === '*' || segment.startsWith(':'));
   return segments.map((segment) => segment.replace(':', ''));
 }
 
-/** What a URL may be asked with; where it is not one of these, it is not found. */
-export const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
-
-/** Looks the request's URL up in the table; Fastify's own router knows no more than `*`. */
-export function findServed(table: UrlTable, request: FastifyRequest): ServedUrl | null {
-  if (request.is404) return null;
+/** Looks the request up in the table and stores the result in it. Fastify's own router has catch-all routes only. */
+export function findRoute(table: UrlTable, request: FastifyRequest): FoundUrl | undefined {
+  if (request.is404) return undefined;
   const found = table.find(request.method, request.raw.url ?? '/');
   request.params = found?.params ?? {};
   request.served = found?.served ?? null;
-  return request.served;
+  return found;
 }
 
+/** A parameter of the path. The URL of a route has all that its handler reads. */
+export function pathParameter(request: FastifyRequest, name: string): string {
+  return (request.params as Readonly<Record<string, string>>)[name] ?? '';
+}
+
+/** The methods that a request may use. Others are not found. */
+export const METHODS: readonly HTTPMethods[] = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'];
+
 /**
- * One entry of Fastify's router for all that lies below `urls`, because its own entries cost a start more than a
- * request costs. It holds bodies of unknown length to the limit.
+ * Adds one route of Fastify's router for everything below `urls`, because adding each URL to it takes longer at the start
+ * than a lookup here takes per request. Fastify enforces the limit for bodies of unknown length.
+ *
+ * @param limit maximum size of a body in bytes
  */
-export function addEveryUrl(
+export function addCatchAll(
   app: FastifyInstance,
   urls: readonly string[],
   methods: readonly HTTPMethods[],
@@ -107,11 +118,43 @@ export function addEveryUrl(
     });
 }
 
+/** One URL with its routes, and every method that it handles or rejects. */
+export interface UrlEntry {
+  url: string;
+  routes: readonly Route[];
+  methods: readonly Route['method'][];
+}
+
 /**
- * What answers a method of a URL: its row, or 405 where there is none, below the administrative API only to those
- * whom it would listen to.
+ * The methods that every URL knows in addition to those of its routes. Without a route the response is 405
+ * (docs/keycloak/errors.md#unknown-realms-and-paths).
  */
-export function serveRow(
+const KNOWN_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
+
+/** Groups routes by URL. @throws Error if two routes have the same method and URL */
+export function joinRoutes(...lists: readonly (readonly Route[])[]): readonly UrlEntry[] {
+  const entries: { url: string; routes: Route[]; methods: Route['method'][] }[] = [];
+  const tree = new UrlTree<(typeof entries)[number]>(() => true);
+  for (const route of lists.flat()) {
+    const { url, method } = route;
+    const entry = tree.getOrAdd(url, () => {
+      const added = { url, routes: [], methods: [...KNOWN_METHODS] };
+      entries.push(added);
+      return added;
+    });
+    for (const other of entry.routes)
+      if (other.method === method) throw new Error(`two rows of the URL table for ${method} ${url}`);
+    entry.routes.push(route);
+    if (!entry.methods.includes(method)) entry.methods.push(method);
+  }
+  return entries;
+}
+
+/**
+ * Creates the handler of a method: its route, or 405 if the URL does not have one. Below the administrative API only
+ * authorized callers learn about the 405.
+ */
+export function serveMethod(
   { url, routes }: UrlEntry,
   method: Route['method'],
   services: Services,
@@ -132,7 +175,7 @@ export function serveRow(
     times: requests.forRoute(method, patternOf(url)),
     handle: async (request, reply) => {
       await authorize?.(services, request);
-      return sendGlobalError(request, reply, 405, statusText(405));
+      return sendGlobalError(request, reply, STATUS.methodNotAllowed);
     },
   };
 }
@@ -140,37 +183,4 @@ export function serveRow(
 /** `/realms/:realm/x` as `/realms/{realm}/x`. */
 function patternOf(url: string): string {
   return url.replace(/:([^/(]+)(?:\([^/]*\))?/g, '{$1}');
-}
-
-/**
- * The methods that a URL may be asked with beside OPTIONS. Where the table has no row for one, the answer is 405 in
- * the shape of Keycloak's global handler (facts §1).
- */
-const ROW_METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
-
-/** One URL with its rows, and every method that it answers or refuses. */
-interface UrlEntry {
-  url: string;
-  routes: readonly Route[];
-  methods: readonly Route['method'][];
-}
-
-/** Joins the rows of all parts into one table. @throws where two parts claim the same method and URL */
-export function joinUrls(...parts: readonly (readonly Route[])[]): readonly UrlEntry[] {
-  const entries: { url: string; routes: Route[]; methods: Route['method'][] }[] = [];
-  const tree = new UrlTree<(typeof entries)[number]>(() => true);
-  for (const part of parts)
-    for (const route of part) {
-      const { url, method } = route;
-      const entry = tree.openPlace(url, () => {
-        const made = { url, routes: [], methods: [...ROW_METHODS] };
-        entries.push(made);
-        return made;
-      });
-      for (const other of entry.routes)
-        if (other.method === method) throw new Error(`two rows of the URL table for ${method} ${url}`);
-      entry.routes.push(route);
-      if (!entry.methods.includes(method)) entry.methods.push(method);
-    }
-  return entries;
 }

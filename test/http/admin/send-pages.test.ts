@@ -46,7 +46,7 @@ test('a page that fails before the second is an error; one that fails later cuts
   const answer = await fetch(late.url);
   assert.equal(answer.status, 200);
   await assert.rejects(answer.text());
-  assert.deepEqual(late.logged, ['a list was cut off: its next page could not be read']);
+  assert.deepEqual(late.logged, ['a list was cut off because its next page could not be read']);
 });
 
 test('a reader that stops is not read for; one that goes away ends it', async (t) => {

@@ -65,8 +65,8 @@ test('each fault of the certificate or key is told with its flag and file (IDKIT
     [certFile, null, /--tls-key is missing/],
     [null, keyFile, /--tls-cert is missing/],
     [join(platform.dir, 'absent'), keyFile, /--tls-cert .*absent does not exist/],
-    [text, keyFile, /--tls-cert .*text\.pem is no PEM certificate/],
-    [certFile, text, /--tls-key .*text\.pem is no PEM private key/],
+    [text, keyFile, /--tls-cert .*text\.pem is not a PEM certificate/],
+    [certFile, text, /--tls-key .*text\.pem is not a PEM private key/],
     [certFile, other, /--tls-key .*other\.pem is not the key of/],
   ];
   for (const [tlsCert, tlsKey, message] of cases)

@@ -131,7 +131,7 @@ test('data, password, devices and applications are looked after without scripts'
   await page.click('text=Applications');
   assert.match(await page.innerText('#kc-account-applications'), /Orders[\s\S]*Offline access/);
   await page.getByRole('button', { name: 'Remove offline access: Orders' }).click();
-  assert.equal(await told(), 'The access is removed.');
+  assert.equal(await told(), 'Access has been removed.');
 
   const other = await browser!.newContext();
   const elsewhere = await other.newPage();
@@ -139,7 +139,7 @@ test('data, password, devices and applications are looked after without scripts'
   await page.click('text=Devices');
   assert.match(await page.innerText('#kc-account-sessions'), /Chrome \d+, Linux[\s\S]*This device/);
   await page.click('text=Sign out everywhere else');
-  assert.equal(await told(), 'All other devices are signed out.');
+  assert.equal(await told(), 'All other devices have been signed out.');
   assert.equal(await page.locator('#kc-account-sessions > li').count(), 1);
   await elsewhere.goto(account());
   assert.equal(await elsewhere.locator('#kc-form-login').count(), 1);
@@ -150,7 +150,7 @@ test('data, password, devices and applications are looked after without scripts'
   await page.fill('#password-new', 'new-password');
   await page.fill('#password-confirm', 'new-password');
   await page.click('#kc-submit');
-  assert.equal(await told(), 'Your current password is not right.');
+  assert.equal(await told(), 'Your current password is incorrect.');
   await page.fill('#password', 'password-of-alice');
   await page.fill('#password-new', 'new-password');
   await page.fill('#password-confirm', 'new-password');

@@ -214,14 +214,14 @@ test('pages speak the language that the realm and the browser agree on', async (
     defaultLocale: 'en',
   });
   t.after(() => admin('PUT', '/master', before.json));
-  assert.equal(await title({ headers: german }), 'de: Melden Sie sich an');
-  assert.equal(await title({}, { ui_locales: 'fr de' }), 'de: Melden Sie sich an');
+  assert.equal(await title({ headers: german }), 'de: Bei Ihrem Konto anmelden');
+  assert.equal(await title({}, { ui_locales: 'fr de' }), 'de: Bei Ihrem Konto anmelden');
   assert.equal(await title({ headers: german }, { kc_locale: 'en' }), 'en: Sign in to your account');
   const jar = new CookieJar();
   const first = await (await jar.fetch(client.authorizationUrl())).text();
   const link = readElements(first).find(({ attributes }) => attributes['hreflang'] === 'de')!;
   const second = await jar.fetch(link.attributes['href']!);
-  assert.match(await second.text(), /Melden Sie sich an/);
+  assert.match(await second.text(), /Bei Ihrem Konto anmelden/);
   assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
 });
 

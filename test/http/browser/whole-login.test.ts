@@ -110,7 +110,7 @@ test('a first login goes through every page, in German and without scripts', { s
   const heading = () => page.innerText('#kc-page-title');
 
   await page.goto(client.authorizationUrl());
-  assert.equal(await heading(), 'Melden Sie sich an');
+  assert.equal(await heading(), 'Bei Ihrem Konto anmelden');
   await page.fill('#username', 'Alice@example.test');
   await page.fill('#password', 'wrong');
   await page.check('#rememberMe');
@@ -139,14 +139,14 @@ test('a first login goes through every page, in German and without scripts', { s
   await page.fill('#password-confirm', 'new-password');
   await page.click('#kc-submit');
 
-  assert.equal(await heading(), 'Angaben zum Konto');
+  assert.equal(await heading(), 'Kontoinformationen aktualisieren');
   await page.fill('#firstName', 'Alice');
   await page.click('#kc-submit');
   assert.equal(await page.innerText('#input-error-lastName'), 'Bitte füllen Sie dieses Feld aus.');
   await page.fill('#lastName', 'Archer');
   await page.click('#kc-submit');
 
-  assert.equal(await heading(), 'Zugriff gewähren: Orders');
+  assert.equal(await heading(), 'Zugriff für Orders erlauben');
   assert.match(await page.innerText('#kc-oauth'), /Benutzerprofil/);
   await page.click('[name=accept]');
   await page.waitForURL(`${client.redirectUri}?**`);

@@ -159,7 +159,7 @@ test('what finds no room is answered 503 with Retry-After at once, in the shape 
   );
   assert.deepEqual(refused.body, {
     error: 'temporarily_unavailable',
-    error_description: 'The service has too much to do at the moment. Try again in a few seconds.',
+    error_description: 'The service is overloaded. Try again in a few seconds.',
   });
   let answered = 0;
   for (const one of flood) void one.then(() => answered++);
@@ -187,9 +187,9 @@ test('what finds no room is answered 503 with Retry-After at once, in the shape 
     assert.equal(answer.status, 503);
     assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/);
   }
-  assert.match(await login.text(), /too much to do/);
-  assert.match(await change.text(), /too much to do/);
-  assert.match(reset.json.errorMessage, /too much to do/);
+  assert.match(await login.text(), /overloaded/);
+  assert.match(await change.text(), /overloaded/);
+  assert.match(reset.json.errorMessage, /overloaded/);
   await Promise.all(flood);
   const metrics = await readMetrics(service);
   assert.match(metrics, /^idkit_password_hashes_refused_total [1-9]/m);

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import Fastify from 'fastify';
-import { joinUrls } from '../../../src/http/url-table/url-table.ts';
+import { joinRoutes } from '../../../src/http/url-table/url-table.ts';
 import { UrlTree } from '../../../src/http/url-table/url-tree.ts';
 
 function treeOf(...urls: readonly string[]): UrlTree<string> {
   const tree = new UrlTree<string>(() => true);
-  for (const url of urls) tree.openPlace(url, () => url);
+  for (const url of urls) tree.getOrAdd(url, () => url);
   return tree;
 }
 
@@ -22,9 +22,9 @@ test('a segment of the URL itself goes before a name, and a name before the rest
 
 test('where an entry has nothing to do with the method, the search goes on', () => {
   const tree = new UrlTree<string>((entry, method) => entry.startsWith(method));
-  tree.openPlace('/a/b', () => 'GET fixed');
-  tree.openPlace('/a/:x', () => 'PUT named');
-  tree.openPlace('/*', () => 'OPTIONS rest');
+  tree.getOrAdd('/a/b', () => 'GET fixed');
+  tree.getOrAdd('/a/:x', () => 'PUT named');
+  tree.getOrAdd('/*', () => 'OPTIONS rest');
   assert.deepEqual(tree.find('GET', '/a/b'), { entry: 'GET fixed', values: [] });
   assert.deepEqual(tree.find('PUT', '/a/b'), { entry: 'PUT named', values: ['b'] });
   assert.deepEqual(tree.find('OPTIONS', '/a/b'), { entry: 'OPTIONS rest', values: ['a/b'] });
@@ -53,14 +53,17 @@ test('a name takes 2048 characters and no more', () => {
 test('what the names are makes no other place', () => {
   const tree = treeOf('/a/:x');
   assert.equal(
-    tree.openPlace('/a/:y', () => 'new'),
+    tree.getOrAdd('/a/:y', () => 'new'),
     '/a/:x',
   );
 });
 
 test('two rows for one method of one URL are refused, whatever their names', () => {
   const row = (url: string) => ({ method: 'GET' as const, url, handle: async () => undefined });
-  assert.throws(() => joinUrls([row('/a/:x')], [row('/a/:y')]), /two rows of the URL table for GET \/a\/:y/);
+  assert.throws(
+    () => joinRoutes([row('/a/:x')], [row('/a/:y')]),
+    /two rows of the URL table for GET \/a\/:y/,
+  );
 });
 
 test("finds what Fastify's own router finds, where the path is not the root", async () => {

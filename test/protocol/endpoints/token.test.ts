@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { WIRE_ERRORS } from '../../../src/http/answers/wire-errors.ts';
+import { WIRE_ERRORS } from '../../../src/http/responses/wire-errors.ts';
 import type { Client } from '../../../src/model/index.ts';
 import { requestTokens } from '../../../src/protocol/index.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderRefusal, WIRE_ERRORS } from '../../../src/http/answers/wire-errors.ts';
+import { renderRefusal, WIRE_ERRORS } from '../../../src/http/responses/wire-errors.ts';
 import { Refusal, type RefusalCase } from '../../../src/protocol/refusal.ts';
 
 const cases = Object.keys(WIRE_ERRORS) as RefusalCase[];

@@ -1,8 +1,8 @@
 import type { RuleMessageKey } from '../../../browser/index.ts';
 
 /**
- * Every text of the pages in English. `{name}` is filled in from a message's values. Keys are Keycloak's where it
- * has one, and so are the texts that scripts look for (observed authorization-endpoint, logout).
+ * Every text of the pages in English. `{name}` is replaced by a value of the message. Keys are Keycloak's if it has one, and
+ * so are the texts that scripts look for.
  */
 export const en = {
   // Buttons and links
@@ -27,8 +27,8 @@ export const en = {
   email: 'Email',
   password: 'Password',
   rememberMe: 'Remember me',
-  attemptedUsername: 'You sign in as',
-  otherUser: 'Sign in as somebody else',
+  attemptedUsername: 'Signing in as',
+  otherUser: 'Sign in as someone else',
   invalidUserMessage: 'Invalid username or password.',
   accountDisabledMessage: 'Account is disabled, contact your administrator.',
   reauthenticateMessage: 'Please re-authenticate to continue',
@@ -39,7 +39,7 @@ export const en = {
   loginOtpDevice: 'Which device shows the code?',
   invalidTotpMessage: 'Invalid authenticator code.',
   secondFactorUnsupportedMessage:
-    'Your second factor ({kind}) cannot be used here. Please tell your administrator.',
+    'Your second factor ({kind}) cannot be used here. Please contact your administrator.',
 
   // Required actions
   updatePasswordTitle: 'Update password',
@@ -84,14 +84,14 @@ export const en = {
   'error-username-invalid-character': 'Value contains invalid character.',
   'error-person-name-invalid-character': 'Value contains invalid character.',
   accountNotSetUpMessage:
-    'Your account is not fully set up: {action} cannot be done here. Please tell your administrator.',
+    'Your account is not fully set up: {action} cannot be done here. Please contact your administrator.',
   termsTitle: 'Terms and conditions',
-  termsText: 'Please read the terms and conditions of this service and accept them to go on.',
+  termsText: 'Please read and accept the terms and conditions of this service to continue.',
 
   // Consent
   oauthGrantTitle: 'Grant Access to {client}',
   oauthGrantRequest: 'Do you grant these access privileges?',
-  oauthGrantReview: 'What {client} says about your data:',
+  oauthGrantReview: 'How {client} handles your data:',
   oauthGrantPolicy: 'Privacy policy',
   oauthGrantTerms: 'Terms of service',
   profileScopeConsentText: 'User profile',
@@ -103,7 +103,7 @@ export const en = {
   samlRoleListScopeConsentText: 'My roles',
   organizationScopeConsentText: 'Organization',
 
-  // Names that Keycloak's own clients carry
+  // Names of Keycloak's built-in clients
   client_account: 'Account',
   'client_account-console': 'Account console',
   'client_admin-cli': 'Admin CLI',
@@ -111,10 +111,10 @@ export const en = {
   'client_realm-management': 'Realm management',
   'client_security-admin-console': 'Admin console',
 
-  // A login that cannot go on
+  // Errors of a login
   errorTitle: 'We are sorry...',
   pageExpiredTitle: 'Page has expired',
-  pageExpiredMessage: 'This page belongs to a login that has ended or went on elsewhere.',
+  pageExpiredMessage: 'This page belongs to a login that has ended or continued elsewhere.',
   invalidRequestMessage: 'Invalid Request',
   invalidParameterMessage: 'Invalid parameter: {name}',
   clientNotFoundMessage: 'Client not found.',
@@ -126,7 +126,7 @@ export const en = {
   registrationNotAllowedMessage: 'Registration not allowed',
   internalServerErrorMessage: 'An internal server error has occurred',
   loginRefusedMessage:
-    'This realm asks for more at login than this server can check, so nobody is let in. Please tell your administrator.',
+    'This realm requires a login step that this server does not support, so nobody can sign in. Please contact your administrator.',
   cookieNotFoundMessage:
     'Cookie not found. Please make sure cookies are enabled in your browser, then start again from the application.',
   differentUserAuthenticatedMessage:
@@ -140,18 +140,18 @@ export const en = {
   accountApplicationsTitle: 'Applications',
   accountSignOut: 'Sign out',
   accountSave: 'Save',
-  accountReadOnly: 'Your administrator looks after this. You cannot change it here.',
-  accountDeniedMessage: 'You may not use this page. Please ask your administrator.',
-  accountNotLoggedInMessage: 'You are not signed in, so your account cannot be shown.',
-  accountFormOutdatedMessage: 'This page was out of date, so nothing was changed. Please try again.',
+  accountReadOnly: 'Your administrator manages this. You cannot change it here.',
+  accountDeniedMessage: 'You do not have access to this page. Please contact your administrator.',
+  accountNotLoggedInMessage: 'You are not signed in. Please sign in to see your account.',
+  accountFormOutdatedMessage: 'This page was out of date. Nothing was changed. Please try again.',
   accountUpdatedMessage: 'Your data has been saved.',
   accountNotUpdatedMessage: 'Nothing was changed. Please correct the marked fields.',
   accountPasswordCurrent: 'Current password',
   accountPasswordHint: 'A new password signs you out on all other devices and in all applications.',
-  accountPasswordWrongMessage: 'Your current password is not right.',
-  accountPasswordUpdatedMessage: 'Your password has been changed. All other devices are signed out.',
-  accountSessionsHint: 'This is where you are signed in. Sign out what you do not know.',
-  accountSessionsMore: 'And {count} more, used longer ago.',
+  accountPasswordWrongMessage: 'Your current password is incorrect.',
+  accountPasswordUpdatedMessage: 'Your password has been changed. All other devices have been signed out.',
+  accountSessionsHint: 'You are signed in on these devices. Sign out any device that you do not recognize.',
+  accountSessionsMore: 'And {count} more that were last used earlier.',
   accountSessionCurrent: 'This device',
   accountSessionStarted: 'Signed in:',
   accountSessionLastUse: 'Last used:',
@@ -159,31 +159,31 @@ export const en = {
   accountSessionApplications: 'Applications:',
   accountDeviceUnknown: 'Unknown device',
   accountSignOutOthers: 'Sign out everywhere else',
-  accountSessionEndedMessage: 'The device is signed out.',
-  accountSessionsEndedMessage: 'All other devices are signed out.',
-  accountApplicationsHint: 'These applications know who you are.',
-  accountApplicationsNone: 'No application uses your account at the moment.',
+  accountSessionEndedMessage: 'The device has been signed out.',
+  accountSessionsEndedMessage: 'All other devices have been signed out.',
+  accountApplicationsHint: 'These applications have access to your account.',
+  accountApplicationsNone: 'No application is using your account.',
   accountApplicationInUse: 'In use',
   accountApplicationOffline: 'Offline access',
   accountConsentScopes: 'You agreed to:',
   accountConsentGiven: 'Since:',
   accountRemoveAccess: 'Remove access',
   accountRemoveOffline: 'Remove offline access',
-  accountAccessRemovedMessage: 'The access is removed.',
+  accountAccessRemovedMessage: 'Access has been removed.',
 
   // Logout
   logoutConfirmTitle: 'Logging out',
   logoutConfirmHeader: 'Do you want to log out?',
-  logoutConfirmClient: '{client} asks to end your session.',
+  logoutConfirmClient: '{client} wants to end your session.',
   successLogout: 'You are logged out',
   missingParametersMessage: 'Missing parameters: {name}',
   invalidRedirectUriMessage: 'Invalid redirect uri',
   frontchannelLogoutTitle: 'Logging out',
   frontchannelLogoutMessage: 'You are logging out from these applications:',
 
-  // The page that posts itself
+  // The page that posts a form automatically
   formPostTitle: 'Back to the application',
-  formPostMessage: 'Your browser runs no scripts. Press the button to go on.',
+  formPostMessage: 'Your browser does not run scripts. Press the button to continue.',
 } as const satisfies Readonly<Record<RuleMessageKey, string>> & Readonly<Record<string, string>>;
 
 /** The name of a text. */

@@ -4,28 +4,28 @@ import { en, type MessageKey, type Messages } from './en.ts';
 
 export type { MessageKey } from './en.ts';
 
-/** Every language that there are texts for, by its tag. */
+/** The texts of every language, by its tag. */
 export const LANGUAGES: Readonly<Record<string, Messages>> = { en, de };
 
-/** The texts that one page needs. */
+/** The texts of a page in one language. */
 export interface Texts {
-  /** The language that the texts are in, for `lang`; English where there are none in the language asked for. */
+  /** The language of the texts, for `lang`. English if idkit has no texts in the requested language. */
   language: string;
   text(key: MessageKey, values?: Message['values']): string;
-  /** A message of the rules; a key that no file has is shown as it is. */
+  /** A message of the rules. An unknown key is shown as it is. */
   message(message: Message): string;
-  /** A stored text: `${key}` stands for the message of that key, as in Keycloak; everything else for itself. */
+  /** A stored text. `${key}` is replaced by the message with that key, as in Keycloak. */
   stored(text: string): string;
 }
 
 const perLanguage = new Map<string, Texts>();
-/** By the realm's own wording, which is one object until the realm changes. */
+/** The texts by the realm's own wording, which is the same object until the realm changes. */
 const perWording = new WeakMap<object, Texts>();
 
 /**
- * The texts for a locale: `de-AT` gets those of `de`.
+ * Returns the texts for a locale; `de-AT` gets those of `de`.
  *
- * @param own the realm's own wording by key; Keycloak's has markup and counted places, here it is text with both
+ * @param own the realm's own wording by key. Markup is removed, and both `{0}` and `{name}` are placeholders.
  */
 export function findTexts(locale: string, own?: Readonly<Record<string, unknown>>): Texts {
   const language = [locale, locale.split(/[-_]/, 1)[0]!].find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
@@ -59,7 +59,7 @@ function plainTexts(own: Readonly<Record<string, unknown>>): Record<string, stri
   return texts;
 }
 
-/** Paragraphs and breaks become line ends, other tags nothing; what is left is escaped like any text. */
+/** Turns paragraphs and line breaks into newlines and removes other tags. The rest is escaped later, like any text. */
 function withoutMarkup(text: string): string {
   return text
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h\d)>/gi, '\n')
@@ -78,7 +78,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
 };
 
-/** One pass, so that a value that looks like a placeholder stays what it is. */
+/** Fills in all placeholders in one pass, so that a value that looks like a placeholder is not replaced. */
 function fillIn(text: string, values: Message['values']): string {
   if (values === undefined) return text;
   return text.replace(/\{(\w+)\}/g, (whole, name: string) =>

@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import type { RealmConfiguration } from '../../store/index.ts';
+import { STATUS, statusClass } from './statuses.ts';
 
-/** Header name to realm key and default (facts §12). Sent with every answer. */
+/** Header name, its key in the realm's settings, and its default. Sent with every response. */
 const ALWAYS = [
   ['x-frame-options', 'xFrameOptions', 'SAMEORIGIN'],
   ['x-content-type-options', 'xContentTypeOptions', 'nosniff'],
@@ -11,13 +12,13 @@ const ALWAYS = [
 ] as const;
 
 /**
- * The policy of pages, of redirects and of 204 answers to forms (contract §5); a realm's own
- * `contentSecurityPolicy` is kept and not sent.
+ * The policy of pages, of redirects and of 204 responses to forms. It replaces the realm's own `contentSecurityPolicy`,
+ * which idkit stores but does not send (docs/keycloak/pages.md#content-security-policy).
  */
 const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
 
-/** Visible ASCII and blanks: nothing that could end a header line. */
+/** Visible ASCII and spaces: no character that could end a header line. */
 const safeValue = /^[\x20-\x7e]*$/;
 
 type Headers = Readonly<Record<string, string>>;
@@ -25,8 +26,12 @@ type Headers = Readonly<Record<string, string>>;
 const defaults: Headers = Object.fromEntries(ALWAYS.map(([name, , value]) => [name, value]));
 const perRealm = new WeakMap<RealmConfiguration, Headers>();
 
-/** The headers that a realm's `browserSecurityHeaders` ask for; an empty value drops the header. */
-export function securityHeaders(configuration: RealmConfiguration | undefined): Headers {
+/** Sets the headers that a realm's `browserSecurityHeaders` define, or the defaults for requests without a realm. */
+export function setSecurityHeaders(reply: FastifyReply, configuration?: RealmConfiguration): FastifyReply {
+  return reply.headers(securityHeaders(configuration));
+}
+
+function securityHeaders(configuration: RealmConfiguration | undefined): Headers {
   if (configuration === undefined) return defaults;
   let headers = perRealm.get(configuration);
   if (headers === undefined) {
@@ -36,6 +41,7 @@ export function securityHeaders(configuration: RealmConfiguration | undefined): 
   return headers;
 }
 
+/** An empty value in the realm leaves a header out (docs/keycloak/errors.md#security-headers). */
 function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   const headers: Record<string, string> = {};
   for (const [name, key, standard] of ALWAYS) {
@@ -48,12 +54,13 @@ function computeHeaders(own: Readonly<Record<string, string>>): Headers {
   return headers;
 }
 
-/** Adds the pages' policy where the answer is a page, a redirect or the 204 of a form and has none of its own. */
+/** Adds the pages' policy to a page, a redirect or the 204 response to a form, unless the response has its own. */
 export function addPagePolicy(reply: FastifyReply, answersForm: boolean): void {
   if (reply.hasHeader('content-security-policy')) return;
   const status = reply.statusCode;
   const type = reply.getHeader('content-type');
   const page = typeof type === 'string' && type.startsWith('text/html');
-  if (page || (status >= 300 && status < 400) || (status === 204 && answersForm))
+  const redirect = statusClass(status) === 'REDIRECTION';
+  if (page || redirect || (status === STATUS.noContent && answersForm))
     reply.header('content-security-policy', PAGE_POLICY);
 }

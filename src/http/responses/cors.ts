@@ -1,20 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '../url-table/route.ts';
+import { STATUS } from './statuses.ts';
 
-/** Headers that let a page of `origin` read the answer (facts §1); none without an origin. */
-export function corsHeaders(origin: string | undefined): Record<string, string> {
+// Keycloak's rules are in docs/keycloak/errors.md#cors.
+
+/** Returns the headers that let a page of `origin` read the response; none without an origin. */
+export function corsHeaders(
+  origin: string | undefined,
+  exposed = 'Access-Control-Allow-Methods',
+): Record<string, string> {
   if (origin === undefined) return {};
   return {
     'access-control-allow-origin': origin,
     'access-control-allow-credentials': 'true',
-    'access-control-expose-headers': 'Access-Control-Allow-Methods',
+    'access-control-expose-headers': exposed,
   };
 }
 
-/** Public documents: any origin is echoed, without `Access-Control-Expose-Headers` (observed cors/certs). */
+/** Lets pages of any origin read a public document. Caches keep one copy for each origin. */
 export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { origin } = request.headers;
-  // A cache between keeps an answer for each origin.
   reply.header('vary', 'Origin');
   if (origin === undefined) return reply;
   return reply.headers({ 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' });
@@ -23,10 +28,7 @@ export function allowAnyOrigin(request: FastifyRequest, reply: FastifyReply): Fa
 const ALLOWED_HEADERS =
   'Accept, Access-Control-Request-Headers, Access-Control-Request-Method, Authorization, Content-Type, DPoP, Origin, X-Requested-With';
 
-/**
- * The OPTIONS row of a URL: any origin may ask which methods it may use (facts §1, observed cors). Without an
- * Origin it is an empty 200.
- */
+/** The OPTIONS route of a URL. It allows preflight requests of any origin; without an origin it sends an empty 200. */
 export function preflight(url: string, methods: string): Route {
   return {
     method: 'OPTIONS',
@@ -41,16 +43,16 @@ export function preflight(url: string, methods: string): Route {
           'access-control-allow-headers': ALLOWED_HEADERS,
           'access-control-max-age': '3600',
         });
-      return reply.code(200).send();
+      return reply.code(STATUS.ok).send();
     },
   };
 }
 
-/** The OPTIONS row of a URL without CORS (facts §1: introspection). */
+/** The OPTIONS route of a URL without CORS. */
 export function plainOptions(url: string, methods: string): Route {
   return {
     method: 'OPTIONS',
     url,
-    handle: async (_services, _request, reply) => reply.code(200).header('allow', methods).send(),
+    handle: async (_services, _request, reply) => reply.code(STATUS.ok).header('allow', methods).send(),
   };
 }

@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../../protocol/index.ts';
+import type { Services } from '../url-table/route.ts';
+import { sendGlobalError } from './error-responses.ts';
+import { STATUS } from './statuses.ts';
+
+/**
+ * Responds to a path without a route as Keycloak 26 does: an unknown realm comes first, then the part of the tree that
+ * the path belongs to decides (docs/keycloak/errors.md#unknown-realms-and-paths).
+ */
+export async function sendNotFound(
+  services: Services,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { notFound, methodNotAllowed } = STATUS;
+  const [area, name, kind, protocol] = pathOf(request).split('/').slice(1);
+  if (area === 'realms' && name) {
+    const realm = await services.protocol.store.findRealm(decoded(name));
+    if (realm === undefined) return sendGlobalError(request, reply, notFound, 'Realm does not exist');
+    if (kind === 'protocol') {
+      if (protocol !== undefined && protocol !== 'openid-connect')
+        return sendGlobalError(request, reply, notFound, 'Protocol not found');
+      if (request.method !== 'GET' && request.method !== 'HEAD')
+        return sendGlobalError(request, reply, methodNotAllowed);
+    }
+    return sendGlobalError(request, reply, notFound);
+  }
+  if (area === 'admin' && name === 'realms') return sendGlobalError(request, reply, notFound);
+  return sendGlobalError(request, reply, notFound, 'Unable to find matching target resource method');
+}
+
+/**
+ * Refuses a request for a part of Keycloak that idkit does not have yet.
+ *
+ * @param part the subject of the message, such as `SAML`
+ * @throws Refusal `not-built-yet` with the path
+ */
+export function refuseNotBuilt(request: FastifyRequest, part: string): never {
+  throw new Refusal('not-built-yet', { description: `${part} is not built yet: ${pathOf(request)}` });
+}
+
+/** The path of a request, without its query. */
+export function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
