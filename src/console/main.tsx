@@ -18,18 +18,18 @@ import { ClientScreen } from './screens/client.tsx';
 import { ClientsScreen } from './screens/clients.tsx';
 import { EventsScreen } from './screens/events.tsx';
 import { KeysScreen } from './screens/keys.tsx';
-import { OutsideScreen } from './screens/outside.tsx';
+import { LoggedOutScreen } from './screens/logged-out.tsx';
 import { RealmsScreen } from './screens/realms.tsx';
 import { UserScreen } from './screens/user.tsx';
 import { UsersScreen } from './screens/users.tsx';
-// Last, so that its rules win over those of the parts.
+// The last import, so that its rules override those of the components.
 import './console.css';
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5000,
-      // What the service refused it will refuse again.
+      // A retry helps only if the service was unreachable.
       retry: (count, error) => count < 2 && !(error instanceof AdminFault && error.status !== 0),
     },
   },
@@ -38,10 +38,10 @@ const queries = new QueryClient({
 function Console({ administration }: { administration: Administration }) {
   const state = useSessionState(administration);
   useEffect(() => {
-    // Data of a session that ended is not left on the screen.
+    // Data of a session that has ended must not stay on the screen.
     if (state.name !== 'logged_in') queries.clear();
   }, [state.name]);
-  if (state.name !== 'logged_in') return <OutsideScreen administration={administration} state={state} />;
+  if (state.name !== 'logged_in') return <LoggedOutScreen administration={administration} state={state} />;
   return (
     <AdministrationProvider value={administration}>
       <Router hook={useHashLocation}>
@@ -60,7 +60,7 @@ function Console({ administration }: { administration: Administration }) {
           </Route>
           <Route>
             <Frame>
-              <Screen title="There is no such page">
+              <Screen title="Page not found">
                 <a href="#/">All realms</a>
               </Screen>
             </Frame>
@@ -79,13 +79,13 @@ function Section({ realm, section, id }: { realm: string; section: string; id: s
   if (section === 'events') return <EventsScreen realm={realm} />;
   if (section === 'keys') return <KeysScreen realm={realm} />;
   return (
-    <Screen title="There is no such page" realm={realm}>
+    <Screen title="Page not found" realm={realm}>
       {null}
     </Screen>
   );
 }
 
-/** Dark where the browser asks for it; PatternFly goes by a class. */
+/** Sets PatternFly's class for dark mode if the browser prefers it. */
 function followColourScheme(): void {
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const apply = () => document.documentElement.classList.toggle('pf-v6-theme-dark', dark.matches);
@@ -105,5 +105,5 @@ createRoot(document.getElementById('console')!).render(
   </StrictMode>,
 );
 const state = await administration.session.start();
-// A login that came back with an error would come back with it again, without end.
+// After a failed login another attempt would fail as well, and would redirect without end.
 if (state.name === 'logged_out' && state.reason === 'not_logged_in') await administration.logIn();

@@ -1,2 +1,2 @@
-// A stylesheet is imported for its effect; the build joins all of them.
+// A stylesheet is imported for its side effect; the build bundles all of them.
 declare module '*.css';

@@ -4,7 +4,7 @@ import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { checkScreen } from './console-screen.ts';
 import { makePlace, post, readSecrets, startIdkit } from './idkit.ts';
 
-test('a console without a login says why, and leads to one', async (t) => {
+test('the console without a login shows the reason and a button to log in', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);
@@ -17,7 +17,7 @@ test('a console without a login says why, and leads to one', async (t) => {
   const page = await context.newPage();
   const console = `${service.address}/admin/master/console/`;
 
-  await t.test('where another tab signed out', async () => {
+  await t.test('after a sign-out in another tab', async () => {
     await page.goto(console);
     await page.fill('#username', username);
     await page.fill('#password', password);
@@ -34,13 +34,13 @@ test('a console without a login says why, and leads to one', async (t) => {
     await page.waitForSelector('#kc-form-login');
   });
 
-  await t.test('where it was opened under another name than the service has', async () => {
+  await t.test('at another host name than that of the base URL', async () => {
     const { port } = new URL(service.address);
     await page.goto(`http://localhost:${port}/admin/master/console/`);
-    await page.getByRole('heading', { name: /^The login cannot begin: / }).waitFor();
+    await page.getByRole('heading', { name: /^The login cannot start: / }).waitFor();
   });
 
-  await t.test('where the service refuses it, without asking again and again', async () => {
+  await t.test('if the service refuses the console, without repeated attempts', async () => {
     const form = { grant_type: 'password', client_id: 'admin-cli', username, password };
     const { body } = await post(service.address, 'master', 'token', form);
     const headers = {
@@ -48,21 +48,21 @@ test('a console without a login says why, and leads to one', async (t) => {
       'content-type': 'application/json',
     };
     const clients = `${service.address}/admin/realms/master/clients`;
-    const found = await fetch(`${clients}?clientId=security-admin-console`, { headers });
-    const [client] = (await found.json()) as [{ id: string }];
-    const answer = await fetch(`${clients}/${client.id}`, {
+    const list = await fetch(`${clients}?clientId=security-admin-console`, { headers });
+    const [client] = (await list.json()) as [{ id: string }];
+    const response = await fetch(`${clients}/${client.id}`, {
       method: 'PUT',
       headers,
       body: JSON.stringify({ ...client, standardFlowEnabled: false }),
     });
-    assert.equal(answer.status, 204);
-    let asked = 0;
+    assert.equal(response.status, 204);
+    let authorizations = 0;
     page.on('request', (request) => {
-      if (request.url().includes('/protocol/openid-connect/auth?')) asked += 1;
+      if (request.url().includes('/protocol/openid-connect/auth?')) authorizations += 1;
     });
     await page.goto(console);
     await page.getByRole('heading', { name: /^The login failed: .*Standard flow is disabled/ }).waitFor();
-    assert.equal(asked, 1);
+    assert.equal(authorizations, 1);
     await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: /^The login failed: / }).waitFor();
   });

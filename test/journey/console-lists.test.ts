@@ -6,7 +6,7 @@ import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { checkScreen } from './console-screen.ts';
 import { makePlace, post, readSecrets, runIdkit, startIdkit } from './idkit.ts';
 
-/** Three pages of users, some of them disabled, with names that are markup. */
+/** Three pages of users with markup in their names. Some users are disabled. */
 const REALM = {
   realm: 'garden',
   enabled: true,
@@ -22,7 +22,7 @@ const REALM = {
   })),
 };
 
-test('the console pages, searches, signs out, deletes, and says what went wrong', async (t) => {
+test('the console shows pages, searches, ends sessions, deletes and reports errors', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);
@@ -46,16 +46,16 @@ test('the console pages, searches, signs out, deletes, and says what went wrong'
   const button = (name: string) => page.getByRole('button', { name, exact: true });
   const users = `${service.address}/admin/master/console/#/garden/users`;
 
-  await t.test('an address within the console outlives the login', async () => {
+  await t.test('the login returns to the requested screen', async () => {
     await page.goto(users);
     await page.fill('#username', 'admin');
     await page.fill('#password', readSecrets(cwd)['IDKIT_ADMIN_PASSWORD']!);
     await page.click('#kc-login');
-    await page.getByText('45 in all').waitFor();
+    await page.getByText('45 in total').waitFor();
     assert.equal(page.url(), users);
   });
 
-  await t.test('a list has pages, and a search begins at the first', async () => {
+  await t.test('a list has pages, and a search starts at the first page', async () => {
     await page.getByRole('link', { name: 'user-19' }).waitFor();
     assert.equal(await page.getByRole('link', { name: /^user-/ }).count(), 20);
     await checkScreen(page, 'pages-of-users');
@@ -70,7 +70,7 @@ test('the console pages, searches, signs out, deletes, and says what went wrong'
   });
 
   await t.test(
-    'what the service refuses is told in its words, and the dialog keeps what was typed',
+    'shows the message of a refusal, and the dialog keeps its input',
     async () => {
       await button('Create user').click();
       await dialog.getByRole('textbox', { name: 'Username', exact: true }).fill('user-01');
@@ -85,17 +85,17 @@ test('the console pages, searches, signs out, deletes, and says what went wrong'
     },
   );
 
-  await t.test('sessions end one by one and all at once', async () => {
+  await t.test('ends one session, and all sessions', async () => {
     await page.getByRole('link', { name: 'user-00' }).click();
     await page.getByRole('tab', { name: 'Sessions' }).click();
     await page.getByRole('gridcell').getByRole('button', { name: 'Sign out' }).first().click();
-    await page.getByText('Signed out').waitFor();
+    await page.getByText('The session was ended').waitFor();
     await button('Sign out everywhere').click();
     await page.getByText('No sessions').waitFor();
     assert.equal((await logIn('user-00', 'password-0')).status, 200);
   });
 
-  await t.test('events are listed by type', async () => {
+  await t.test('lists events by type', async () => {
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByText('LOGIN_ERROR', { exact: true }).waitFor();
     await checkScreen(page, 'events-of-users');
@@ -104,32 +104,32 @@ test('the console pages, searches, signs out, deletes, and says what went wrong'
     assert.equal(await page.getByText('LOGIN_ERROR', { exact: true }).count(), 1);
   });
 
-  await t.test('a user is changed, then deleted once confirmed, and nothing else is sent', async () => {
+  await t.test('changes a user, deletes it after a confirmation, and sends nothing else', async () => {
     await page.goto(users);
     await page.getByRole('link', { name: 'user-02' }).click();
     await page.getByLabel('First name').fill('Rose');
     await button('Save').click();
-    await page.getByText('Success alert:Saved').waitFor();
+    await page.getByText('Success alert:The user was saved').waitFor();
     const sent: string[] = [];
     page.on('request', (request) => {
       const { pathname } = new URL(request.url());
-      // Tokens are renewed when it is their time.
+      // A renewal of the tokens may occur at any time.
       if (request.method() === 'GET' || pathname.endsWith('/protocol/openid-connect/token')) return;
       sent.push(`${request.method()} ${pathname}`);
     });
     await button('Delete user').click();
     await checkScreen(page, 'delete-user');
     await dialog.getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('User user-02 is gone').waitFor();
-    await page.getByText('44 in all').waitFor();
+    await page.getByText('User user-02 was deleted').waitFor();
+    await page.getByText('44 in total').waitFor();
     assert.equal(sent.length, 1);
     assert.match(sent[0]!, /^DELETE \/admin\/realms\/garden\/users\/[\w-]+$/);
   });
 
-  await t.test('a service that has stopped is told, with a way to try again', async () => {
+  await t.test('reports that the service is unreachable, with a button to try again', async () => {
     await service.stop();
     await page.getByRole('link', { name: 'Keys' }).click();
-    await page.getByText('The service cannot be reached').waitFor();
+    await page.getByText('The service is unreachable').waitFor();
     await button('Try again').waitFor();
     await checkScreen(page, 'unreachable');
   });

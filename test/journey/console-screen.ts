@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { findViolations } from '../http/pages/find-violations.ts';
 
-/** Where screenshots go for people to look at; nothing is kept where the variable is not set. */
+/** The directory for screenshots. Default: no screenshots. */
 const SHOTS = process.env['IDKIT_TEST_SHOTS'];
 
 const LOOKS = [
@@ -11,11 +11,11 @@ const LOOKS = [
   { name: 'phone', colorScheme: 'light', width: 390 },
 ] as const;
 
-/** The change has reached the page, and what it moves has come to rest: axe reads colours as they are. */
+/** Waits until the page is drawn and its animations have finished, because axe reads the current colours. */
 const SETTLED = `new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))).then(() =>
   Promise.all(document.getAnimations().map((one) => one.finished.catch(() => undefined))))`;
 
-/** Fails where assistive technology would, in light and in dark, and where a phone had to scroll sideways. */
+/** Checks accessibility in light and dark mode, and that a phone does not have to scroll sideways. */
 export async function checkScreen(page: Page, name: string): Promise<void> {
   for (const { name: look, colorScheme, width } of LOOKS) {
     await page.setViewportSize({ width, height: 800 });
@@ -33,7 +33,7 @@ export async function checkScreen(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
 }
 
-/** What a browser complains of while it shows a page: scripts that fail, policies that forbid, answers that are errors. */
+/** Collects what the browser reports about a page: script errors, policy violations and failed requests. */
 export function collectComplaints(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -9,10 +9,10 @@ import { checkScreen, collectComplaints } from './console-screen.ts';
 import { makePlace, readSecrets, startIdkit } from './idkit.ts';
 
 const PASSWORD = 'correct horse battery staple';
-/** Bytes as they cross the wire, compressed. */
+/** Maximum number of compressed bytes of the first load. */
 const FIRST_LOAD = 300_000;
 
-test('a new user makes a realm, a user and a client in the console, and that user logs in', async (t) => {
+test('a new administrator creates a realm, a client and a user in the console, and that user logs in', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const cwd = makePlace(t);
@@ -34,9 +34,9 @@ test('a new user makes a realm, a user and a client in the console, and that use
     for (const [label, value] of Object.entries(fields))
       await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
   };
-  const told = (text: string) => page.getByText(text).waitFor();
+  const waitForText = (text: string) => page.getByText(text).waitFor();
 
-  await t.test('the base URL leads to the console, the console to the login and back', async () => {
+  await t.test('the base URL redirects to the console, which redirects to the login and back', async () => {
     const sizes: Promise<number>[] = [];
     page.on('requestfinished', (request) => {
       if (new URL(request.url()).pathname.startsWith('/admin/master/console/'))
@@ -56,19 +56,19 @@ test('a new user makes a realm, a user and a client in the console, and that use
     t.diagnostic(`the console's first load: ${bytes} bytes compressed`);
   });
 
-  await t.test('a realm', async () => {
+  await t.test('creates a realm', async () => {
     await button('Create realm').click();
     await fill({ Name: 'garden', 'Display name': 'Garden shop' });
     await checkScreen(page, 'create-realm');
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await told('Realm garden is there');
+    await waitForText('Realm garden was created');
     await page.getByRole('link', { name: 'garden' }).click();
     await heading('Users');
-    await told('No users');
+    await waitForText('No users');
     await checkScreen(page, 'no-users');
   });
 
-  await t.test('a client by the guided form, and an API with a role', async () => {
+  await t.test('creates a client in the form, and a protected API with a role', async () => {
     await page.getByRole('link', { name: 'Clients' }).click();
     await button('Create client').click();
     await fill({ 'Client id': 'shop', 'Redirect URI': shop });
@@ -85,21 +85,21 @@ test('a new user makes a realm, a user and a client in the console, and that use
     await dialog.getByRole('button', { name: 'Create' }).click();
     await heading('orders-api');
     await page.getByRole('tab', { name: 'Secret' }).click();
-    await button('Show the secret').click();
+    await button('Show secret').click();
     await page.getByLabel('Client secret').waitFor();
     await checkScreen(page, 'client-secret');
     await page.getByRole('tab', { name: 'Service account' }).click();
-    await told('default-roles-garden');
+    await waitForText('default-roles-garden');
     await checkScreen(page, 'service-account');
     await page.getByRole('tab', { name: 'Roles' }).click();
     await button('Create role').click();
     await fill({ Name: 'read' });
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await told('Role read is there');
+    await waitForText('Role read was created');
     await checkScreen(page, 'client-roles');
   });
 
-  await t.test('a user with a password and a role', async () => {
+  await t.test('creates a user with a password and a role', async () => {
     await page.getByRole('link', { name: 'Users' }).click();
     await button('Create user').click();
     await fill({ Username: 'rose', 'E-mail': 'rose@example.org', 'First name': 'Rose', 'Last name': 'Bush' });
@@ -112,25 +112,25 @@ test('a new user makes a realm, a user and a client in the console, and that use
     await page.getByLabel('Temporary').uncheck();
     await checkScreen(page, 'user-password');
     await button('Set password').click();
-    await told('The password is set');
+    await waitForText('The password was set');
     await page.getByRole('tab', { name: 'Roles' }).click();
     await button('Assign role').click();
     await dialog.getByRole('textbox').fill('orders-api:read');
     await dialog.getByLabel('orders-api: read').check();
     await checkScreen(page, 'assign-roles');
     await dialog.getByRole('button', { name: 'Assign 1' }).click();
-    await told('The roles are assigned');
+    await waitForText('The roles were assigned');
     await page.getByRole('gridcell', { name: 'orders-api: read', exact: true }).waitFor();
     await checkScreen(page, 'user-roles');
     await page.getByRole('link', { name: 'Users' }).click();
     await page.getByLabel('Search by name or e-mail').fill('nobody');
-    await told('Nothing matches');
+    await waitForText('Nothing matches');
     await page.getByLabel('Search by name or e-mail').fill('bush');
     await page.getByRole('link', { name: 'rose' }).waitFor();
     await checkScreen(page, 'users');
   });
 
-  await t.test('the user logs in to an application, which renews, and logs out in another tab', async () => {
+  await t.test('the user logs in to an application, which renews its tokens, and logs out in another tab', async () => {
     const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
     const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
     const [, API] = await api.told(/protected API on (\S+)/);
@@ -168,12 +168,12 @@ test('a new user makes a realm, a user and a client in the console, and that use
     await page.bringToFront();
   });
 
-  await t.test('events and keys; a sign-out leads to the login', async () => {
+  await t.test('shows events and keys; a sign-out leads to the login', async () => {
     await page.getByRole('link', { name: 'Events' }).click();
-    await told('This realm does not store events');
+    await waitForText('This realm does not store events');
     await checkScreen(page, 'events');
     await page.getByRole('tab', { name: 'Administrators' }).click();
-    await told('This realm does not store events of administrators');
+    await waitForText('This realm does not store administrator events');
     await checkScreen(page, 'admin-events');
     await page.getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('gridcell', { name: 'RS256', exact: true }).waitFor();

@@ -1,7 +1,7 @@
-/** An answer of the administrative API that is not the one hoped for. */
+/** A call of the administrative API that failed. */
 export class AdminFault extends Error {
   override readonly name = 'AdminFault';
-  /** HTTP status; 0: the service was not reached. */
+  /** The HTTP status, or 0 if the service was unreachable. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -10,25 +10,25 @@ export class AdminFault extends Error {
   }
 }
 
-/** The administrative API of one service (Keycloak 26's paths), called as the user who is logged in. */
+/** The administrative API of a service, with Keycloak 26's paths, called as the user who is logged in. */
 export interface AdminApi {
   /** @throws AdminFault */
   get<T>(path: string, query?: Query): Promise<T>;
   /**
-   * Answers the last segment of `Location` where the service made something.
+   * Returns the last segment of `Location`, if the service created a record.
    *
    * @throws AdminFault
    */
   send(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<string | undefined>;
-  /** A POST that answers a body. @throws AdminFault */
+  /** Sends a POST and returns the body of the response. @throws AdminFault */
   ask<T>(path: string, body?: unknown): Promise<T>;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /**
- * @param root `{base_url}/admin/realms`; every path begins below it
- * @param fetch sends the access token
+ * @param root `{base_url}/admin/realms`; paths are relative to it
+ * @param fetch adds the access token
  */
 export function openAdminApi(root: string, fetch: typeof globalThis.fetch): AdminApi {
   const call = async (method: string, path: string, query: Query, body: unknown): Promise<Response> => {
@@ -41,8 +41,8 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
       headers: body === undefined ? {} : { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      // What a browser says of a connection that it did not get, each in its own words.
-      if (error instanceof TypeError) throw new AdminFault(0, 'The service cannot be reached');
+      // Each browser has its own message for a connection that failed.
+      if (error instanceof TypeError) throw new AdminFault(0, 'The service is unreachable');
       throw new AdminFault(0, error instanceof Error ? error.message : String(error));
     });
     if (!response.ok) throw new AdminFault(response.status, await readMessage(response));
@@ -59,45 +59,45 @@ export function openAdminApi(root: string, fetch: typeof globalThis.fetch): Admi
   };
 }
 
-/** The service's own words: one of the three error shapes of the administrative API (facts §1). */
+/** Returns the message of an error response, whose shape differs (docs/keycloak/errors.md#error-shapes). */
 async function readMessage(response: Response): Promise<string> {
   const text = await response.text();
   try {
     const body = JSON.parse(text) as Record<string, unknown>;
-    const told = body['errorMessage'] ?? body['error_description'] ?? body['error'];
-    if (typeof told === 'string') return told;
+    const message = body['errorMessage'] ?? body['error_description'] ?? body['error'];
+    if (typeof message === 'string') return message;
   } catch {
-    // Not JSON: the status alone tells.
+    // The body is not JSON, so the message names the status.
   }
-  return response.status === 403 ? 'You may not do this' : `The service answered ${response.status}`;
+  return response.status === 403 ? 'You do not have the right to do this' : `The service responded with status ${response.status}`;
 }
 
 /**
- * A path from segments that are data. A URL would resolve `.` and `..` away, however they are escaped, and the call
- * would be about something else.
+ * Builds a path from segments that are data. It rejects `.` and `..`, because a URL resolves them even if they are
+ * escaped, and the call would change another record.
  *
  * @throws AdminFault
  */
 export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
   const unfit = values.find((value) => value === '.' || value === '..');
-  if (unfit !== undefined) throw new AdminFault(0, `Nothing can be asked about the name "${unfit}"`);
+  if (unfit !== undefined) throw new AdminFault(0, `"${unfit}" is not a valid name in a path`);
   return strings.reduce((all, text, index) => all + encodeURIComponent(values[index - 1]!) + text);
 }
 
 /**
- * Where this console is served: `{base_url}/admin/{realm}/console/`. Its users log in to that realm and administer
- * it, or every realm where it is `master`.
+ * The URL of this console, `{base_url}/admin/{realm}/console/`. Its users log in to that realm and administer it, or
+ * every realm if it is `master`.
  */
 export interface Place {
-  /** {base_url} without a trailing slash. */
+  /** The base URL without a slash at its end. */
   baseUrl: string;
   /** The realm of the login. */
   realm: string;
 }
 
-/** @throws Error where the page was opened at another path */
+/** @throws Error for another path */
 export function readPlace(address: URL): Place {
-  const match = /^(.*)\/admin\/([^/]+)\/console\/?$/.exec(address.pathname);
-  if (match === null) throw new Error(`the console cannot be served at ${address.pathname}`);
-  return { baseUrl: `${address.origin}${match[1]}`, realm: decodeURIComponent(match[2]!) };
+  const [, basePath, realm] = /^(.*)\/admin\/([^/]+)\/console\/?$/.exec(address.pathname) ?? [];
+  if (realm === undefined) throw new Error(`the console cannot run at ${address.pathname}`);
+  return { baseUrl: `${address.origin}${basePath}`, realm: decodeURIComponent(realm) };
 }

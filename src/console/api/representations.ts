@@ -1,4 +1,4 @@
-// The fields of Keycloak 26's representations that the console shows.
+// The fields of Keycloak 26's representations that the console uses. Times are Unix times in milliseconds.
 
 export interface Realm {
   id: string;

@@ -28,16 +28,16 @@ const SECTIONS = [
   ['keys', 'Keys'],
 ] as const;
 
-/** Whether there is room for the navigation beside a screen (PatternFly's own breakpoint). */
+/** Whether the navigation fits next to the content (PatternFly's breakpoint). */
 const isWide = (): boolean => matchMedia('(min-width: 75rem)').matches;
 
-/** What stands around every screen: where one is, where one can go, and the way out. */
+/** The frame of every screen: the header with the sign-out button, and the navigation. */
 export function Frame(props: { realm?: string; children: ReactNode }) {
   const { session, logOut } = useAdministration();
   const [location] = useLocation();
   const [open, setOpen] = useState(isWide);
-  // On a narrow screen the navigation lies over what was just chosen in it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the place changes
+  // On a narrow screen the open navigation would cover the new screen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the location changes
   useEffect(() => setOpen(isWide), [location]);
   const { state } = session;
   const name = state.name === 'logged_in' ? String(state.user['preferred_username'] ?? '') : '';
@@ -102,7 +102,7 @@ export function Frame(props: { realm?: string; children: ReactNode }) {
   );
 }
 
-/** A screen's heading and what belongs below it. */
+/** A screen: its heading and its content. */
 export function Screen(props: { title: string; realm?: string; children: ReactNode }) {
   useEffect(() => {
     document.title = [props.title, props.realm, 'idkit'].filter((part) => part !== undefined).join(' · ');

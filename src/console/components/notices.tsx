@@ -11,11 +11,11 @@ interface Notice {
   text: string;
 }
 
-/** Says what became of something that the user did. */
+/** Shows the outcome of the user's changes. */
 export interface Notices {
   done(text: string): void;
-  failed(what: string, error: unknown): void;
-  /** Takes away what failed before. */
+  failed(text: string, error: unknown): void;
+  /** Removes the notices of earlier failures. */
   forgetFailures(): void;
 }
 
@@ -25,10 +25,10 @@ const Context = createContext<Notices>({
   forgetFailures: () => undefined,
 });
 
-/** Milliseconds that a good message stays; a bad one stays until it is closed or something else is tried. */
-const GOOD_NEWS = 6000;
+/** How long the notice of a success stays, in milliseconds. A failure stays until the user closes it or makes a change. */
+const SUCCESS_TIMEOUT = 6000;
 
-/** Shows the messages that parts below it tell. */
+/** Shows the notices of the components below it. */
 export function NoticesProvider(props: { children: ReactNode }) {
   const [notices, setNotices] = useState<readonly Notice[]>([]);
   const remove = useCallback((id: number) => setNotices((all) => all.filter((one) => one.id !== id)), []);
@@ -38,12 +38,12 @@ export function NoticesProvider(props: { children: ReactNode }) {
       next += 1;
       const id = next;
       setNotices((all) => [...all.slice(-3), { id, kind, text }]);
-      if (kind === 'success') setTimeout(() => remove(id), GOOD_NEWS);
+      if (kind === 'success') setTimeout(() => remove(id), SUCCESS_TIMEOUT);
     };
     return {
       done: (text) => add('success', text),
-      failed: (what, error) =>
-        add('danger', `${what}: ${error instanceof Error ? error.message : String(error)}`),
+      failed: (text, error) =>
+        add('danger', `${text}: ${error instanceof Error ? error.message : String(error)}`),
       forgetFailures: () => setNotices((all) => all.filter(({ kind }) => kind !== 'danger')),
     };
   }, [remove]);
@@ -65,7 +65,7 @@ export function NoticesProvider(props: { children: ReactNode }) {
   );
 }
 
-/** Where a part tells how something went. */
+/** Returns the notices of the provider above. */
 export function useNotices(): Notices {
   return useContext(Context);
 }

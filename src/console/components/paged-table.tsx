@@ -5,47 +5,47 @@ import { Toolbar, ToolbarContent, ToolbarItem } from '@patternfly/react-core/dis
 import { Table, Tbody, Td, Th, Thead, Tr } from '@patternfly/react-table/dist/dynamic/components/Table';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
-import { Loaded } from './act.tsx';
+import { Loaded } from './service-calls.tsx';
 
-/** One column: its heading and what stands in a row. */
+/** A column of a table. */
 export interface Column<Row> {
-  /** Empty where the rows' buttons stand. */
+  /** The heading; empty for the column of buttons. */
   title: string;
   cell: (row: Row) => ReactNode;
 }
 
-/** Rows asked for at once. */
+/** Rows per page. */
 export const PAGE = 20;
-/** Milliseconds without a key stroke before a search is sent. */
+/** Pause in milliseconds after the last keystroke before a search starts. */
 const TYPING_PAUSE = 250;
 
 /**
- * A list that is never read as a whole: one page and one row more is asked for, so that a list of any length is as
- * quick as a short one.
+ * A list with pages. It loads one row more than a page, to find out whether there is another page. It never loads the
+ * whole list, so a long one is as fast as a short one.
  */
 export function PagedTable<Row>(props: {
   label: string;
-  /** Names the question for the cache. */
+  /** The key of the query in the cache. */
   name: readonly string[];
   columns: readonly Column<Row>[];
   rowKey: (row: Row) => string;
-  list: (asked: { search: string; first: number; max: number }) => Promise<readonly Row[]>;
+  list: (query: { search: string; first: number; max: number }) => Promise<readonly Row[]>;
   searchLabel?: string;
   empty: string;
   actions?: ReactNode;
 }) {
   const [typed, setTyped] = useState('');
-  const [asked, setAsked] = useState({ search: '', first: 0 });
+  const [query, setQuery] = useState({ search: '', first: 0 });
   useEffect(() => {
     const timer = setTimeout(
-      () => setAsked((before) => (before.search === typed ? before : { search: typed, first: 0 })),
+      () => setQuery((previous) => (previous.search === typed ? previous : { search: typed, first: 0 })),
       TYPING_PAUSE,
     );
     return () => clearTimeout(timer);
   }, [typed]);
   const rows = useQuery({
-    queryKey: [...props.name, asked],
-    queryFn: () => props.list({ ...asked, max: PAGE + 1 }),
+    queryKey: [...props.name, query],
+    queryFn: () => props.list({ ...query, max: PAGE + 1 }),
     placeholderData: keepPreviousData,
   });
   return (
@@ -66,20 +66,20 @@ export function PagedTable<Row>(props: {
           {props.actions === undefined ? null : <ToolbarItem>{props.actions}</ToolbarItem>}
           <ToolbarItem align={{ default: 'alignEnd' }}>
             <Pager
-              first={asked.first}
+              first={query.first}
               more={(rows.data?.length ?? 0) > PAGE}
-              onTurn={(first) => setAsked({ ...asked, first })}
+              onTurn={(first) => setQuery({ ...query, first })}
               label={props.label}
             />
           </ToolbarItem>
         </ToolbarContent>
       </Toolbar>
       <Loaded of={rows}>
-        {(found) =>
-          found.length === 0 ? (
+        {(loaded) =>
+          loaded.length === 0 ? (
             <EmptyState titleText={props.empty} headingLevel="h2">
-              {asked.search === '' ? null : (
-                <EmptyStateBody>Nothing matches “{asked.search}”.</EmptyStateBody>
+              {query.search === '' ? null : (
+                <EmptyStateBody>Nothing matches “{query.search}”.</EmptyStateBody>
               )}
             </EmptyState>
           ) : (
@@ -98,7 +98,7 @@ export function PagedTable<Row>(props: {
                 </Tr>
               </Thead>
               <Tbody>
-                {found.slice(0, PAGE).map((row) => (
+                {loaded.slice(0, PAGE).map((row) => (
                   <Tr key={props.rowKey(row)}>
                     {props.columns.map((column) => (
                       <Td key={column.title} dataLabel={column.title} modifier="breakWord">
@@ -141,7 +141,7 @@ function Pager(props: { first: number; more: boolean; onTurn: (first: number) =>
   );
 }
 
-/** A moment as people of the browser's language write it; a dash where there is none. */
+/** Formats a time in the browser's language. Returns a dash if there is none. */
 export function formatTime(milliseconds: number | undefined): string {
   if (milliseconds === undefined || milliseconds === 0) return '–';
   return new Date(milliseconds).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });

@@ -6,8 +6,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { path } from '../api/admin-api.ts';
 import type { Client, Role, RoleMappings } from '../api/representations.ts';
-import { Loaded, useAct } from './act.tsx';
-import { FormDialog } from './dialog.tsx';
+import { Loaded, useChange } from './service-calls.tsx';
+import { FormDialog } from './forms.tsx';
 import { useApi } from './session.tsx';
 
 /** A role with the client that it belongs to, if any. */
@@ -80,7 +80,7 @@ export function RoleAssignments({ realm, userId }: { realm: string; userId: stri
   );
 }
 
-/** `${role_…}` is a key of Keycloak's own message files and tells nobody anything. */
+/** Hides `${role_…}`, which is a key of Keycloak's message files. */
 function readable(description: string | undefined): string {
   return description === undefined || description.startsWith('${') ? '' : description;
 }
@@ -91,23 +91,23 @@ function mappingPath(base: string, { client }: OwnedRole): string {
 
 function Unassign({ base, owned }: { base: string; owned: OwnedRole }) {
   const api = useApi();
-  const act = useAct({ done: `${titleOf(owned)} is taken away`, failed: 'Not taken away' }, () =>
+  const change = useChange({ done: `${titleOf(owned)} was unassigned`, failed: 'The role was not unassigned' }, () =>
     api.send('DELETE', mappingPath(base, owned), [owned.role]),
   );
   return (
     <Button
       variant="link"
       isInline
-      isLoading={act.running}
-      aria-label={`Take away ${titleOf(owned)}`}
-      onClick={() => void act.run()}
+      isLoading={change.running}
+      aria-label={`Unassign ${titleOf(owned)}`}
+      onClick={() => void change.run()}
     >
-      Take away
+      Unassign
     </Button>
   );
 }
 
-/** Roles shown at once in the dialog. */
+/** Maximum number of roles in the dialog. */
 const SHOWN = 20;
 
 function Assign(props: { realm: string; base: string; held: ReadonlySet<string>; onClose: () => void }) {
@@ -119,7 +119,7 @@ function Assign(props: { realm: string; base: string; held: ReadonlySet<string>;
     queryFn: () => findRoles(api, props.realm, search),
     placeholderData: keepPreviousData,
   });
-  const act = useAct({ done: 'The roles are assigned', failed: 'Not all roles were assigned' }, async () => {
+  const change = useChange({ done: 'The roles were assigned', failed: 'Not all roles were assigned' }, async () => {
     for (const owned of chosen.values()) await api.send('POST', mappingPath(props.base, owned), [owned.role]);
   });
   return (
@@ -127,11 +127,11 @@ function Assign(props: { realm: string; base: string; held: ReadonlySet<string>;
       title="Assign roles"
       submit={`Assign ${chosen.size}`}
       disabled={chosen.size === 0}
-      act={act}
+      change={change}
       onClose={props.onClose}
     >
       <SearchInput
-        aria-label="Search roles; client:role finds a client's"
+        aria-label="Search roles; client:role finds a role of a client"
         placeholder="role, or client:role"
         value={search}
         onChange={(_event, value) => setSearch(value)}
@@ -140,7 +140,7 @@ function Assign(props: { realm: string; base: string; held: ReadonlySet<string>;
       <Loaded of={found}>
         {(roles) => {
           const free = roles.filter((owned) => !props.held.has(keyOf(owned)));
-          if (free.length === 0) return <p>No role to assign.</p>;
+          if (free.length === 0) return <p>No roles to assign</p>;
           return free.map((owned) => (
             <Checkbox
               key={keyOf(owned)}
@@ -162,7 +162,7 @@ function Assign(props: { realm: string; base: string; held: ReadonlySet<string>;
   );
 }
 
-/** Realm roles by a part of their name; `client:` and a part of the name find a client's. */
+/** Finds realm roles by a part of their name, or roles of a client by `client:` and a part of the name. */
 async function findRoles(
   api: ReturnType<typeof useApi>,
   realm: string,

@@ -1,14 +1,14 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { path } from '../api/admin-api.ts';
 import type { Session, User } from '../api/representations.ts';
-import { useAct } from './act.tsx';
+import { useChange } from './service-calls.tsx';
 import { formatTime, PagedTable } from './paged-table.tsx';
 import { useApi } from './session.tsx';
 
-/** Where a user is logged in, and the way to end it. */
+/** The sessions of a user, with buttons to end them. */
 export function SessionTable({ realm, user }: { realm: string; user: User }) {
   const api = useApi();
-  const all = useAct({ done: `${user.username} is signed out everywhere`, failed: 'Not signed out' }, () =>
+  const all = useChange({ done: `${user.username} was signed out everywhere`, failed: 'The user was not signed out' }, () =>
     api.send('POST', path`/${realm}/users/${user.id}/logout`),
   );
   return (
@@ -16,7 +16,7 @@ export function SessionTable({ realm, user }: { realm: string; user: User }) {
       label="Sessions"
       name={['sessions', realm, user.id]}
       rowKey={(session) => session.id}
-      // The administrative API gives all sessions of a user at once.
+      // The administrative API returns all sessions of a user.
       list={async ({ first, max }) => {
         const sessions = await api.get<readonly Session[]>(path`/${realm}/users/${user.id}/sessions`);
         return sessions.slice(first, first + max);
@@ -40,11 +40,11 @@ export function SessionTable({ realm, user }: { realm: string; user: User }) {
 
 function SignOut({ realm, session }: { realm: string; session: Session }) {
   const api = useApi();
-  const act = useAct({ done: 'Signed out', failed: 'Not signed out' }, () =>
+  const change = useChange({ done: 'The session was ended', failed: 'The session was not ended' }, () =>
     api.send('DELETE', path`/${realm}/sessions/${session.id}`),
   );
   return (
-    <Button variant="link" isInline isLoading={act.running} onClick={() => void act.run()}>
+    <Button variant="link" isInline isLoading={change.running} onClick={() => void change.run()}>
       Sign out
     </Button>
   );

@@ -3,43 +3,43 @@ import { createContext, type ReactNode, useContext, useSyncExternalStore } from 
 import type { Place } from '../api/admin-api.ts';
 import { type AdminApi, openAdminApi } from '../api/admin-api.ts';
 
-/** The login of whoever looks at the console, and what they may call. */
+/** The session of the administrator, and the API that it may call. */
 export interface Administration {
   place: Place;
   session: BrowserSession;
   api: AdminApi;
-  /** Why a login or a logout that was asked for here cannot begin. */
+  /** Why a login or logout could not start. */
   readonly fault: string | undefined;
-  /** Goes to the login and comes back to the same screen. */
+  /** Redirects to the login, which returns to the same screen. */
   logIn(): Promise<void>;
   logOut(): Promise<void>;
-  /** Tells of each change of the session or of `fault`. */
+  /** Calls the listener after each change of the session or of `fault`. */
   subscribe(listener: () => void): () => void;
 }
 
-/** The console's own client of each realm (facts §10). */
+/** The console's client in each realm (docs/keycloak/clients.md#built-in-clients). */
 const CLIENT_ID = 'security-admin-console';
 
-/** A login by code with PKCE; its tokens stay in memory. */
+/** Opens the session of the console: a code flow with PKCE, with tokens in memory only. */
 export function openAdministration(place: Place): Administration {
   const listeners = new Set<() => void>();
   const realm = encodeURIComponent(place.realm);
   let fault: string | undefined;
-  const tell = (): void => {
+  const notify = (): void => {
     for (const listener of listeners) listener();
   };
-  const attempt = async (what: string, work: () => Promise<void>): Promise<void> => {
+  const attempt = async (failure: string, work: () => Promise<void>): Promise<void> => {
     fault = undefined;
     await work().catch((error: unknown) => {
-      fault = `${what}: ${error instanceof Error ? error.message : String(error)}`;
+      fault = `${failure}: ${error instanceof Error ? error.message : String(error)}`;
     });
-    tell();
+    notify();
   };
   const session = openBrowserSession({
     issuer: `${place.baseUrl}/realms/${realm}`,
     clientId: CLIENT_ID,
     redirectUri: `${place.baseUrl}/admin/${realm}/console/`,
-    onChange: tell,
+    onChange: notify,
   });
   return {
     place,
@@ -47,8 +47,8 @@ export function openAdministration(place: Place): Administration {
     get fault() {
       return fault;
     },
-    logIn: () => attempt('The login cannot begin', () => session.login({ returnTo: location.href })),
-    logOut: () => attempt('You are signed out here, and the service was not told', session.logout),
+    logIn: () => attempt('The login cannot start', () => session.login({ returnTo: location.href })),
+    logOut: () => attempt('You are signed out in this browser, but not at the service', session.logout),
     api: openAdminApi(`${place.baseUrl}/admin/realms`, session.fetch),
     subscribe(listener) {
       listeners.add(listener);
@@ -59,7 +59,7 @@ export function openAdministration(place: Place): Administration {
 
 const Context = createContext<Administration | undefined>(undefined);
 
-/** Gives the parts below it the session and the API. */
+/** Provides the session and the API to the components below. */
 export function AdministrationProvider(props: { value: Administration; children: ReactNode }) {
   return <Context value={props.value}>{props.children}</Context>;
 }
@@ -67,16 +67,16 @@ export function AdministrationProvider(props: { value: Administration; children:
 /** @throws Error outside of the provider */
 export function useAdministration(): Administration {
   const found = useContext(Context);
-  if (found === undefined) throw new Error('no administration above this part');
+  if (found === undefined) throw new Error('useAdministration needs an AdministrationProvider above it');
   return found;
 }
 
-/** The administrative API by the session's tokens. */
+/** Returns the administrative API with the tokens of the session. */
 export function useApi(): AdminApi {
   return useAdministration().api;
 }
 
-/** The session's state, anew with each change of it or of `fault`. */
+/** Returns the state of the session, and renders again after each change of it or of `fault`. */
 export function useSessionState(administration: Administration): SessionState {
   useSyncExternalStore(administration.subscribe, () => administration.fault);
   return useSyncExternalStore(administration.subscribe, () => administration.session.state);

@@ -8,14 +8,14 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { Client, User } from '../api/representations.ts';
-import { Loaded, useAct } from '../components/act.tsx';
+import { Loaded, useChange } from '../components/service-calls.tsx';
 import { ClientRoles } from '../components/client-roles.tsx';
-import { AskingButton, TextField } from '../components/dialog.tsx';
+import { ConfirmButton, TextField } from '../components/forms.tsx';
 import { RecordScreen } from '../components/record-screen.tsx';
 import { RoleAssignments } from '../components/role-assignments.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** One client: its settings, secret, roles and service account. */
+/** A client with its settings, secret, roles and service account. */
 export function ClientScreen({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
   const client = useQuery({
@@ -27,7 +27,7 @@ export function ClientScreen({ realm, id }: { realm: string; id: string }) {
       realm={realm}
       of={client}
       title={({ clientId }) => clientId}
-      label="Of this client"
+      label="Parts of this client"
       tabs={(found) => [
         {
           name: 'settings',
@@ -54,13 +54,13 @@ const lines = (text: string): readonly string[] =>
 
 function Settings({ realm, client }: { realm: string; client: Client }) {
   const api = useApi();
-  const [, goTo] = useLocation();
+  const [, navigate] = useLocation();
   const [enabled, setEnabled] = useState(client.enabled);
   const [name, setName] = useState(client.name ?? '');
   const [description, setDescription] = useState(client.description ?? '');
   const [redirectUris, setRedirectUris] = useState((client.redirectUris ?? []).join('\n'));
   const [webOrigins, setWebOrigins] = useState((client.webOrigins ?? []).join('\n'));
-  const save = useAct({ done: 'Saved', failed: 'Not saved' }, async () => {
+  const save = useChange({ done: 'The client was saved', failed: 'The client was not saved' }, async () => {
     const now = await api.get<Client>(path`/${realm}/clients/${client.id}`);
     await api.send('PUT', path`/${realm}/clients/${client.id}`, {
       ...now,
@@ -71,9 +71,9 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
       webOrigins: lines(webOrigins),
     });
   });
-  const remove = useAct({ done: `Client ${client.clientId} is gone`, failed: 'Not deleted' }, async () => {
+  const remove = useChange({ done: `Client ${client.clientId} was deleted`, failed: 'The client was not deleted' }, async () => {
     await api.send('DELETE', path`/${realm}/clients/${client.id}`);
-    goTo(`/${encodeURIComponent(realm)}/clients`);
+    navigate(`/${encodeURIComponent(realm)}/clients`);
   });
   return (
     <Form
@@ -87,13 +87,13 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
       <TextField label="Description" value={description} onChange={setDescription} />
       <LinesField
         id="redirect-uris"
-        label="Redirect URIs, one a line"
+        label="Redirect URIs, one per line"
         value={redirectUris}
         onChange={setRedirectUris}
       />
       <LinesField
         id="web-origins"
-        label="Web origins, one a line; + stands for those of the redirect URIs"
+        label="Web origins, one per line; + means the origins of the redirect URIs"
         value={webOrigins}
         onChange={setWebOrigins}
       />
@@ -107,12 +107,12 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
         <Button type="submit" isLoading={save.running}>
           Save
         </Button>
-        <AskingButton
+        <ConfirmButton
           label="Delete client"
           title={`Delete ${client.clientId}?`}
-          description="The client, its roles and its part of every session go for good."
+          description="This deletes the client, its roles and its part of every session. It cannot be undone."
           submit="Delete"
-          act={remove}
+          change={remove}
         />
       </ActionGroup>
     </Form>
@@ -142,7 +142,7 @@ function Secret({ realm, id }: { realm: string; id: string }) {
     enabled: shown,
     gcTime: 0,
   });
-  const act = useAct({ done: 'A new secret is in force', failed: 'The secret stays as it was' }, () =>
+  const change = useChange({ done: 'The client has a new secret', failed: 'The secret was not changed' }, () =>
     api.send('POST', secretPath),
   );
   return (
@@ -161,15 +161,15 @@ function Secret({ realm, id }: { realm: string; id: string }) {
         </Loaded>
       ) : (
         <Button variant="secondary" onClick={() => setShown(true)}>
-          Show the secret
+          Show secret
         </Button>
       )}{' '}
-      <AskingButton
+      <ConfirmButton
         label="New secret"
-        title="Make a new secret?"
-        description="The old one stops working at once. Every copy of the application needs the new one."
-        submit="Make a new secret"
-        act={act}
+        title="Generate a new secret?"
+        description="The old secret stops working immediately. Every instance of the application needs the new one."
+        submit="Generate"
+        change={change}
       />
     </div>
   );

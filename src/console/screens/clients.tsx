@@ -9,10 +9,10 @@ import { PagedTable } from '../components/paged-table.tsx';
 import { useApi } from '../components/session.tsx';
 import { CreateClient } from './create-client.tsx';
 
-/** The clients of a realm, by the two kinds of the specification. */
+/** The clients of a realm. */
 export function ClientsScreen({ realm }: { realm: string }) {
   const api = useApi();
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   return (
     <Screen title="Clients" realm={realm}>
       <PagedTable<Client>
@@ -24,7 +24,7 @@ export function ClientsScreen({ realm }: { realm: string }) {
         }
         searchLabel="Search by client id"
         empty="No clients"
-        actions={<Button onClick={() => setMaking(true)}>Create client</Button>}
+        actions={<Button onClick={() => setCreating(true)}>Create client</Button>}
         columns={[
           {
             title: 'Client id',
@@ -43,7 +43,7 @@ export function ClientsScreen({ realm }: { realm: string }) {
           },
         ]}
       />
-      {making ? <CreateClient realm={realm} onClose={() => setMaking(false)} /> : null}
+      {creating ? <CreateClient realm={realm} onClose={() => setCreating(false)} /> : null}
     </Screen>
   );
 }

@@ -3,14 +3,14 @@ import { Radio } from '@patternfly/react-core/dist/dynamic/components/Radio';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
-import { useAct } from '../components/act.tsx';
-import { FormDialog, TextField } from '../components/dialog.tsx';
+import { useChange } from '../components/service-calls.tsx';
+import { FormDialog, TextField } from '../components/forms.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** The specification's two kinds of client ("Client (configuration)"). */
+/** The two kinds of client that the console creates. */
 type Kind = 'interactive' | 'machine';
 
-/** What each kind is made with; PKCE is asked of every public client that is made here. */
+/** The settings of each kind. Every public client requires PKCE. */
 const PRESETS = {
   interactive: {
     publicClient: true,
@@ -30,15 +30,15 @@ const PRESETS = {
   },
 } as const;
 
-/** Few questions, safe answers to all others. */
+/** Asks for a few settings and chooses safe defaults for all others. */
 export function CreateClient(props: { realm: string; onClose: () => void }) {
   const api = useApi();
-  const [, goTo] = useLocation();
+  const [, navigate] = useLocation();
   const [kind, setKind] = useState<Kind>('interactive');
   const [clientId, setClientId] = useState('');
   const [redirectUri, setRedirectUri] = useState('');
-  const act = useAct(
-    { done: `Client ${clientId} is there`, failed: 'The client was not created' },
+  const change = useChange(
+    { done: `Client ${clientId} was created`, failed: 'The client was not created' },
     async () => {
       const id = await api.send('POST', path`/${props.realm}/clients`, {
         clientId,
@@ -47,7 +47,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
         redirectUris: kind === 'interactive' ? [redirectUri] : [],
         ...PRESETS[kind],
       });
-      if (id !== undefined) goTo(`/${encodeURIComponent(props.realm)}/clients/${encodeURIComponent(id)}`);
+      if (id !== undefined) navigate(`/${encodeURIComponent(props.realm)}/clients/${encodeURIComponent(id)}`);
     },
   );
   return (
@@ -55,7 +55,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
       title="Create client"
       submit="Create"
       disabled={clientId === '' || (kind === 'interactive' && redirectUri === '')}
-      act={act}
+      change={change}
       onClose={props.onClose}
     >
       <FormGroup role="radiogroup" isStack label="Kind" fieldId="kind">
@@ -63,7 +63,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
           id="kind-interactive"
           name="kind"
           label="Interactive application"
-          description="People log in with a browser: single-page, mobile and desktop applications. No secret; authorization code with PKCE."
+          description="People log in with a browser: single-page, mobile and desktop applications. It uses the authorization code flow with PKCE and has no secret."
           isChecked={kind === 'interactive'}
           onChange={() => setKind('interactive')}
         />
@@ -71,7 +71,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
           id="kind-machine"
           name="kind"
           label="Machine to machine"
-          description="A service calls APIs in its own name, with a secret and a service account. Nobody logs in."
+          description="A service calls APIs on its own behalf, with a secret and a service account. No user logs in."
           isChecked={kind === 'machine'}
           onChange={() => setKind('machine')}
         />
@@ -84,7 +84,7 @@ export function CreateClient(props: { realm: string; onClose: () => void }) {
           required
           value={redirectUri}
           onChange={setRedirectUri}
-          help="The exact address that the browser comes back to after the login, such as https://app.example.org/"
+          help="The exact URL to which the browser returns after the login, such as https://app.example.org/"
         />
       ) : null}
     </FormDialog>

@@ -8,7 +8,7 @@ import { Screen } from '../components/frame.tsx';
 import { formatTime, PagedTable } from '../components/paged-table.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** What users did and what administrators changed, newest first. */
+/** The events of users and of administrators, newest first. */
 export function EventsScreen({ realm }: { realm: string }) {
   const api = useApi();
   const [tab, setTab] = useState<string | number>('user');
@@ -24,7 +24,7 @@ export function EventsScreen({ realm }: { realm: string }) {
       >
         <Tab eventKey="user" title={<TabTitleText>Users</TabTitleText>}>
           <PagedTable<UserEvent>
-            label="Events of users"
+            label="User events"
             name={['events', realm]}
             rowKey={(event) => event.id ?? `${event.time} ${event.type} ${event.userId}`}
             list={({ search, first, max }) =>
@@ -49,7 +49,7 @@ export function EventsScreen({ realm }: { realm: string }) {
         </Tab>
         <Tab eventKey="admin" title={<TabTitleText>Administrators</TabTitleText>}>
           <PagedTable<AdminEvent>
-            label="Events of administrators"
+            label="Administrator events"
             name={['admin-events', realm]}
             rowKey={(event) => event.id ?? `${event.time} ${event.resourcePath}`}
             list={({ search, first, max }) =>
@@ -58,7 +58,7 @@ export function EventsScreen({ realm }: { realm: string }) {
             searchLabel="Resource path, such as users/*"
             empty={
               settings.data?.adminEventsEnabled === false
-                ? 'This realm does not store events of administrators'
+                ? 'This realm does not store administrator events'
                 : 'No events'
             }
             columns={[

@@ -7,7 +7,7 @@ import { useApi } from '../components/session.tsx';
 
 const COLORS: Readonly<Record<string, 'green' | 'blue' | 'grey'>> = { ACTIVE: 'green', PASSIVE: 'blue' };
 
-/** The realm's keys: active ones sign, passive ones still verify. */
+/** The keys of a realm. Active keys sign tokens, passive keys only verify them. */
 export function KeysScreen({ realm }: { realm: string }) {
   const api = useApi();
   return (

@@ -3,16 +3,16 @@ import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Realm } from '../api/representations.ts';
-import { useAct } from '../components/act.tsx';
-import { FormDialog, TextField } from '../components/dialog.tsx';
+import { useChange } from '../components/service-calls.tsx';
+import { FormDialog, TextField } from '../components/forms.tsx';
 import { Screen } from '../components/frame.tsx';
 import { PagedTable } from '../components/paged-table.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** Every realm that the user may see. The administrative API lists them all at once; they are few. */
+/** Every realm that the user may see. They are few, so the administrative API returns all of them. */
 export function RealmsScreen() {
   const api = useApi();
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   return (
     <Screen title="Realms">
       <PagedTable<Realm>
@@ -21,15 +21,15 @@ export function RealmsScreen() {
         rowKey={(realm) => realm.realm}
         list={async ({ search, first, max }) => {
           const all = await api.get<readonly Realm[]>('', { briefRepresentation: true });
-          const words = search.toLowerCase();
+          const text = search.toLowerCase();
           return all
-            .filter((realm) => `${realm.realm} ${realm.displayName ?? ''}`.toLowerCase().includes(words))
+            .filter((realm) => `${realm.realm} ${realm.displayName ?? ''}`.toLowerCase().includes(text))
             .toSorted((one, other) => one.realm.localeCompare(other.realm))
             .slice(first, first + max);
         }}
         searchLabel="Search realms"
         empty="No realms"
-        actions={<Button onClick={() => setMaking(true)}>Create realm</Button>}
+        actions={<Button onClick={() => setCreating(true)}>Create realm</Button>}
         columns={[
           {
             title: 'Name',
@@ -43,7 +43,7 @@ export function RealmsScreen() {
           },
         ]}
       />
-      {making ? <CreateRealm onClose={() => setMaking(false)} /> : null}
+      {creating ? <CreateRealm onClose={() => setCreating(false)} /> : null}
     </Screen>
   );
 }
@@ -52,7 +52,7 @@ function CreateRealm(props: { onClose: () => void }) {
   const api = useApi();
   const [realm, setRealm] = useState('');
   const [displayName, setDisplayName] = useState('');
-  const act = useAct({ done: `Realm ${realm} is there`, failed: 'The realm was not created' }, () =>
+  const change = useChange({ done: `Realm ${realm} was created`, failed: 'The realm was not created' }, () =>
     api.send('POST', '', { realm, displayName, enabled: true }),
   );
   return (
@@ -61,7 +61,7 @@ function CreateRealm(props: { onClose: () => void }) {
       description="A realm is a separate namespace of users, clients and sessions."
       submit="Create"
       disabled={realm === ''}
-      act={act}
+      change={change}
       onClose={props.onClose}
     >
       <TextField
@@ -69,7 +69,7 @@ function CreateRealm(props: { onClose: () => void }) {
         required
         value={realm}
         onChange={setRealm}
-        help="Part of every address of the realm; best short and in lower case"
+        help="Part of every URL of the realm; short and in lower case is best"
       />
       <TextField
         label="Display name"

@@ -7,14 +7,14 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useAct } from '../components/act.tsx';
-import { AskingButton, TextField } from '../components/dialog.tsx';
+import { useChange } from '../components/service-calls.tsx';
+import { ConfirmButton, TextField } from '../components/forms.tsx';
 import { RecordScreen } from '../components/record-screen.tsx';
 import { RoleAssignments } from '../components/role-assignments.tsx';
 import { useApi } from '../components/session.tsx';
 import { SessionTable } from '../components/session-table.tsx';
 
-/** One user: who they are, their password, roles and sessions. */
+/** A user with details, password, roles and sessions. */
 export function UserScreen({ realm, id }: { realm: string; id: string }) {
   const api = useApi();
   const user = useQuery({
@@ -26,7 +26,7 @@ export function UserScreen({ realm, id }: { realm: string; id: string }) {
       realm={realm}
       of={user}
       title={({ username }) => username}
-      label="Of this user"
+      label="Parts of this user"
       tabs={(found) => [
         { name: 'details', title: 'Details', content: <Details key={found.id} realm={realm} user={found} /> },
         { name: 'password', title: 'Password', content: <Password realm={realm} user={found} /> },
@@ -39,18 +39,18 @@ export function UserScreen({ realm, id }: { realm: string; id: string }) {
 
 function Details({ realm, user }: { realm: string; user: User }) {
   const api = useApi();
-  const [, goTo] = useLocation();
+  const [, navigate] = useLocation();
   const [changed, setChanged] = useState<Partial<User>>({});
   const shown = { ...user, ...changed };
-  const save = useAct({ done: 'Saved', failed: 'Not saved' }, async () => {
-    // The whole record goes back: what a change leaves out would be taken away (facts §7.2).
+  const save = useChange({ done: 'The user was saved', failed: 'The user was not saved' }, async () => {
+    // A PUT replaces the whole record, so it has to contain the unchanged fields too.
     const now = await api.get<User>(path`/${realm}/users/${user.id}`);
     await api.send('PUT', path`/${realm}/users/${user.id}`, { ...now, ...changed });
     setChanged({});
   });
-  const remove = useAct({ done: `User ${user.username} is gone`, failed: 'Not deleted' }, async () => {
+  const remove = useChange({ done: `User ${user.username} was deleted`, failed: 'The user was not deleted' }, async () => {
     await api.send('DELETE', path`/${realm}/users/${user.id}`);
-    goTo(`/${encodeURIComponent(realm)}/users`);
+    navigate(`/${encodeURIComponent(realm)}/users`);
   });
   const text = (name: 'email' | 'firstName' | 'lastName') => ({
     value: shown[name] ?? '',
@@ -84,12 +84,12 @@ function Details({ realm, user }: { realm: string; user: User }) {
         <Button type="submit" isDisabled={Object.keys(changed).length === 0} isLoading={save.running}>
           Save
         </Button>
-        <AskingButton
+        <ConfirmButton
           label="Delete user"
           title={`Delete ${user.username}?`}
-          description="The user, their credentials and sessions go for good."
+          description="This deletes the user with all credentials and sessions. It cannot be undone."
           submit="Delete"
-          act={remove}
+          change={remove}
         />
       </ActionGroup>
     </Form>
@@ -100,7 +100,7 @@ function Password({ realm, user }: { realm: string; user: User }) {
   const api = useApi();
   const [value, setValue] = useState('');
   const [temporary, setTemporary] = useState(true);
-  const act = useAct({ done: 'The password is set', failed: 'The password was not set' }, async () => {
+  const change = useChange({ done: 'The password was set', failed: 'The password was not set' }, async () => {
     await api.send('PUT', path`/${realm}/users/${user.id}/reset-password`, {
       type: 'password',
       value,
@@ -113,7 +113,7 @@ function Password({ realm, user }: { realm: string; user: User }) {
       isWidthLimited
       onSubmit={(event) => {
         event.preventDefault();
-        if (value !== '') void act.run();
+        if (value !== '') void change.run();
       }}
     >
       <TextField
@@ -127,12 +127,12 @@ function Password({ realm, user }: { realm: string; user: User }) {
       />
       <Checkbox
         id="temporary"
-        label="Temporary: to be changed at the next login"
+        label="Temporary: the user must change it at the next login"
         isChecked={temporary}
         onChange={(_event, checked) => setTemporary(checked)}
       />
       <ActionGroup>
-        <Button type="submit" isDisabled={value === ''} isLoading={act.running}>
+        <Button type="submit" isDisabled={value === ''} isLoading={change.running}>
           Set password
         </Button>
       </ActionGroup>

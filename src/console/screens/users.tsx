@@ -5,31 +5,31 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useAct } from '../components/act.tsx';
-import { FormDialog, TextField } from '../components/dialog.tsx';
+import { useChange } from '../components/service-calls.tsx';
+import { FormDialog, TextField } from '../components/forms.tsx';
 import { Screen } from '../components/frame.tsx';
 import { PagedTable } from '../components/paged-table.tsx';
 import { useApi } from '../components/session.tsx';
 
-/** Search, and the way to one user. */
+/** The users of a realm, with a search. */
 export function UsersScreen({ realm }: { realm: string }) {
   const api = useApi();
-  const [making, setMaking] = useState(false);
+  const [creating, setCreating] = useState(false);
   const count = useQuery({
     queryKey: ['users', realm, 'count'],
     queryFn: () => api.get<number>(path`/${realm}/users/count`),
   });
   return (
     <Screen title="Users" realm={realm}>
-      <p>{count.data === undefined ? ' ' : `${count.data.toLocaleString()} in all`}</p>
+      <p>{count.data === undefined ? ' ' : `${count.data.toLocaleString()} in total`}</p>
       <PagedTable<User>
         label="Users"
         name={['users', realm]}
         rowKey={(user) => user.id}
-        list={(asked) => api.get(path`/${realm}/users`, { ...asked, briefRepresentation: true })}
+        list={(query) => api.get(path`/${realm}/users`, { ...query, briefRepresentation: true })}
         searchLabel="Search by name or e-mail"
         empty="No users"
-        actions={<Button onClick={() => setMaking(true)}>Create user</Button>}
+        actions={<Button onClick={() => setCreating(true)}>Create user</Button>}
         columns={[
           {
             title: 'Username',
@@ -48,30 +48,30 @@ export function UsersScreen({ realm }: { realm: string }) {
           },
         ]}
       />
-      {making ? <CreateUser realm={realm} onClose={() => setMaking(false)} /> : null}
+      {creating ? <CreateUser realm={realm} onClose={() => setCreating(false)} /> : null}
     </Screen>
   );
 }
 
 function CreateUser(props: { realm: string; onClose: () => void }) {
   const api = useApi();
-  const [, goTo] = useLocation();
+  const [, navigate] = useLocation();
   const [user, setUser] = useState({ username: '', email: '', firstName: '', lastName: '' });
   const set = (name: keyof typeof user) => (value: string) => setUser({ ...user, [name]: value });
-  const act = useAct(
-    { done: `User ${user.username} is there`, failed: 'The user was not created' },
+  const change = useChange(
+    { done: `User ${user.username} was created`, failed: 'The user was not created' },
     async () => {
       const id = await api.send('POST', path`/${props.realm}/users`, { ...user, enabled: true });
-      if (id !== undefined) goTo(`/${encodeURIComponent(props.realm)}/users/${encodeURIComponent(id)}`);
+      if (id !== undefined) navigate(`/${encodeURIComponent(props.realm)}/users/${encodeURIComponent(id)}`);
     },
   );
   return (
     <FormDialog
       title="Create user"
-      description="The password is set on the user's own page."
+      description="Set the password on the page of the new user."
       submit="Create"
       disabled={user.username === ''}
-      act={act}
+      change={change}
       onClose={props.onClose}
     >
       <TextField label="Username" required value={user.username} onChange={set('username')} />

@@ -84,7 +84,7 @@ test('a form without the state checker of this login changes nothing (CSRF)', as
     ] as const) {
       const answer = await jar.fetch(account(path), form({ ...fields, stateChecker }));
       assert.equal(answer.status, 400);
-      assert.match(find(await answer.text(), '#input-error').text, /nothing was changed/);
+      assert.match(find(await answer.text(), '#input-error').text, /Nothing was changed/);
     }
   const body = JSON.stringify({ email: 'mallory@example.test' });
   const json = await jar.fetch(account(), {

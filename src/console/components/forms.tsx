@@ -9,16 +9,16 @@ import {
 } from '@patternfly/react-core/dist/dynamic/components/Modal';
 import { TextInput } from '@patternfly/react-core/dist/dynamic/components/TextInput';
 import { type HTMLInputTypeAttribute, type ReactNode, useId, useState } from 'react';
-import type { Act } from './act.tsx';
+import type { Change } from './service-calls.tsx';
 
-/** A form over the page. It closes when what it does is done, and stays with everything typed when that failed. */
+/** A form in a dialog. It closes after a success. After a failure it stays open with its input. */
 export function FormDialog(props: {
   title: string;
   description?: ReactNode;
   submit: string;
   danger?: boolean;
   disabled?: boolean;
-  act: Act;
+  change: Change;
   onClose: () => void;
   children?: ReactNode;
 }) {
@@ -32,10 +32,10 @@ export function FormDialog(props: {
           id={form}
           onSubmit={(event) => {
             event.preventDefault();
-            // React carries it on to the form below that opened the dialog, which would be sent as well.
+            // In React the event bubbles to the form that opened the dialog, which would be submitted too.
             event.stopPropagation();
             if (props.disabled !== true)
-              void props.act.run().then((end) => end === 'done' && props.onClose());
+              void props.change.run().then((end) => end === 'done' && props.onClose());
           }}
         >
           {props.children}
@@ -46,8 +46,8 @@ export function FormDialog(props: {
           type="submit"
           form={form}
           variant={props.danger === true ? 'danger' : 'primary'}
-          isDisabled={props.disabled === true || props.act.running}
-          isLoading={props.act.running}
+          isDisabled={props.disabled === true || props.change.running}
+          isLoading={props.change.running}
         >
           {props.submit}
         </Button>
@@ -61,7 +61,7 @@ export function FormDialog(props: {
 
 type TextType = Extract<HTMLInputTypeAttribute, 'text' | 'email' | 'password' | 'url'>;
 
-/** One labelled text of a form. */
+/** A labelled text field. */
 export function TextField(props: {
   label: string;
   value: string;
@@ -97,18 +97,18 @@ export function TextField(props: {
 }
 
 /**
- * A button for what cannot be undone: it asks first.
+ * A button for a change that cannot be undone. It asks for confirmation first.
  *
- * @param props `name`: for a screen reader, where `label` alone says too little; `inline`: within a line of a table
+ * @param props `name` is the text for screen readers, if `label` is ambiguous; `inline` is for rows of a table
  */
-export function AskingButton(props: {
+export function ConfirmButton(props: {
   label: string;
   name?: string;
   inline?: boolean;
   title: string;
   description: string;
   submit: string;
-  act: Act;
+  change: Change;
 }) {
   const [asking, setAsking] = useState(false);
   return (
@@ -128,7 +128,7 @@ export function AskingButton(props: {
           description={props.description}
           submit={props.submit}
           danger
-          act={props.act}
+          change={props.change}
           onClose={() => setAsking(false)}
         />
       ) : null}

@@ -5,19 +5,19 @@ import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useNotices } from './notices.tsx';
 
-/** Something that the user does to the service. */
-export interface Act {
+/** A change that the user makes. */
+export interface Change {
   running: boolean;
-  /** Answers whether it was done; a failure has been told. */
+  /** Makes the change and reports the outcome to the user. Never throws. */
   run(): Promise<'done' | 'failed'>;
 }
 
 /**
- * Does one thing at a time, says what became of it and asks again for everything that is shown.
+ * Runs one change at a time, reports its outcome and reloads all data on the screen.
  *
- * @param told what to say when it is done, and the beginning of what to say when it failed
+ * @param notice the notice after a success, and the start of the notice after a failure
  */
-export function useAct(told: { done: string; failed: string }, work: () => Promise<unknown>): Act {
+export function useChange(notice: { done: string; failed: string }, work: () => Promise<unknown>): Change {
   const [running, setRunning] = useState(false);
   const notices = useNotices();
   const queries = useQueryClient();
@@ -29,11 +29,11 @@ export function useAct(told: { done: string; failed: string }, work: () => Promi
       notices.forgetFailures();
       try {
         await work();
-        notices.done(told.done);
+        notices.done(notice.done);
         await queries.invalidateQueries();
         return 'done';
       } catch (error) {
-        notices.failed(told.failed, error);
+        notices.failed(notice.failed, error);
         return 'failed';
       } finally {
         setRunning(false);
@@ -42,7 +42,7 @@ export function useAct(told: { done: string; failed: string }, work: () => Promi
   };
 }
 
-/** What a question to the service gave: its answer, a spinner, or why there is none and how to try again. */
+/** The result of a query: its data, a spinner while it loads, or its error with a button to try again. */
 export function Loaded<T>(props: { of: UseQueryResult<T>; children: (value: T) => ReactNode }): ReactNode {
   const { data, error, refetch } = props.of;
   if (data !== undefined) return props.children(data);

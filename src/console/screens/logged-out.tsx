@@ -2,11 +2,11 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import type { SessionState } from 'idkit/client';
 import type { Administration } from '../components/session.tsx';
 
-/** What is shown to who is not logged in: that the login is on its way, or why it is not and how it can be. */
-export function OutsideScreen(props: { administration: Administration; state: SessionState }) {
+/** The screen without a login: a redirect to the login, or the reason why there is none and a button to log in. */
+export function LoggedOutScreen(props: { administration: Administration; state: SessionState }) {
   const { administration, state } = props;
   const why = administration.fault ?? explain(state);
-  if (why === undefined) return <p className="waiting">Going to the login…</p>;
+  if (why === undefined) return <p className="waiting">Redirecting to the login…</p>;
   return (
     <main className="waiting">
       <h1>{why}</h1>
@@ -15,17 +15,17 @@ export function OutsideScreen(props: { administration: Administration; state: Se
   );
 }
 
-/** Undefined where a login follows by itself. */
+/** Returns why the user is logged out, or undefined if a login follows automatically. */
 function explain(state: SessionState): string | undefined {
   if (state.name !== 'logged_out') return undefined;
-  const words = state.errorDescription ?? state.error ?? '';
+  const error = state.errorDescription ?? state.error ?? '';
   switch (state.reason) {
     case 'logout_elsewhere':
       return 'You signed out in another tab';
     case 'login_failed':
-      return `The login failed: ${words}`;
+      return `The login failed: ${error}`;
     case 'access_refused':
-      return `The console is refused: ${words}`;
+      return `Access to the console was denied: ${error}`;
     default:
       return undefined;
   }
