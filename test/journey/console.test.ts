@@ -130,43 +130,48 @@ test('a new administrator creates a realm, a client and a user in the console, a
     await checkScreen(page, 'users');
   });
 
-  await t.test('the user logs in to an application, which renews its tokens, and logs out in another tab', async () => {
-    const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
-    const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
-    const [, API] = await api.told(/protected API on (\S+)/);
-    await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).told(/shop is on/);
-    const first = await context.newPage();
-    await first.goto(shop);
-    await first.click('#login');
-    await first.getByText('Garden shop').waitFor();
-    await logIn(first, 'rose', PASSWORD, 'garden-login');
-    await shows(first, 'Hello, Rose Bush');
-    await wait(first, 241_000);
-    const renewal = first.waitForRequest((request) =>
-      (request.postData() ?? '').includes('grant_type=refresh_token'),
-    );
-    await first.click('#orders');
-    assert.equal((await (await renewal).response())?.status(), 200);
-    await first.getByRole('listitem').first().waitFor();
-    assert.deepEqual(await first.getByRole('listitem').allTextContents(), ['a lamp', 'two chairs']);
+  await t.test(
+    'the user logs in to an application, which renews its tokens, and logs out in another tab',
+    async () => {
+      const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
+      const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
+      const [, API] = await api.told(/protected API on (\S+)/);
+      await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).told(
+        /shop is on/,
+      );
+      const first = await context.newPage();
+      await first.goto(shop);
+      await first.click('#login');
+      await first.getByText('Garden shop').waitFor();
+      await logIn(first, 'rose', PASSWORD, 'garden-login');
+      await shows(first, 'Hello, Rose Bush');
+      await wait(first, 241_000);
+      const renewal = first.waitForRequest((request) =>
+        (request.postData() ?? '').includes('grant_type=refresh_token'),
+      );
+      await first.click('#orders');
+      assert.equal((await (await renewal).response())?.status(), 200);
+      await first.getByRole('listitem').first().waitFor();
+      assert.deepEqual(await first.getByRole('listitem').allTextContents(), ['a lamp', 'two chairs']);
 
-    await page.bringToFront();
-    await page.getByRole('link', { name: 'rose' }).click();
-    await page.getByRole('tab', { name: 'Sessions' }).click();
-    await page.getByRole('gridcell', { name: 'shop', exact: true }).waitFor();
-    await checkScreen(page, 'user-sessions');
+      await page.bringToFront();
+      await page.getByRole('link', { name: 'rose' }).click();
+      await page.getByRole('tab', { name: 'Sessions' }).click();
+      await page.getByRole('gridcell', { name: 'shop', exact: true }).waitFor();
+      await checkScreen(page, 'user-sessions');
 
-    const other = await context.newPage();
-    await other.goto(shop);
-    await shows(other, 'Hello, Rose Bush');
-    await other.click('#logout');
-    await shows(first, 'Logged out (logout_elsewhere)');
-    await shows(other, 'Logged out (not_logged_in)');
-    await first.click('#login');
-    await first.waitForSelector('#kc-form-login');
-    await Promise.all([first.close(), other.close()]);
-    await page.bringToFront();
-  });
+      const other = await context.newPage();
+      await other.goto(shop);
+      await shows(other, 'Hello, Rose Bush');
+      await other.click('#logout');
+      await shows(first, 'Logged out (logout_elsewhere)');
+      await shows(other, 'Logged out (not_logged_in)');
+      await first.click('#login');
+      await first.waitForSelector('#kc-form-login');
+      await Promise.all([first.close(), other.close()]);
+      await page.bringToFront();
+    },
+  );
 
   await t.test('shows events and keys; a sign-out leads to the login', async () => {
     await page.getByRole('link', { name: 'Events' }).click();

@@ -69,7 +69,9 @@ async function readMessage(response: Response): Promise<string> {
   } catch {
     // The body is not JSON, so the message names the status.
   }
-  return response.status === 403 ? 'You do not have the right to do this' : `The service responded with status ${response.status}`;
+  return response.status === 403
+    ? 'You do not have the right to do this'
+    : `The service responded with status ${response.status}`;
 }
 
 /**

@@ -2,9 +2,9 @@ import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { useState } from 'react';
 import { path } from '../api/admin-api.ts';
 import type { Role } from '../api/representations.ts';
-import { useChange } from './service-calls.tsx';
 import { ConfirmButton, FormDialog, TextField } from './forms.tsx';
 import { PagedTable } from './paged-table.tsx';
+import { useChange } from './service-calls.tsx';
 import { useApi } from './session.tsx';
 
 /** The roles that a client defines. */
@@ -40,7 +40,13 @@ function CreateRole(props: { realm: string; id: string; onClose: () => void }) {
     api.send('POST', path`/${props.realm}/clients/${props.id}/roles`, { name, description }),
   );
   return (
-    <FormDialog title="Create role" submit="Create" disabled={name === ''} change={change} onClose={props.onClose}>
+    <FormDialog
+      title="Create role"
+      submit="Create"
+      disabled={name === ''}
+      change={change}
+      onClose={props.onClose}
+    >
       <TextField label="Name" required value={name} onChange={setName} />
       <TextField label="Description" value={description} onChange={setDescription} />
     </FormDialog>
@@ -49,8 +55,9 @@ function CreateRole(props: { realm: string; id: string; onClose: () => void }) {
 
 function RemoveRole({ realm, role }: { realm: string; role: Role }) {
   const api = useApi();
-  const change = useChange({ done: `Role ${role.name} was deleted`, failed: 'The role was not deleted' }, () =>
-    api.send('DELETE', path`/${realm}/roles-by-id/${role.id}`),
+  const change = useChange(
+    { done: `Role ${role.name} was deleted`, failed: 'The role was not deleted' },
+    () => api.send('DELETE', path`/${realm}/roles-by-id/${role.id}`),
   );
   return (
     <ConfirmButton

@@ -1,8 +1,8 @@
 import { Tab, Tabs, TabTitleText } from '@patternfly/react-core/dist/dynamic/components/Tabs';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { Loaded } from './service-calls.tsx';
 import { Screen } from './frame.tsx';
+import { Loaded } from './service-calls.tsx';
 
 /** One tab of a record. */
 export interface RecordTab {

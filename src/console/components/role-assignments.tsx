@@ -6,8 +6,8 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { path } from '../api/admin-api.ts';
 import type { Client, Role, RoleMappings } from '../api/representations.ts';
-import { Loaded, useChange } from './service-calls.tsx';
 import { FormDialog } from './forms.tsx';
+import { Loaded, useChange } from './service-calls.tsx';
 import { useApi } from './session.tsx';
 
 /** A role with the client that it belongs to, if any. */
@@ -91,8 +91,9 @@ function mappingPath(base: string, { client }: OwnedRole): string {
 
 function Unassign({ base, owned }: { base: string; owned: OwnedRole }) {
   const api = useApi();
-  const change = useChange({ done: `${titleOf(owned)} was unassigned`, failed: 'The role was not unassigned' }, () =>
-    api.send('DELETE', mappingPath(base, owned), [owned.role]),
+  const change = useChange(
+    { done: `${titleOf(owned)} was unassigned`, failed: 'The role was not unassigned' },
+    () => api.send('DELETE', mappingPath(base, owned), [owned.role]),
   );
   return (
     <Button
@@ -119,9 +120,13 @@ function Assign(props: { realm: string; base: string; held: ReadonlySet<string>;
     queryFn: () => findRoles(api, props.realm, search),
     placeholderData: keepPreviousData,
   });
-  const change = useChange({ done: 'The roles were assigned', failed: 'Not all roles were assigned' }, async () => {
-    for (const owned of chosen.values()) await api.send('POST', mappingPath(props.base, owned), [owned.role]);
-  });
+  const change = useChange(
+    { done: 'The roles were assigned', failed: 'Not all roles were assigned' },
+    async () => {
+      for (const owned of chosen.values())
+        await api.send('POST', mappingPath(props.base, owned), [owned.role]);
+    },
+  );
   return (
     <FormDialog
       title="Assign roles"

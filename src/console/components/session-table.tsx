@@ -1,15 +1,16 @@
 import { Button } from '@patternfly/react-core/dist/dynamic/components/Button';
 import { path } from '../api/admin-api.ts';
 import type { Session, User } from '../api/representations.ts';
-import { useChange } from './service-calls.tsx';
 import { formatTime, PagedTable } from './paged-table.tsx';
+import { useChange } from './service-calls.tsx';
 import { useApi } from './session.tsx';
 
 /** The sessions of a user, with buttons to end them. */
 export function SessionTable({ realm, user }: { realm: string; user: User }) {
   const api = useApi();
-  const all = useChange({ done: `${user.username} was signed out everywhere`, failed: 'The user was not signed out' }, () =>
-    api.send('POST', path`/${realm}/users/${user.id}/logout`),
+  const all = useChange(
+    { done: `${user.username} was signed out everywhere`, failed: 'The user was not signed out' },
+    () => api.send('POST', path`/${realm}/users/${user.id}/logout`),
   );
   return (
     <PagedTable<Session>

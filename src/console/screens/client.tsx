@@ -8,11 +8,11 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { Client, User } from '../api/representations.ts';
-import { Loaded, useChange } from '../components/service-calls.tsx';
 import { ClientRoles } from '../components/client-roles.tsx';
 import { ConfirmButton, TextField } from '../components/forms.tsx';
 import { RecordScreen } from '../components/record-screen.tsx';
 import { RoleAssignments } from '../components/role-assignments.tsx';
+import { Loaded, useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
 /** A client with its settings, secret, roles and service account. */
@@ -71,10 +71,13 @@ function Settings({ realm, client }: { realm: string; client: Client }) {
       webOrigins: lines(webOrigins),
     });
   });
-  const remove = useChange({ done: `Client ${client.clientId} was deleted`, failed: 'The client was not deleted' }, async () => {
-    await api.send('DELETE', path`/${realm}/clients/${client.id}`);
-    navigate(`/${encodeURIComponent(realm)}/clients`);
-  });
+  const remove = useChange(
+    { done: `Client ${client.clientId} was deleted`, failed: 'The client was not deleted' },
+    async () => {
+      await api.send('DELETE', path`/${realm}/clients/${client.id}`);
+      navigate(`/${encodeURIComponent(realm)}/clients`);
+    },
+  );
   return (
     <Form
       isWidthLimited
@@ -142,8 +145,9 @@ function Secret({ realm, id }: { realm: string; id: string }) {
     enabled: shown,
     gcTime: 0,
   });
-  const change = useChange({ done: 'The client has a new secret', failed: 'The secret was not changed' }, () =>
-    api.send('POST', secretPath),
+  const change = useChange(
+    { done: 'The client has a new secret', failed: 'The secret was not changed' },
+    () => api.send('POST', secretPath),
   );
   return (
     <div>

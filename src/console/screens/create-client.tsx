@@ -3,8 +3,8 @@ import { Radio } from '@patternfly/react-core/dist/dynamic/components/Radio';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
-import { useChange } from '../components/service-calls.tsx';
 import { FormDialog, TextField } from '../components/forms.tsx';
+import { useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
 /** The two kinds of client that the console creates. */

@@ -3,10 +3,10 @@ import { Label } from '@patternfly/react-core/dist/dynamic/components/Label';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { Realm } from '../api/representations.ts';
-import { useChange } from '../components/service-calls.tsx';
 import { FormDialog, TextField } from '../components/forms.tsx';
 import { Screen } from '../components/frame.tsx';
 import { PagedTable } from '../components/paged-table.tsx';
+import { useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
 /** Every realm that the user may see. They are few, so the administrative API returns all of them. */

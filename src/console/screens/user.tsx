@@ -7,10 +7,10 @@ import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useChange } from '../components/service-calls.tsx';
 import { ConfirmButton, TextField } from '../components/forms.tsx';
 import { RecordScreen } from '../components/record-screen.tsx';
 import { RoleAssignments } from '../components/role-assignments.tsx';
+import { useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 import { SessionTable } from '../components/session-table.tsx';
 
@@ -48,10 +48,13 @@ function Details({ realm, user }: { realm: string; user: User }) {
     await api.send('PUT', path`/${realm}/users/${user.id}`, { ...now, ...changed });
     setChanged({});
   });
-  const remove = useChange({ done: `User ${user.username} was deleted`, failed: 'The user was not deleted' }, async () => {
-    await api.send('DELETE', path`/${realm}/users/${user.id}`);
-    navigate(`/${encodeURIComponent(realm)}/users`);
-  });
+  const remove = useChange(
+    { done: `User ${user.username} was deleted`, failed: 'The user was not deleted' },
+    async () => {
+      await api.send('DELETE', path`/${realm}/users/${user.id}`);
+      navigate(`/${encodeURIComponent(realm)}/users`);
+    },
+  );
   const text = (name: 'email' | 'firstName' | 'lastName') => ({
     value: shown[name] ?? '',
     onChange: (value: string) => setChanged({ ...changed, [name]: value }),

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { path } from '../api/admin-api.ts';
 import type { User } from '../api/representations.ts';
-import { useChange } from '../components/service-calls.tsx';
 import { FormDialog, TextField } from '../components/forms.tsx';
 import { Screen } from '../components/frame.tsx';
 import { PagedTable } from '../components/paged-table.tsx';
+import { useChange } from '../components/service-calls.tsx';
 import { useApi } from '../components/session.tsx';
 
 /** The users of a realm, with a search. */
