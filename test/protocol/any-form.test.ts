@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { renderRefusal } from '../../src/http/responses/wire-errors.ts';
 import { parseForm } from '../../src/http/request/form.ts';
+import { renderRefusal } from '../../src/http/responses/wire-errors.ts';
 import {
   introspectToken,
   logoutByRefreshToken,
