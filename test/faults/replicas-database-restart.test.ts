@@ -98,9 +98,6 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
   t.diagnostic(
     `${load.requests} requests, ${load.answered} rotations answered, ${load.failures.length} failures, ${found} of ${known.length} newest rotations found (${load.chains.length} chains)`,
   );
-  assert.deepEqual(
-    [...statuses],
-    ['503 temporarily_unavailable: The service is temporarily unavailable.'],
-  );
+  assert.deepEqual([...statuses], ['503 temporarily_unavailable: The service is temporarily unavailable.']);
   assert.ok(known.length > CLIENTS / 2);
 });
