@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { anchorsOf, listPages, root, slugOf } from './pages.ts';
+import { slugOf } from '../../docs/.vitepress/slug.ts';
+import { anchorsOf, listPages, root } from './pages.ts';
 import { listTexts } from './style-check.ts';
 
 const pages = listPages();

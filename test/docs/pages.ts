@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { slugOf } from '../../docs/.vitepress/slug.ts';
 
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), '../..');
 
@@ -34,15 +35,4 @@ export function anchorsOf(markdown: string): ReadonlySet<string> {
   }
   for (const [, id] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(id!);
   return anchors;
-}
-
-/** GitHub's rule: lower case, no punctuation, spaces become hyphens. */
-export function slugOf(heading: string): string {
-  return heading
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*]/g, '')
-    .trim()
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\p{M}_\- ]/gu, '')
-    .replaceAll(' ', '-');
 }
