@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitepress';
+import { leadOutside } from './outside.ts';
 import { slugOf } from './slug.ts';
 
 // `npm run docs` builds the site into dist/docs and fails on a dead link.
@@ -36,12 +37,12 @@ export default defineConfig({
   lang: 'en',
   cacheDir: '../node_modules/.cache/vitepress',
   lastUpdated: false,
-  // Links from the pages to files of the repository, which the site does not contain.
-  ignoreDeadLinks: [
-    /^https?:\/\/localhost/,
-    /^(?:\.\.?\/)+(?:README|SECURITY|CHANGELOG|CONTRIBUTING|examples\/)/,
-  ],
+  ignoreDeadLinks: [/^https?:\/\/localhost/, /^\/examples\//],
+  buildEnd: ({ outDir }) => {
+    cpSync(`${docs}../examples`, `${outDir}/examples`, { recursive: true });
+  },
   markdown: {
+    config: leadOutside,
     anchor: { slugify: slugOf },
     headers: { slugify: slugOf },
     languageAlias: { haproxy: 'nginx', caddyfile: 'nginx' },
@@ -55,7 +56,7 @@ export default defineConfig({
       { text: 'Reference', link: '/reference/', activeMatch: '/reference/' },
       { text: 'Keycloak', link: '/keycloak/', activeMatch: '/keycloak/' },
       { text: 'Contributing', link: '/contributing/', activeMatch: '/contributing/' },
-      { text: manifest.version, link: '/reference/compatibility' },
+      { text: manifest.version, link: '/project/changelog' },
     ],
     sidebar: [
       group('Operate', 'operate', [
@@ -87,7 +88,14 @@ export default defineConfig({
         ['errors', 'tokens', 'sessions', 'login', 'pages', 'logout', 'clients', 'users', 'realms'],
         true,
       ),
-      { text: 'More', items: ['performance', 'not-built'].map(page) },
+      {
+        text: 'More',
+        items: [
+          ...['performance', 'not-built'].map(page),
+          { text: 'Security policy', link: '/project/security' },
+          { text: 'Changelog', link: '/project/changelog' },
+        ],
+      },
       { text: 'Inside', items: ['architecture', 'style'].map(page) },
       group('Decisions', 'decisions', [], true),
       group(
