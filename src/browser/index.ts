@@ -2,7 +2,7 @@
 // Owns: the authorization endpoint (authorize/), the stages of a login (login/), required actions (required-actions/),
 // the browser's own session (sso/), logout in the browser (logout/), the account pages (account/).
 // Must not know: HTTP, HTML, SQL, the wall clock.
-// Start at authorize/authorize.ts, then login/next-step.ts.
+// Start at authorize/authorize.ts, then login/stage.ts.
 
 export { accountApplications } from './account/applications.ts';
 export {

@@ -8,8 +8,8 @@ import { findSsoSession } from '../sso/sso-session.ts';
 import { continueLogin } from './continue-login.ts';
 import { loginPage } from './login-page.ts';
 import { newLoginRow } from './login-row.ts';
-import { mustLoginAgain } from './next-step.ts';
 import { storeNewLogin } from './open-logins.ts';
+import { decideNextStep, mustLoginAgain, withStage } from './stage.ts';
 
 /**
  * Answers a checked authorization request: from the login that the browser already has where it is good enough, else
@@ -26,12 +26,12 @@ export async function beginLogin(
   const again = sso !== undefined && mustLoginAgain(request, sso, call);
   if (sso !== undefined && !again)
     return continueLogin(call, { client, request, user: sso.user, proof: { by: 'session', sso } });
-  // Nobody tried to log in: that a page asks silently and is told so is no event, as in Keycloak.
-  if (request.prompt.includes('none'))
-    return refuseToClient(call, client, request, { error: 'login_required' });
+  const next = decideNextStep({ at: 'password', passive: request.prompt.includes('none') });
+  // A silent request of a page is not an attempt to log in, so it is not an event, as in Keycloak.
+  if (next.step === 'refuse') return refuseToClient(call, client, request, { error: next.error });
   const browser = identifyBrowser(call.ctx, call.request);
   const row = newLoginRow(call, client, request, browser.hash);
-  const stored = sso === undefined ? row : { ...row, notes: { again: sso.session.id } };
+  const stored = sso === undefined ? row : withStage(row, { at: 'password', renews: sso.session.id });
   const sender = senderOf(call.request.remoteAddress);
   await storeNewLogin(call.ctx.store, stored, { sender, now: call.now });
   return loginPage(

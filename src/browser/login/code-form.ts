@@ -6,6 +6,7 @@ import { enter, refuseForm, startAttempt } from './form-attempt.ts';
 import { otpPage, type ShownLogin } from './login-page.ts';
 import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';
+import { type LoginStage, stageOf, withStage } from './stage.ts';
 
 /** The password is right: the code of the second factor is next, under a name of its own. */
 export async function askForCode(
@@ -24,8 +25,14 @@ export async function askForCode(
     const values = { kind: factors[0]!.type };
     return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', values);
   }
-  const notes = { ...login.row.notes, passwordUser: user.id, password: password.id };
-  const row = await moveStep(call, { ...login.row, notes }, 'login');
+  const before = stageOf(login.row);
+  const stage: LoginStage = {
+    at: 'second-factor',
+    userId: user.id,
+    passwordId: password.id,
+    ...(before.at === 'password' && before.renews !== undefined ? { renews: before.renews } : {}),
+  };
+  const row = await moveStep(call, withStage(login.row, stage), 'login');
   return row === undefined ? answerGone(call, login.client) : otpPage(call, { ...login, row }, devices);
 }
 
@@ -73,14 +80,16 @@ export async function submitCode(
 }
 
 /** The user whose password was proved a step before, while that password is theirs. */
-async function findHalfProven(call: BrowserCall, { notes }: AuthenticationSession) {
+async function findHalfProven(call: BrowserCall, row: AuthenticationSession) {
   const { store } = call.ctx;
-  const userId = notes['passwordUser']!;
+  const stage = stageOf(row);
+  if (stage.at !== 'second-factor') return undefined;
+  const { userId, passwordId } = stage;
   const [user, credentials] = await Promise.all([
     store.findUser(call.configuration.realm.id, userId),
     store.listCredentials(userId),
   ]);
-  const password = credentials.find((one) => one.id === notes['password'] && one.type === 'password');
+  const password = credentials.find((one) => one.id === passwordId && one.type === 'password');
   if (user === undefined || password === undefined) return undefined;
   const devices = listSecondFactors(credentials).filter((one) => one.type === 'otp');
   return { user, password, devices };

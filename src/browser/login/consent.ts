@@ -2,12 +2,11 @@ import { sha256 } from '../../crypto/index.ts';
 import type { ClientScope, Consent } from '../../model/index.ts';
 import { type BrowserCall, loginErrorPage, startEvent, withBrowserCall } from '../call.ts';
 import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
-import { type ConsentNeed, findConsentNeed } from './consent-need.ts';
 import { CONSENT_STEP, continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
-import { findProgress, type LoginInProgress } from './progress.ts';
+import { type ConsentNeed, findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
 
 /** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
 export function consentPage(call: BrowserCall, login: LoginInProgress, need: ConsentNeed): BrowserAnswer {

@@ -4,23 +4,27 @@ import { refuseToClient } from '../authorize/client-answer.ts';
 import type { BrowserCall } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
 import { identifyBrowser } from '../cookies.ts';
-import { findConsentNeed } from './consent-need.ts';
 import { finishLogin } from './finish-login.ts';
 import { moveStep, newLoginRow, stepUrl, storeStep } from './login-row.ts';
-import { decideNextStep, type NextStep } from './next-step.ts';
 import { answerGone } from './open-login.ts';
-import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
+import { findConsentNeed, type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
+import { decideNextStep, type ProvedStep, stageOf, withStage } from './stage.ts';
 
-/** What is to be done next in a login whose user is proved, from what is true now. */
+/**
+ * Finds the next step of a login whose user is proved, from the current records.
+ *
+ * @param given the consent that this request gives
+ */
 export async function findNextStep(
   call: BrowserCall,
   login: LoginInProgress,
   given?: Consent,
-): Promise<NextStep> {
+): Promise<ProvedStep> {
   const { client, request, user, proof } = login;
   const password = proof.by === 'password' ? proof.password : undefined;
   const need = given === undefined ? await findConsentNeed(call, login) : undefined;
   return decideNextStep({
+    at: 'proved',
     passive: request.prompt.includes('none'),
     otherThanHinted: request.hintedUserId !== undefined && request.hintedUserId !== user.id,
     pendingActions: listLoginActions(call.configuration, user, password, call.ctx.clock.now()),
@@ -29,10 +33,9 @@ export async function findNextStep(
 }
 
 /**
- * Goes on with a login whose user is proved: to the next page by redirect, back to the client with an error, or to its
- * end.
+ * Continues a login whose user is proved: with a redirect to its next page, with an error for the client, or to its end.
  *
- * @param given the consent that the user gave just now
+ * @param given the consent that this request gives
  */
 export async function continueLogin(
   call: BrowserCall,
@@ -46,16 +49,16 @@ export async function continueLogin(
     case 'refuse':
       return refuseLogin(call, login, next.error, next.error);
     case 'action':
-      return leadTo(call, login, next.action);
+      return redirectToStep(call, login, next.action);
     case 'consent':
-      return leadTo(call, login, CONSENT_STEP);
+      return redirectToStep(call, login, CONSENT_STEP);
   }
 }
 
-/** The consent page's name among the steps, as in Keycloak. */
+/** The `execution` of the consent page, as in Keycloak. */
 export const CONSENT_STEP = 'OAUTH_GRANT';
 
-/** Ends a login by an error for the client. */
+/** Ends a login with an error for the client. */
 export async function refuseLogin(
   call: BrowserCall,
   login: LoginInProgress,
@@ -68,22 +71,23 @@ export async function refuseLogin(
   return refuseToClient(call, client, request, { error });
 }
 
-/** Stores the step and sends the browser to its page. */
-async function leadTo(call: BrowserCall, login: LoginInProgress, execution: string): Promise<BrowserAnswer> {
+/** Stores the login as proved and redirects the browser to the page of the step. */
+async function redirectToStep(
+  call: BrowserCall,
+  login: LoginInProgress,
+  execution: string,
+): Promise<BrowserAnswer> {
   const { client, request, user, proof } = login;
   const browser = login.row === undefined ? identifyBrowser(call.ctx, call.request) : undefined;
   const row = login.row ?? newLoginRow(call, client, request, browser!.hash);
-  const { again: _again, passwordUser: _passwordUser, ...notes } = row.notes;
-  const next = {
-    ...row,
+  const next = withStage(row, {
+    at: 'proved',
     userId: user.id,
     authenticatedAt: provedAt(proof),
-    notes: {
-      ...notes,
-      ...(proof.by === 'session' ? { sso: proof.sso.session.id } : { password: proof.password.id }),
-    },
-  };
-  const stored = await (row.userId === undefined ? moveStep : storeStep)(call, next, 'action');
+    by: proof.by === 'session' ? { sessionId: proof.sso.session.id } : { passwordId: proof.password.id },
+  });
+  const store = stageOf(row).at === 'proved' ? storeStep : moveStep;
+  const stored = await store(call, next, 'action');
   if (stored === undefined) return answerGone(call, client);
   const to = stepUrl(call, client, stored, { path: 'required-action', execution });
   return { show: 'redirect', to, cookies: browser?.cookies ?? [] };

@@ -7,6 +7,7 @@ import type { RuleMessageKey } from '../message-keys.ts';
 import { continueLogin } from './continue-login.ts';
 import type { ShownLogin } from './login-page.ts';
 import { describeRequest } from './progress.ts';
+import { type LoginStage, stageOf } from './stage.ts';
 
 /** What the proof of a user works with, for a form of the login. */
 export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
@@ -14,10 +15,15 @@ export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): Lo
   describeRequest(event, row.request);
   event.details['auth_type'] = 'code';
   const { configuration, request } = call;
-  const user = row.notes['username'] ?? row.notes['passwordUser'] ?? row.notes['again'] ?? '';
+  const user = row.notes['username'] ?? nameOf(stageOf(row));
   const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user };
   const ctx = onBehalfOf(call.ctx, caller);
   return { ctx, configuration, event, remoteAddress: request.remoteAddress };
+}
+
+/** Tells the guesses at one user from those at another when no name was typed. */
+function nameOf(stage: LoginStage): string {
+  return stage.at === 'password' ? (stage.renews ?? '') : stage.userId;
 }
 
 /** Tells the refusal and shows the form with what may be said of it. @throws what is no refusal */

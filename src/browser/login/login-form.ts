@@ -9,8 +9,8 @@ import { continueLogin } from './continue-login.ts';
 import { enter, refuseForm, startAttempt } from './form-attempt.ts';
 import { loginPage, type ShownLogin } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
-import { mustLoginAgain } from './next-step.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
+import { mustLoginAgain, stageOf, withStage } from './stage.ts';
 
 /**
  * `GET …/login-actions/authenticate`: the form of a login once more, in another language or after the back button.
@@ -22,8 +22,9 @@ export const showLogin: BrowserEndpoint = (ctx, request) =>
     if (open.outcome === 'answer') return open.answer;
     const { client } = open;
     const row = await keepLocale(call, open.row);
-    if (row.userId !== undefined) return toRequiredAction(call, client, row);
-    if (row.notes['passwordUser'] !== undefined) return showCodeForm(call, client, row);
+    const stage = stageOf(row);
+    if (stage.at === 'proved') return toRequiredAction(call, client, row);
+    if (stage.at === 'second-factor') return showCodeForm(call, client, row);
     const again = await findUserToReturn(call, row);
     const sso = await findSsoSession(ctx, call.configuration, request);
     const times = { now: call.now, begunAt: row.startedAt };
@@ -47,10 +48,14 @@ export const submitLogin: BrowserEndpoint = (ctx, request) =>
     const open = await findOpenLogin(call, { form: true });
     if (open.outcome === 'answer') return open.answer;
     const { client, row } = open;
-    if (row.userId !== undefined) return toRequiredAction(call, client, row);
-    return row.notes['passwordUser'] === undefined
-      ? submitPassword(call, client, row)
-      : submitCode(call, client, row);
+    switch (stageOf(row).at) {
+      case 'password':
+        return submitPassword(call, client, row);
+      case 'second-factor':
+        return submitCode(call, client, row);
+      case 'proved':
+        return toRequiredAction(call, client, row);
+    }
   });
 
 async function submitPassword(
@@ -61,19 +66,19 @@ async function submitPassword(
   const { form } = call.request;
   const { settings } = call.configuration.realm;
   const again = await findUserToReturn(call, row);
-  const { again: _again, ...rest } = row.notes;
   // Phones put a blank after what they complete; Keycloak's form leaves those around a name out, its grant does not.
   const name = (form.get('username') ?? '').trim();
   const typed = name.slice(0, 255);
   const login: ShownLogin = {
     client,
     again,
-    row: {
-      ...row,
-      rememberMe:
-        again === undefined ? settings.rememberMe && form.get('rememberMe') === 'on' : row.rememberMe,
-      notes: again === undefined ? { ...rest, username: typed } : row.notes,
-    },
+    row:
+      again === undefined
+        ? {
+            ...withStage({ ...row, notes: { ...row.notes, username: typed } }, { at: 'password' }),
+            rememberMe: settings.rememberMe && form.get('rememberMe') === 'on',
+          }
+        : row,
   };
   const attempt = startAttempt(call, login);
   attempt.event.details['username'] = again?.username ?? typed;
@@ -90,9 +95,10 @@ async function submitPassword(
 
 /** The user of the session that this login renews; undefined where it ended or nobody has to return. */
 async function findUserToReturn(call: BrowserCall, row: AuthenticationSession): Promise<User | undefined> {
-  if (row.notes['again'] === undefined) return undefined;
+  const stage = stageOf(row);
+  if (stage.at !== 'password' || stage.renews === undefined) return undefined;
   const sso = await findSsoSession(call.ctx, call.configuration, call.request);
-  return sso?.session.id === row.notes['again'] ? sso.user : undefined;
+  return sso?.session.id === stage.renews ? sso.user : undefined;
 }
 
 async function againWithForm(

@@ -11,6 +11,7 @@ import { errorPage, standalonePage } from '../page-frame.ts';
 import { findSsoSession } from '../sso/sso-session.ts';
 import { readClientData } from './client-data.ts';
 import { stepUrl } from './login-row.ts';
+import { stageOf } from './stage.ts';
 
 /** A stored login of this browser, or what to answer instead. */
 export type OpenLogin =
@@ -90,7 +91,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
 
 /** A form of an earlier step of a login that goes on: back button, second window, or somebody else's form. */
 function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
-  const path = row.userId === undefined ? 'authenticate' : 'required-action';
+  const path = stageOf(row).at === 'proved' ? 'required-action' : 'authenticate';
   return standalonePage(call.configuration, call.request, {
     name: 'expired',
     page: {

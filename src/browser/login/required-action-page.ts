@@ -4,12 +4,12 @@ import type { BrowserAnswer, BrowserEndpoint } from '../contract.ts';
 import type { PageMessage } from '../page-frame.ts';
 import { REQUIRED_ACTIONS } from '../required-actions/table.ts';
 import { consentPage } from './consent.ts';
-import { findConsentNeed } from './consent-need.ts';
 import { continueLogin, findNextStep, refuseLogin } from './continue-login.ts';
 import { showStep } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
-import { findProgress, type LoginInProgress } from './progress.ts';
+import { findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
+import { stageOf } from './stage.ts';
 
 /** `GET …/login-actions/required-action`: the page of whatever the login waits for now. */
 export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
@@ -17,7 +17,7 @@ export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
     const open = await findOpenLogin(call, { form: false });
     if (open.outcome === 'answer') return open.answer;
     const { client, row } = open;
-    if (row.userId === undefined)
+    if (stageOf(row).at !== 'proved')
       return { show: 'redirect', to: stepUrl(call, client, row, { path: 'authenticate' }), cookies: [] };
     const login = await findProgress(call, client, row);
     if (login === undefined) return loginErrorPage(call, client, 'accountChangedMessage');

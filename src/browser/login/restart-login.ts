@@ -6,6 +6,7 @@ import { findSsoSession } from '../sso/sso-session.ts';
 import { newLoginRow, stepUrl } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
 import { describeRequest } from './progress.ts';
+import { stageOf } from './stage.ts';
 
 /**
  * `GET …/login-actions/restart`: the login begins again, with nothing proved. Whoever was to log in again and is
@@ -16,9 +17,10 @@ export const restartLogin: BrowserEndpoint = (ctx, request) =>
     const open = await findOpenLogin(call, { form: false });
     if (open.outcome === 'answer') return open.answer;
     const { client, row } = open;
-    const again = row.notes['again'];
-    const sso = again === undefined ? undefined : await findSsoSession(ctx, call.configuration, request);
-    const ends = sso !== undefined && sso.session.id === again;
+    const stage = stageOf(row);
+    const renews = stage.at === 'proved' ? undefined : stage.renews;
+    const sso = renews === undefined ? undefined : await findSsoSession(ctx, call.configuration, request);
+    const ends = sso !== undefined && sso.session.id === renews;
     if (ends && (await endSessionOf(ctx, sso.session)) !== undefined) {
       const event = startEvent(call, 'LOGOUT', client);
       event.userId = sso.user.id;

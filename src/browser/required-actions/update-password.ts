@@ -1,5 +1,6 @@
 import { changePassword, onBehalfOf } from '../../protocol/login/index.ts';
 import { startEvent } from '../call.ts';
+import { withStage } from '../login/stage.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import type { PageMessage } from '../page-frame.ts';
 import type { ActionResult, RequiredAction } from './required-action.ts';
@@ -59,8 +60,6 @@ export const updatePassword: RequiredAction = {
     credential.details['credential_type'] = 'password';
     credential.succeeded();
     const current = (await ctx.store.findUser(configuration.realm.id, user.id)) ?? user;
-    const { userId: _userId, ...row } = login.row!;
-    const { sso: _sso, ...notes } = row.notes;
     return {
       outcome: 'done',
       login: {
@@ -70,7 +69,7 @@ export const updatePassword: RequiredAction = {
           password: changed.password,
           authenticatedAt: login.row?.authenticatedAt ?? now,
         },
-        row: { ...row, notes, revision: 0 },
+        row: { ...withStage(login.row!, { at: 'password' }), revision: 0 },
       },
     };
   },
