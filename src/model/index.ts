@@ -12,7 +12,7 @@ export type {
 export { type ClientFlow, readClientFlow } from './authentication-flow.ts';
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
-export { BUILT_ACTIONS, listNotBuilt, type WaitingUsers } from './not-built.ts';
+export { listNotBuilt, type WaitingUsers } from './not-built.ts';
 export {
   checkPassword,
   isPasswordTooLong,

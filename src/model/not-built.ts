@@ -9,14 +9,6 @@ export interface WaitingUsers {
   unverified: number;
 }
 
-/** Required actions that idkit runs; a user with any other is refused until an administrator takes it away. */
-export const BUILT_ACTIONS: ReadonlySet<string> = new Set([
-  'UPDATE_PASSWORD',
-  'UPDATE_PROFILE',
-  'VERIFY_PROFILE',
-  'TERMS_AND_CONDITIONS',
-]);
-
 /** Languages of idkit's own pages. */
 const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
 /** Themes of Keycloak's own, which idkit's pages take the place of. */
@@ -25,8 +17,14 @@ const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
 /**
  * Features that a realm has switched on and idkit does not have. Without them the realm does less than its people
  * expect, and nothing is weaker, so nothing is refused; users who need one to log in are counted.
+ *
+ * @param requiredActions the required actions that the login pages run. Default: no required action is reported.
  */
-export function listNotBuilt(settings: RealmSettings, waiting: WaitingUsers): readonly Unenforced[] {
+export function listNotBuilt(
+  settings: RealmSettings,
+  waiting: WaitingUsers,
+  requiredActions?: ReadonlySet<string>,
+): readonly Unenforced[] {
   const { kept } = settings;
   return [
     ...feature(kept['registrationAllowed'] === true, '$.registrationAllowed', 'self-registration'),
@@ -39,7 +37,7 @@ export function listNotBuilt(settings: RealmSettings, waiting: WaitingUsers): re
     ...feature(hasText(asObject(kept['smtpServer'])['host']), '$.smtpServer', 'mail server'),
     ...themes(kept),
     ...languages(kept),
-    ...requiredActions(settings, waiting),
+    ...(requiredActions === undefined ? [] : missingActions(settings, waiting, requiredActions)),
   ];
 }
 
@@ -64,7 +62,11 @@ function languages(kept: RealmSettings['kept']): readonly Unenforced[] {
 }
 
 /** Actions that the realm gives to every new user, and those that users have now. */
-function requiredActions({ kept }: RealmSettings, waiting: WaitingUsers): readonly Unenforced[] {
+function missingActions(
+  { kept }: RealmSettings,
+  waiting: WaitingUsers,
+  built: ReadonlySet<string>,
+): readonly Unenforced[] {
   const providers = Array.isArray(kept['requiredActions']) ? kept['requiredActions'].map(asObject) : [];
   const switchedOff = new Set(providers.flatMap(({ alias, enabled }) => (enabled === false ? [alias] : [])));
   const given = new Set(
@@ -74,7 +76,7 @@ function requiredActions({ kept }: RealmSettings, waiting: WaitingUsers): readon
   );
   const names = new Set([...given, ...waiting.requiredActions.keys()]);
   return [...names]
-    .filter((name) => !BUILT_ACTIONS.has(name) && !switchedOff.has(name))
+    .filter((name) => !built.has(name) && !switchedOff.has(name))
     .sort()
     .map((name) => ({
       path: '$.requiredActions',

@@ -6,6 +6,7 @@ export { lockFile, makeDataDirectory, serviceLockFile, whileStopped } from './lo
 export type { LogDestination, LogOptions, OpenedLog } from './log.ts';
 export {
   findWorkerLink,
+  listRequiredActions,
   openLog,
   type RunningService,
   type ServeOptions,

@@ -30,7 +30,7 @@ export async function openServices(
   closers: Closers,
   { worker, withoutLock = false }: Pick<ServeOptions, 'worker' | 'withoutLock'>,
 ): Promise<OpenedServices> {
-  const [store, http, protocol, crypto] = await Promise.all([
+  const [store, http, protocol, browser, crypto] = await Promise.all([
     openStore({ ...storePlace(settings, withoutLock), masterKey, masterKeyOld: settings.masterKeyOld }).then(
       (opened) => {
         closers.push(() => opened.close());
@@ -39,6 +39,7 @@ export async function openServices(
     ),
     import('../http/index.ts'),
     import('../protocol/index.ts'),
+    import('../browser/index.ts'),
     import('../crypto/index.ts'),
   ]);
   const passwords = crypto.openPasswords();
@@ -58,6 +59,7 @@ export async function openServices(
       ...common,
       sessionEndings: announcer,
       protectAdministrators: settings.admin.protectAdministrators,
+      requiredActions: new Set(browser.REQUIRED_ACTIONS.keys()),
     },
     limits: settings.limits,
     log,

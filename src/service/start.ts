@@ -107,3 +107,9 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   const log = await import('./log.ts');
   return log.openLog(to, options);
 }
+
+/** Lists the required actions that the login pages of this version run. */
+export async function listRequiredActions(): Promise<ReadonlySet<string>> {
+  const { REQUIRED_ACTIONS } = await import('../browser/index.ts');
+  return new Set(REQUIRED_ACTIONS.keys());
+}

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AdminContext } from '../../src/admin/index.ts';
+import { REQUIRED_ACTIONS } from '../../src/browser/index.ts';
 import { Secret, systemClock, systemRandom } from '../../src/core/index.ts';
 import { openPasswords } from '../../src/crypto/index.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -22,6 +23,7 @@ export async function openPlace(): Promise<Place> {
     clock: systemClock,
     random: systemRandom,
     passwords,
+    requiredActions: new Set(REQUIRED_ACTIONS.keys()),
     baseUrl: 'http://localhost:8080',
   };
   return {

@@ -12,6 +12,8 @@ export interface AdminContext {
   passwords: Passwords;
   /** Tells clients of sessions that end; absent: nobody is told. */
   sessionEndings?: SessionEndings;
+  /** The required actions that the login pages run, for the report of an import. Default: the report names none. */
+  requiredActions?: ReadonlySet<string>;
   /** {base_url} without a trailing slash. */
   baseUrl: string;
   /** False: users who hold administrative roles are changed by everybody who may change users. Default: true. */

@@ -145,7 +145,7 @@ export async function createRealm(
     clients: built.clients.length,
     unenforced: [
       ...listUnenforced(built, built.clients),
-      ...listNotBuilt(built.realm.settings, countWaiting(people)),
+      ...listNotBuilt(built.realm.settings, countWaiting(people), context.requiredActions),
     ],
   };
 }

@@ -1,5 +1,5 @@
 import type { AuthenticationSession, Client, Credential, User } from '../../model/index.ts';
-import { listSecondFactors, proveCode } from '../../protocol/login/index.ts';
+import { describeUnsupported, listSecondFactors, proveCode, takesCode } from '../../protocol/login/index.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
 import { enter, refuseForm, startAttempt } from './form-attempt.ts';
@@ -16,13 +16,14 @@ export async function askForCode(
   password: Credential,
   factors: readonly Credential[],
 ): Promise<BrowserAnswer> {
-  const devices = factors.filter((one) => one.type === 'otp');
-  if (devices.length === 0) {
+  const devices = factors.filter(takesCode);
+  const [unsupported] = factors;
+  if (devices.length === 0 && unsupported !== undefined) {
     const event = startLoginEvent(call, login.client);
     event.userId = user.id;
-    event.details['reason'] = `second factor of type ${factors[0]!.type} cannot be asked for here`;
+    event.details['reason'] = describeUnsupported(unsupported);
     event.failed('not_allowed');
-    const values = { kind: factors[0]!.type };
+    const values = { kind: unsupported.type };
     return loginErrorPage(call, login.client, 'secondFactorUnsupportedMessage', values);
   }
   const before = stageOf(login.row);
@@ -91,6 +92,6 @@ async function findHalfProven(call: BrowserCall, row: AuthenticationSession) {
   ]);
   const password = credentials.find((one) => one.id === passwordId && one.type === 'password');
   if (user === undefined || password === undefined) return undefined;
-  const devices = listSecondFactors(credentials).filter((one) => one.type === 'otp');
+  const devices = listSecondFactors(credentials).filter(takesCode);
   return { user, password, devices };
 }

@@ -109,7 +109,7 @@ function makeAccessToken(
   stamp: Stamp,
 ): Promise<string> {
   const { client } = input;
-  const origin = { session: 'online', grant: 'implicit', lightweight: isLightweight(client) } as const;
+  const origin = { session: 'online', grant: 'im', lightweight: isLightweight(client) } as const;
   const { text } = accessTokenPayload(input, { ...stamp, jti: accessTokenId(origin, ctx.random) });
   const algorithm = signatureAlgorithm(configuration, client, 'access');
   return signJws(ctx.keys.signingKey(configuration, algorithm), text);

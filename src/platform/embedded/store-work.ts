@@ -3,6 +3,7 @@ import { checkMasterKey, type Settings } from '../../config/index.ts';
 import { systemRandom } from '../../core/index.ts';
 import { openPasswords } from '../../crypto/index.ts';
 import { listNotBuilt, listUnenforced } from '../../model/index.ts';
+import { listRequiredActions } from '../../service/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
 import { openStore, type PostgresLocation, rotateMasterKey } from '../../store/open.ts';
 import type { DatabaseHalf } from '../contract.ts';
@@ -65,9 +66,11 @@ export function openStoreWork(settings: Settings, place: StorePlace): StoreWork 
                 ? await store.countUsers({ realmId: id, emailVerified: false, enabled: true })
                 : 0,
             };
-            return [...listUnenforced(configuration, clients), ...listNotBuilt(settings, waiting)].map(
-              (demand) => ({ realm: name, ...demand }),
-            );
+            const missing = listNotBuilt(settings, waiting, await listRequiredActions());
+            return [...listUnenforced(configuration, clients), ...missing].map((demand) => ({
+              realm: name,
+              ...demand,
+            }));
           })
         : [],
     recoverAdministrator: (username) =>

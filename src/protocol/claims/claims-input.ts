@@ -53,6 +53,7 @@ export interface TokenStamp {
 /** Where an access token comes from; its `jti` says so since Keycloak 26.2 (facts §6.1). */
 export interface TokenOrigin {
   session: 'online' | 'offline' | 'transient';
-  grant: 'password' | 'authorization_code' | 'refresh_token' | 'client_credentials' | 'implicit';
+  /** Keycloak's two letters for the grant. */
+  grant: string;
   lightweight: boolean;
 }

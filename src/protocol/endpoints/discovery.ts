@@ -1,5 +1,6 @@
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
+import { GRANTS } from '../grants/index.ts';
 import { issuerOf } from '../realm.ts';
 
 const SIGNING = ['PS384', 'RS384', 'EdDSA', 'ES384', 'HS256', 'HS512', 'ES256', 'RS256'].concat([
@@ -12,7 +13,8 @@ const SIGNING = ['PS384', 'RS384', 'EdDSA', 'ES384', 'HS256', 'HS512', 'ES256', 
 const CLIENT_METHODS = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
 /** Of `client_secret_jwt`. */
 const CLIENT_SIGNING = ['HS256', 'HS512', 'HS384'];
-const GRANTS = ['authorization_code', 'client_credentials', 'implicit', 'password', 'refresh_token'];
+/** The implicit grant has no request at the token endpoint. */
+const GRANT_TYPES = [...GRANTS.keys(), 'implicit'].sort();
 const RESPONSE_TYPES = [
   'code',
   'none',
@@ -52,7 +54,7 @@ export function discoveryDocument(
     frontchannel_logout_supported: true,
     jwks_uri: `${base}/certs`,
     check_session_iframe: `${base}/login-status-iframe.html`,
-    grant_types_supported: GRANTS,
+    grant_types_supported: GRANT_TYPES,
     acr_values_supported: ['0', '1'],
     response_types_supported: RESPONSE_TYPES,
     subject_types_supported: ['public'],

@@ -3,7 +3,7 @@ import { type GrantedScopes, resolveScopes } from '../claims/index.ts';
 import { checkNotBearerOnly, withClient } from '../client/index.ts';
 import type { Answer, ProtocolContext, ProtocolRequest } from '../context.ts';
 import { EventDraft } from '../events.ts';
-import { GRANTS, type Grant, type GrantRequest } from '../grants/index.ts';
+import { GRANTS, type GrantRequest, REFUSED_GRANTS } from '../grants/index.ts';
 import { parseJwt } from '../jwt.ts';
 import { checkEnforceable, checkTransport, getRealm } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
@@ -26,7 +26,8 @@ export async function requestTokens(
   // 2. The grant. No field is longer than Keycloak takes it. A disabled realm is told before anything else of the request (contract §5).
   checkLengths(request.form);
   const grantType = request.form.get('grant_type');
-  const grant = grantType === undefined ? undefined : GRANTS.get(grantType);
+  const grant =
+    grantType === undefined ? undefined : (GRANTS.get(grantType) ?? REFUSED_GRANTS.get(grantType));
   if (!configuration.realm.settings.enabled) throw new Refusal('realm-disabled');
   if (grantType === undefined) throw new Refusal('missing-grant-type');
   if (grant === undefined) throw new Refusal('unsupported-grant-type');
@@ -44,7 +45,7 @@ export async function requestTokens(
       checkNotBearerOnly(client);
       if (request.duplicated) throw new Refusal('duplicated-parameter');
       checkNoDpop(request.dpop);
-      return useGrant(grant, { ctx, configuration, client, request, event, now: seconds(ctx.clock) });
+      return useGrant({ grant, ctx, configuration, client, request, event, now: seconds(ctx.clock) });
     },
   );
   return { body: result, allowOrigin };
@@ -62,7 +63,8 @@ function checkLengths(form: ReadonlyMap<string, string>): void {
   }
 }
 
-async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenResponse> {
+async function useGrant(request: GrantRequest): Promise<TokenResponse> {
+  const { grant } = request;
   // 4. May this client use the grant, and does the token keep what realm and client demand?
   grant.check(request);
   checkEnforceable(request.configuration, request.client, grant.use);
@@ -75,16 +77,13 @@ async function useGrant(grant: Grant, request: GrantRequest): Promise<TokenRespo
     throw new Refusal('invalid-scope', { description, detail: description });
   }
 
-  const response = await proveAndIssue(grant, request, scopes.granted);
+  const response = await proveAndIssue(request, scopes.granted);
   request.event.succeeded();
   return response;
 }
 
-async function proveAndIssue(
-  grant: Grant,
-  request: GrantRequest,
-  granted: GrantedScopes,
-): Promise<TokenResponse> {
+async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Promise<TokenResponse> {
+  const { grant } = request;
   try {
     // 6. Prove.
     const proof = await grant.prove(request, granted);

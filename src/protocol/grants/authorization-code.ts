@@ -12,6 +12,7 @@ import type { Grant, GrantRequest, Proof } from './grant.ts';
  */
 export const authorizationCodeGrant: Grant = {
   eventType: 'CODE_TO_TOKEN',
+  shortcut: 'ac',
   use: 'continued',
   ownScopes: true,
 
@@ -93,7 +94,6 @@ function startFamily(
   return {
     user,
     granted,
-    origin: 'authorization_code',
     record: { session: offlineSession ?? { ...session, lastAccessAt: now }, family },
     notes: { ...session.notes, ...notes, ...(code.nonce === undefined ? {} : { nonce: code.nonce }) },
     commit: async (currentHash) => {

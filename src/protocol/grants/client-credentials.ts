@@ -5,6 +5,7 @@ import type { Grant } from './grant.ts';
 /** `grant_type=client_credentials`: tokens for the client's own service account (RFC 6749 §4.4; facts §3.5). */
 export const clientCredentialsGrant: Grant = {
   eventType: 'CLIENT_LOGIN',
+  shortcut: 'cc',
   use: 'service-account',
 
   check({ client }) {
@@ -31,7 +32,7 @@ export const clientCredentialsGrant: Grant = {
       clientHost: request.request.remoteAddress,
       clientAddress: request.request.remoteAddress,
     };
-    const proof = { user, granted, origin: 'client_credentials', notes } as const;
+    const proof = { user, granted, notes };
     if (client.attributes['client_credentials.use_refresh_token'] !== 'true') return proof;
     return { ...proof, ...startRecord(request, user, granted, { offline: false, notes }) };
   },

@@ -1,12 +1,13 @@
 import type { Client, TokenFamily, User, UserSession } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
-import type { GrantedScopes, TokenOrigin } from '../claims/index.ts';
+import type { GrantedScopes } from '../claims/index.ts';
 import type { ProtocolContext, ProtocolRequest } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 import type { TokenUse } from '../realm.ts';
 
 /** One request at the token endpoint, its client authenticated. */
 export interface GrantRequest {
+  grant: Grant;
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
   client: Client;
@@ -27,7 +28,6 @@ export interface FamilyRecord {
 export interface Proof {
   user: User;
   granted: GrantedScopes;
-  origin: TokenOrigin['grant'];
   /** Absent: nothing is kept and there is no refresh token. */
   record?: FamilyRecord | undefined;
   /** Small facts of the login that claims are made of. */
@@ -47,6 +47,10 @@ export interface Proof {
 export interface Grant {
   /** Event type of its successes, for example `LOGIN`. */
   eventType: string;
+  /** Keycloak's two letters for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token). */
+  shortcut: string;
+  /** Its tokens replace those of an earlier grant. */
+  renews?: true;
   /** What its tokens are for; demands that idkit does not enforce refuse by it. */
   use: TokenUse;
   /** The scopes were settled before: the parameter `scope` is not looked at. */

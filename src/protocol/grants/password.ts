@@ -14,6 +14,7 @@ import type { Grant, GrantRequest } from './grant.ts';
 /** `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3; facts §3.6). */
 export const passwordGrant: Grant = {
   eventType: 'LOGIN',
+  shortcut: 'ro',
   use: 'direct',
 
   check({ client, event, request }) {
@@ -33,7 +34,6 @@ export const passwordGrant: Grant = {
     return {
       user,
       granted,
-      origin: 'password',
       notes,
       record,
       commit,

@@ -14,6 +14,8 @@ import type { Grant, GrantRequest, Proof } from './grant.ts';
 /** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; facts §3.4, §4.2). */
 export const refreshTokenGrant: Grant = {
   eventType: 'REFRESH_TOKEN',
+  shortcut: 'rt',
+  renews: true,
   use: 'continued',
 
   check({ request }) {
@@ -46,7 +48,6 @@ export const refreshTokenGrant: Grant = {
     return {
       user,
       granted: scopes.granted,
-      origin: 'refresh_token',
       record: {
         session: { ...found.session, lastAccessAt: now },
         family: { ...found.family, lastRefreshAt: now },

@@ -5,26 +5,22 @@ import type { Grant } from './grant.ts';
 import { passwordGrant } from './password.ts';
 import { refreshTokenGrant } from './refresh-token.ts';
 
-/**
- * Grants that Keycloak knows and this version does not build: their clients are told what Keycloak tells those
- * that have the grant switched off (facts §3.7, §3.8).
- */
-function notBuilt(eventType: string, refusal: () => Refusal): Grant {
-  const refuse = (): never => {
-    throw refusal();
-  };
-  return { eventType, use: 'direct', check: refuse, prove: refuse };
-}
-
-/** Every `grant_type`; a grant that is built later takes the place of its row here. */
+/** Every grant that idkit has, by its `grant_type`. */
 export const GRANTS: ReadonlyMap<string, Grant> = new Map([
-  ['password', passwordGrant],
-  ['client_credentials', clientCredentialsGrant],
-  ['refresh_token', refreshTokenGrant],
   ['authorization_code', authorizationCodeGrant],
+  ['client_credentials', clientCredentialsGrant],
+  ['password', passwordGrant],
+  ['refresh_token', refreshTokenGrant],
+]);
+
+/**
+ * Grants of Keycloak that idkit does not have. Their clients get Keycloak's refusal for a client with the grant switched
+ * off (docs/keycloak/tokens.md#device-authorization, docs/keycloak/tokens.md#token-exchange).
+ */
+export const REFUSED_GRANTS: ReadonlyMap<string, Grant> = new Map([
   [
     'urn:ietf:params:oauth:grant-type:device_code',
-    notBuilt(
+    refusedGrant(
       'OAUTH2_DEVICE_CODE_TO_TOKEN',
       () =>
         new Refusal('grant-refused', {
@@ -34,6 +30,13 @@ export const GRANTS: ReadonlyMap<string, Grant> = new Map([
   ],
   [
     'urn:ietf:params:oauth:grant-type:token-exchange',
-    notBuilt('TOKEN_EXCHANGE', () => new Refusal('exchange-refused')),
+    refusedGrant('TOKEN_EXCHANGE', () => new Refusal('exchange-refused')),
   ],
 ]);
+
+function refusedGrant(eventType: string, refusal: () => Refusal): Grant {
+  const refuse = (): never => {
+    throw refusal();
+  };
+  return { eventType, shortcut: 'na', use: 'direct', check: refuse, prove: refuse };
+}

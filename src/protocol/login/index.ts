@@ -7,4 +7,4 @@ export { changePassword, type PasswordChange } from './change-password.ts';
 export { isLockedNow } from './failures.ts';
 export { listLoginActions } from './pending-actions.ts';
 export { proveCode, provePassword, stillHolds } from './prove-user.ts';
-export { listSecondFactors } from './second-factor.ts';
+export { describeUnsupported, listSecondFactors, takesCode } from './second-factor.ts';

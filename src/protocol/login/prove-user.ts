@@ -2,7 +2,7 @@ import { hashPolicy } from '../../crypto/index.ts';
 import type { Credential, User } from '../../model/index.ts';
 import type { LoginAttempt } from './attempt.ts';
 import { guessAt, guessedName } from './guess.ts';
-import { describeRefusedCode, listSecondFactors, matchCode, spendCode } from './second-factor.ts';
+import { describeRefusedCode, listSecondFactors, matchCode, spendCode, takesCode } from './second-factor.ts';
 
 /** A user whose password proved right. */
 export interface ProvenPassword {
@@ -44,7 +44,7 @@ export async function provePassword(
     const matches = matchCode(attempt, factors, code ?? '');
     if (user === undefined || stored === undefined || verdict === undefined) return guessed.refuse();
     const due = code === undefined ? factors : [];
-    if (code !== undefined && factors.length > 0 && !(await spendCode(attempt, matches))) {
+    if (code !== undefined && factors.length > 0 && !(await spendCode(matches))) {
       await findSome(attempt, name);
       return guessed.refuse(describeRefusedCode(factors));
     }
@@ -82,12 +82,11 @@ export function proveCode(
     const chosen =
       proof.credentialId === undefined
         ? factors
-        : factors.filter((one) => one.type === 'otp' && one.id === proof.credentialId);
+        : factors.filter((one) => takesCode(one) && one.id === proof.credentialId);
     const matches = matchCode(attempt, chosen, proof.code);
     const holds = credentials.some(({ id, type }) => id === proof.passwordId && type === 'password');
     if (user === undefined || locked || !holds) return guessed.refuse();
-    if (factors.length > 0 && !(await spendCode(attempt, matches)))
-      return guessed.refuse(describeRefusedCode(chosen));
+    if (factors.length > 0 && !(await spendCode(matches))) return guessed.refuse(describeRefusedCode(chosen));
     await guessed.admit(user);
     return user;
   });

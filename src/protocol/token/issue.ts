@@ -16,7 +16,7 @@ import {
   type TokenStamp,
 } from '../claims/index.ts';
 import type { ProtocolContext } from '../context.ts';
-import type { FamilyRecord, GrantRequest, Proof } from '../grants/index.ts';
+import type { FamilyRecord, Grant, GrantRequest, Proof } from '../grants/index.ts';
 import { signatureAlgorithm } from '../keys/index.ts';
 import { issuerOf } from '../realm.ts';
 import { Refusal } from '../refusal.ts';
@@ -51,14 +51,14 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
   const { settings } = configuration.realm;
   const { record, user } = proof;
   const input = await gatherClaims(ctx, configuration, { client, ...proof });
-  if (record?.session.offline) checkOfflineAllowed(input, proof);
+  if (record?.session.offline) checkOfflineAllowed(input, request.grant);
 
   const expiresAt = accessTokenExpiry(settings, client, record, now);
   const stamp = newStamp(request, record, expiresAt);
   const tokenId = accessTokenId(
     {
       session: record === undefined ? 'transient' : record.session.offline ? 'offline' : 'online',
-      grant: proof.origin,
+      grant: request.grant.shortcut,
       lightweight: isLightweight(client),
     },
     ctx.random,
@@ -75,7 +75,7 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
   event.sessionId = record?.session.id;
   event.details['token_id'] = tokenId;
   event.details['scope'] = input.granted.visible;
-  describeRefreshToken(request, proof, refresh, expiresAt);
+  describeRefreshToken(request, refresh, expiresAt);
   return {
     access_token: accessToken,
     expires_in: expiresAt - now,
@@ -164,8 +164,8 @@ function newStamp(
  *
  * @throws Refusal `offline-not-allowed`
  */
-function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { origin }: Proof): void {
-  const held = origin === 'refresh_token' ? effectiveRoleIds(configuration, user) : roleIds;
+function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { renews }: Grant): void {
+  const held = renews ? effectiveRoleIds(configuration, user) : roleIds;
   for (const id of held) {
     const role = configuration.roles.get(id);
     if (role?.name === 'offline_access' && role.clientUuid === undefined) return;
@@ -174,12 +174,11 @@ function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { or
 }
 
 function describeRefreshToken(
-  { event }: GrantRequest,
-  { origin }: Proof,
+  { event, grant }: GrantRequest,
   refresh: MadeRefreshToken | undefined,
   accessTokenExpiresAt: number,
 ): void {
-  if (origin === 'refresh_token') {
+  if (grant.renews) {
     event.details['access_token_expiration_time'] = String(accessTokenExpiresAt);
     if (refresh !== undefined) event.details['updated_refresh_token_id'] = refresh.id;
     return;

@@ -12,6 +12,7 @@ import {
   resolveScopes,
 } from '../../../src/protocol/claims/index.ts';
 import { resolveWebOrigins } from '../../../src/protocol/client/origins.ts';
+import { GRANTS } from '../../../src/protocol/grants/index.ts';
 import { exportedRealm } from './exported-realm.ts';
 
 const { configuration, clients, clientsByUuid, users } = exportedRealm('acme');
@@ -335,7 +336,11 @@ test('the id of an access token tells its origin (observed: identifiers)', () =>
   const id = (
     session: 'online' | 'offline' | 'transient',
     grant: 'password' | 'authorization_code' | 'refresh_token' | 'client_credentials',
-  ) => accessTokenId({ session, grant, lightweight: false }, random).replace(/:[0-9a-f-]{36}$/, '');
+  ) =>
+    accessTokenId({ session, grant: GRANTS.get(grant)!.shortcut, lightweight: false }, random).replace(
+      /:[0-9a-f-]{36}$/,
+      '',
+    );
   assert.equal(id('online', 'password'), 'onrtro');
   assert.equal(id('online', 'authorization_code'), 'onrtac');
   assert.equal(id('online', 'refresh_token'), 'onrtrt');
