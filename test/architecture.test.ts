@@ -196,6 +196,56 @@ test('a folder of protocol or http that has an index is entered through it', () 
   assert.deepEqual(faults, []);
 });
 
+/** The rooms on the way of a request. The other rooms call services, so they read the statuses of responses. */
+const ANSWERING_ROOMS = /^src\/(protocol|browser|admin|service|http)\//;
+
+/** The tables of the statuses. */
+const STATUS_TABLES: readonly string[] = [
+  'src/http/responses/statuses.ts',
+  'src/http/responses/wire-errors.ts',
+];
+
+/** What a number of a status looks like in code: a field, a comparison, an argument, a choice, a text. */
+const STATUS_PATTERNS: readonly RegExp[] = [
+  /\bstatus(?:Code)?\b['"]?\??\s*(?:[:=]|[=!]==|[<>]=?)\s*[1-5]\d\d\b/,
+  /\.code\(\s*[1-5]\d\d\b/,
+  /\b(?:reply|request)\b,\s*[1-5]\d\d\b/,
+  /\bredirect\(.*,\s*[1-5]\d\d\)/,
+  /\?\s*[1-5]\d\d\s*:\s*[1-5]\d\d\b/,
+  /\bHTTP [1-5]\d\d\b/,
+];
+
+/** The lines of a source that have the number of a status, comments aside. */
+function findStatuses(file: string, text: string): readonly string[] {
+  if (!ANSWERING_ROOMS.test(file) || STATUS_TABLES.includes(file)) return [];
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
+  return code.split('\n').filter((line) => STATUS_PATTERNS.some((pattern) => pattern.test(line)));
+}
+
+test('every HTTP status is in a table of the HTTP room (architecture §2)', () => {
+  const faults = sources.flatMap((file) =>
+    findStatuses(file, readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
+  );
+  assert.deepEqual(faults, []);
+});
+
+test('the check of statuses sees each form of one, and lets other numbers pass', () => {
+  for (const line of [
+    '{ status: 404 }',
+    'status = 400',
+    'if (answer.statusCode >= 500) return;',
+    'reply.code(204).send()',
+    'return sendEmpty(reply, 200, answer);',
+    'return reply.redirect(url, 302);',
+    'verdict ? 204 : 403',
+    "{ error: 'HTTP 401 Unauthorized' }",
+  ])
+    assert.equal(findStatuses('src/admin/a.ts', line).length, 1, line);
+  for (const line of ['const BATCH = 500;', '// 404 for a missing record', 'mode: 0o600, retries: 120'])
+    assert.deepEqual(findStatuses('src/protocol/a.ts', line), [], line);
+  assert.deepEqual(findStatuses('src/client/a.ts', 'if (response.status === 401)'), []);
+});
+
 test('the check sees each kind of forbidden import', () => {
   const cases: [file: string, text: string, fault: RegExp][] = [
     ['src/model/realm.ts', "import { x } from '../store/index.ts';", /reaches up to store/],

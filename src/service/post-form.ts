@@ -99,6 +99,9 @@ export function openPostForm(allowed: readonly string[]): PostForm {
   };
 }
 
+/** The outcome of a call by the class of its status (RFC 9110 §15). Default: refused. */
+const OUTCOMES: Readonly<Record<number, 'delivered' | 'later'>> = { 2: 'delivered', 5: 'later' };
+
 function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnType<PostForm> {
   return new Promise((resolve) => {
     const call = (target.protocol === 'https:' ? httpsRequest : httpRequest)(
@@ -117,7 +120,7 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
         // Nothing of the answer is used, and an endless one is not waited for.
         response.destroy();
         const status = response.statusCode ?? 0;
-        const outcome = status >= 200 && status < 300 ? 'delivered' : status >= 500 ? 'later' : 'refused';
+        const outcome = OUTCOMES[Math.trunc(status / 100)] ?? 'refused';
         resolve({ outcome, detail: `the client answered ${status}` });
       },
     );

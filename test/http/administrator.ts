@@ -1,4 +1,4 @@
-import { form, login, type TestService, tokenUrl } from './service.ts';
+import { form, login, tokenUrl } from './service.ts';
 
 /** What a call of the administrative API answered; `json` is the text where it is none. */
 export interface AdminAnswer {
@@ -42,7 +42,7 @@ export function adminApi(service: { address: string }, token: string): AdminApi 
 }
 
 /** The administrator of master. */
-export async function administrator(service: TestService): Promise<AdminApi> {
+export async function administrator(service: { address: string }): Promise<AdminApi> {
   return adminApi(service, (await login(service))['access_token']!);
 }
 

@@ -11,14 +11,17 @@ export type AdminRefusalKind =
   | 'unsupported-media'
   | 'not-built';
 
-/** An administrator asked for what cannot be done. `body` is the answer in one of Keycloak's three shapes (facts §1). */
+/**
+ * The administrative API refuses a request. `body` is the body of the response in one of Keycloak's three shapes
+ * (docs/keycloak/errors.md#error-shapes). Default: the text of the status.
+ */
 export class AdminRefusal extends Error {
   override readonly name = 'AdminRefusal';
   readonly kind: AdminRefusalKind;
-  readonly body: Json;
+  readonly body: Json | undefined;
 
-  constructor(kind: AdminRefusalKind, body: Json) {
-    super(String(body['errorMessage'] ?? body['error_description'] ?? body['error'] ?? kind));
+  constructor(kind: AdminRefusalKind, body?: Json) {
+    super(String(body?.['errorMessage'] ?? body?.['error_description'] ?? body?.['error'] ?? kind));
     this.kind = kind;
     this.body = body;
   }
@@ -37,17 +40,17 @@ export class StaleRecord extends Error {
 
 /** 401 of Keycloak's global handler. */
 export function unauthorized(): AdminRefusal {
-  return new AdminRefusal('unauthorized', { error: 'HTTP 401 Unauthorized' });
+  return new AdminRefusal('unauthorized');
 }
 
 /** 403 of Keycloak's global handler. */
 export function forbidden(): AdminRefusal {
-  return new AdminRefusal('forbidden', { error: 'HTTP 403 Forbidden' });
+  return new AdminRefusal('forbidden');
 }
 
 /** 404 with the text of what is not there. */
-export function notFound(error = 'HTTP 404 Not Found'): AdminRefusal {
-  return new AdminRefusal('not-found', { error });
+export function notFound(error?: string): AdminRefusal {
+  return new AdminRefusal('not-found', error === undefined ? undefined : { error });
 }
 
 /** 400 with Keycloak's `errorMessage`. */

@@ -382,7 +382,7 @@ function quoted(value: string): string {
 function renderAdminError(error: unknown): ErrorResponse | undefined {
   if (error instanceof AdminRefusal) {
     const status = ADMIN_STATUS[error.kind];
-    return { status, headers: {}, body: error.body };
+    return { status, headers: {}, body: error.body ?? { error: statusText(status) } };
   }
   const status = STATUS.badRequest;
   if (error instanceof ClientUriFault)
