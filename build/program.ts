@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 import { writeLicences } from './licences.ts';
 
 // Builds the program into dist: main.js, one file for each kind of worker thread, and the parts that commands load.
-// Packages that package.json names as dependencies stay packages; the others are joined in, with their licences.
+// `JOINED` names the dependencies whose code is joined in; dist/LICENSES.txt holds their licences.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -26,45 +26,11 @@ const THREADS = [
   'src/backupset/dump/inspect-thread.ts',
 ];
 
-/** What the joined packages load at once and use seldom or never here; it is loaded when it is used. */
-const LAZY = [
-  'node:child_process',
-  'node:http2',
-  'node:https',
-  '@fastify/proxy-addr',
-  'semver',
-  'thread-stream',
-];
-/** What they load for features that are not used here: JSON schemas, and requests without a socket. */
-const UNUSED = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request'];
-
-/** What they check at every start, of themselves: that the expressions in URLs are safe. The only URL here is `/*`. */
-const UNCHECKED = 'safe-regex2';
-
-const lazy: Plugin = {
-  name: 'lazy',
-  setup({ onResolve, onLoad }) {
-    const filter = new RegExp(`^(${LAZY.join('|')})$`);
-    onResolve({ filter }, ({ path, kind, importer, namespace }) =>
-      kind !== 'dynamic-import' && namespace === 'file' && importer.includes('node_modules')
-        ? { path, namespace: 'lazy', pluginData: dirname(importer) }
-        : undefined,
-    );
-    onLoad({ filter, namespace: 'lazy' }, ({ path, pluginData }) => ({
-      resolveDir: pluginData as string,
-      contents: `
-        let loaded;
-        const load = () => (loaded ??= require(${JSON.stringify(path)}));
-        module.exports = new Proxy(function () {}, {
-          get: (_, name) => load()[name],
-          apply: (_, self, args) => Reflect.apply(load(), self, args),
-          construct: (_, args) => Reflect.construct(load(), args),
-        });`,
-    }));
-    onResolve({ filter: new RegExp(`^${UNCHECKED}$`) }, ({ path }) => ({ path, namespace: 'unchecked' }));
-    onLoad({ filter: /.*/, namespace: 'unchecked' }, () => ({ contents: 'module.exports = () => true;' }));
-  },
-};
+/**
+ * Dependencies whose code is joined into the program, because a start that reads hundreds of small files is slow. Their
+ * own dependencies are joined in with them. All other dependencies are imported from where npm installed them.
+ */
+const JOINED = ['commander', 'fastify', 'light-my-request', 'pino'];
 
 /**
  * Node.js's own modules as they are. An import of one reads everything it exports, and that loads what few need:
@@ -99,13 +65,17 @@ const common: BuildOptions = {
   format: 'esm',
   platform: 'node',
   target: 'node24',
-  external: [...Object.keys(manifest.dependencies), ...UNUSED],
-  plugins: [lazy, builtins],
+  external: Object.keys(manifest.dependencies).filter((name) => !JOINED.includes(name)),
+  plugins: [builtins],
   entryNames: '[name]',
-  // Names stay, so that a stack says where; line breaks and indents are a fifth of what a start would read.
+  // Names stay, so that a stack trace is readable. Line breaks and indents are a fifth of what a start would read.
   minifyWhitespace: true,
+  minifySyntax: true,
   logLevel: 'warning',
 };
+
+const undeclared = JOINED.filter((name) => !(name in manifest.dependencies));
+if (undeclared.length > 0) throw new Error(`package.json must list ${undeclared.join(', ')} as dependencies`);
 
 // Threads each in one file: they load no more than they need.
 await build({ ...common, entryPoints: THREADS });

@@ -124,6 +124,41 @@ test('what the program imports is joined in, with its licence, or a dependency',
     assert.match(inBrowser, new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(MIT\\)\\n\\n[^-]`, 'm'));
 });
 
+test('the bill of materials lists every package that is joined in or installed, and no other', (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const sbom = JSON.parse(readFileSync(join(installed, 'dist', 'sbom.cdx.json'), 'utf8')) as {
+    bomFormat: string;
+    metadata: { component: { name: string } };
+    components: { name: string; version: string; scope: string; purl: string }[];
+  };
+  assert.deepEqual([sbom.bomFormat, sbom.metadata.component.name], ['CycloneDX', 'idkit']);
+  for (const { purl } of sbom.components) assert.match(purl, /^pkg:npm\//);
+  const listed = new Set(sbom.components.map(({ name }) => name));
+  const joined = ['LICENSES.txt', 'console/LICENSES.txt'].flatMap((file) =>
+    [...readFileSync(join(installed, 'dist', file), 'utf8').matchAll(/^(\S+) \d+\.\d+\.\d+\S* \(/gm)].map(
+      ([, name]) => name!,
+    ),
+  );
+  const own = JSON.parse(readFileSync(join(home, 'node_modules', '.package-lock.json'), 'utf8')) as {
+    packages: Record<string, unknown>;
+  };
+  const present = Object.keys(own.packages).map((place) => place.split('node_modules/').at(-1)!);
+  const shipped = new Set([...joined, ...present.filter((name) => name !== 'idkit')]);
+  assert.ok(joined.includes('fastify') && joined.includes('react') && shipped.has('zod'));
+  assert.deepEqual([...shipped].filter((name) => !listed.has(name)).sort(), []);
+  const optional = new Set(
+    sbom.components.filter(({ scope }) => scope === 'optional').map(({ name }) => name),
+  );
+  assert.deepEqual([...listed].filter((name) => !shipped.has(name) && !optional.has(name)).sort(), []);
+});
+
+test('npm installs a manual page for each command', (t) => {
+  if (unreachable !== undefined) return t.skip(unreachable);
+  const { man } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { man: string[] };
+  assert.ok(man.includes('./dist/man/idkit.1') && man.includes('./dist/man/idkit-restore.1'));
+  for (const page of man) assert.match(readFileSync(join(installed, page), 'utf8'), /^\.TH "IDKIT/);
+});
+
 test('an install brings no Node.js of its own', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const names = readdirSync(join(home, 'node_modules'));

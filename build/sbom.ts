@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+// Writes dist/sbom.cdx.json, a CycloneDX bill of materials of what a user gets: the packages that npm installs as
+// dependencies, and the packages whose code is joined into dist. `npm sbom` knows all packages of the lock file; the
+// licence files that the other builds write know which of them are joined in.
+
+interface Component {
+  'bom-ref': string;
+  name: string;
+  version: string;
+  properties: readonly { name: string; value: string }[];
+}
+
+interface Sbom {
+  serialNumber?: string;
+  metadata: { timestamp?: string; lifecycles: { phase: string }[]; component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const manifest = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+  name: string;
+  dependencies: Record<string, string>;
+};
+
+const { npm_execpath: npm = 'npm' } = process.env;
+const [program, ...first] = /\.c?js$/.test(npm) ? [process.execPath, npm] : [npm];
+const command = [
+  'sbom',
+  '--sbom-format=cyclonedx',
+  '--sbom-type=application',
+  '--package-lock-only',
+  '--no-workspaces',
+];
+const sbom = JSON.parse(
+  execFileSync(program!, [...first, ...command], { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 }),
+) as Sbom;
+
+const joined = new Set(
+  ['dist/LICENSES.txt', 'dist/console/LICENSES.txt'].flatMap((file) =>
+    [...readFileSync(root + file, 'utf8').matchAll(/^(\S+) (\d+\.\d+\.\d+\S*) \(/gm)].map(
+      ([, name, version]) => `${name}@${version}`,
+    ),
+  ),
+);
+const installed = findInstalled();
+const shipped = new Set([...joined, ...installed]);
+
+const { component } = sbom.metadata;
+// Two builds of one commit give the same bytes, so neither the time nor a random number is in them.
+delete sbom.serialNumber;
+delete sbom.metadata.timestamp;
+sbom.metadata.lifecycles = [{ phase: 'build' }];
+component.name = manifest.name;
+sbom.components = sbom.components
+  .filter((entry) => shipped.has(entry['bom-ref']))
+  .map((entry) => ({ ...entry, properties: deliveryOf(entry['bom-ref']) }));
+sbom.dependencies = sbom.dependencies
+  .filter(({ ref }) => shipped.has(ref) || ref === component['bom-ref'])
+  .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => shipped.has(other)) }));
+
+const known = new Set(sbom.components.map((entry) => entry['bom-ref']));
+const missing = [...shipped].filter((ref) => !known.has(ref));
+if (missing.length > 0) throw new Error(`package-lock.json does not hold ${missing.join(', ')}`);
+writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom)}\n`);
+
+/** The dependencies of the package, with their own dependencies, as `name@version`. */
+function findInstalled(): ReadonlySet<string> {
+  const edges = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+  const direct = edges.get(sbom.metadata.component['bom-ref']) ?? [];
+  const reached = new Set(
+    direct.filter((ref) => ref.slice(0, ref.lastIndexOf('@')) in manifest.dependencies),
+  );
+  for (const ref of reached) for (const next of edges.get(ref) ?? []) reached.add(next);
+  return reached;
+}
+
+/** How the package gets to the user. npm's own property, whether it is a `devDependency`, would mislead here. */
+function deliveryOf(ref: string): Component['properties'] {
+  return [
+    ...(joined.has(ref) ? [{ name: 'idkit:delivery', value: 'joined into dist' }] : []),
+    ...(installed.has(ref) ? [{ name: 'idkit:delivery', value: 'installed as a dependency' }] : []),
+  ];
+}
