@@ -1,26 +1,26 @@
 import type { ErrorCode, Secret } from '../core/index.ts';
 
-/** The file names of a set that are fixed (contract §4, "A backup set"). */
+/** The fixed file names of a set. */
 export const SET_FILES = {
   dump: 'keycloak-db.sql.gz',
   config: 'config.tar.gz',
   environment: 'env.gpg',
   manifest: 'manifest.json',
   checksums: 'checksums.sha256',
-  /** A symmetric OpenPGP message over the checksums, which do not list it. */
+  /** A symmetric OpenPGP message over the checksums. The checksums do not list it. */
   seal: 'seal.gpg',
 } as const;
 
-/** The parts that a set can hold; `--only` makes some of them. */
+/** The parts of a set. `--only` selects some of them. */
 export type SetPart = 'database' | 'realms' | 'config' | 'env';
 
-/** What every long-running call takes. `onProgress` gets bytes done so far and, where known, in all. */
+/** Options of every long call. `onProgress` receives the bytes done and, if it is known, their total. */
 export interface WorkOptions {
   signal?: AbortSignal;
   onProgress?: (done: number, total?: number) => void;
 }
 
-/** A real directory with a timestamp for a name in a backup root. */
+/** A directory in a backup root that has a set's name and is not a link. */
 export interface ListedSet {
   /** `YYYYMMDD_HHMMSS`. */
   name: string;
@@ -28,28 +28,28 @@ export interface ListedSet {
   dir: string;
   /** Milliseconds since the Unix epoch, from the name. */
   startedAt: number;
-  /** Dated more than an hour ahead of `now`. */
+  /** True if the set is dated more than an hour ahead of `now`. */
   future: boolean;
 }
 
-/** What a backup root holds that idkit knows; everything else in it is foreign and not listed. */
+/** The directories in a backup root that belong to idkit. Anything else is not listed. */
 export interface RootListing {
   /** Oldest first. */
   sets: readonly ListedSet[];
-  /** Names of `.partial-…` directories: work that ended before it was published, or runs now. */
+  /** Names of `.partial-…` directories: unfinished backups, and backups that run now. */
   partials: readonly string[];
-  /** Names of `.trash-…` directories: deletions that did not end. */
+  /** Names of `.trash-…` directories: unfinished deletions. */
   trash: readonly string[];
 }
 
-/** The name for a set that begins now. */
+/** The plan for the name of a set that begins now. */
 export interface PlannedName {
   name: string;
-  /** Milliseconds since the Unix epoch that the name tells. */
+  /** The time of the name in milliseconds since the Unix epoch. */
   startedAt: number;
-  /** Wait this long before the set begins: the second is taken. */
+  /** Wait this long before the set begins, because another set has this second. */
   waitMilliseconds: number;
-  /** The newest set is ahead of the clock, and the name follows it: a finding (contract §3, backup). */
+  /** The newest set is ahead of the clock, and the name follows it. A backup reports this as a finding. */
   clockBehind: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface ChecksumEntry {
   sha256: string;
 }
 
-/** A file of a set as it was written or read. */
+/** The size and hash of a file that was written or read. */
 export interface FileDigest {
   bytes: number;
   /** 64 lower-case hex digits. */
@@ -70,65 +70,67 @@ export interface FileDigest {
 /** A realm in the manifest. */
 export interface ManifestRealm {
   realm: string;
-  /** Users without service accounts, in the dump's own snapshot; absent where the dump does not hold the realm. */
+  /** Users in the snapshot of the dump, without service accounts. Absent if the dump does not contain the realm. */
   users?: number;
-  /** Its realm file in the set; absent where the realm is not in the configured list. */
+  /** The realm file in the set. Absent if the realm is not in the configured list. */
   file?: string;
 }
 
-/** `manifest.json` (contract §4). */
+/** `manifest.json` */
 export interface Manifest {
-  /** 2 since sets are sealed. */
+  /** Format 2 can say that a set is sealed. */
   formatVersion: 1 | 2;
   idkitVersion: string;
-  /** ISO 8601, UTC: the time in the set's name. */
+  /** The time in the set's name, in ISO 8601 and UTC. */
   startedAt: string;
   parts: readonly SetPart[];
-  /** There is a `seal.gpg`: the backup had a passphrase. Absent in format 1. */
+  /** True if there is a `seal.gpg`, because the backup had a passphrase. Absent in format 1. */
   sealed?: boolean;
   service: { kind: 'idkit' | 'keycloak'; version: string };
   /** Absent in a set without the database. */
   database?: { kind: 'sqlite' | 'postgres'; version: string; schemaVersion: number; bytes: number };
   realms: readonly ManifestRealm[];
-  /** Where the realm files came from; absent in a set without them. */
+  /** The source of the realm files. Absent in a set without them. */
   realmSource?: 'api' | 'snapshot';
-  /** Bytes of every file but this one, the checksums and the seal. */
+  /** The size in bytes of every file except this one, the checksums and the seal. */
   files: Readonly<Record<string, number>>;
-  /** Wall time of each step, in order. */
+  /** The duration of each step, in order. */
   steps: readonly { id: string; milliseconds: number }[];
 }
 
-/** What a dump turned out to hold once it was read to its end marker. */
+/** What a dump contains, known when it was read to its end line. */
 export interface DumpReport {
   kind: 'sqlite' | 'postgres';
-  /** Bytes of SQL. */
+  /** The size of the SQL in bytes. */
   bytes: number;
-  /** Embedded: `PRAGMA user_version`; Postgres: idkit's own, or Keycloak's version as a number (26.7.3 is 260703). */
+  /** SQLite: `PRAGMA user_version`. Postgres: idkit's schema version, or Keycloak's version as a number (26.7.3 is 260703). */
   schemaVersion?: number;
-  /** Realms with their users without service accounts; undefined where the dump's tables are not known. */
+  /** The number of users by realm, without service accounts. Undefined if the tables of the dump are not known. */
   realms?: readonly { realm: string; users: number }[];
-  /** The short rows of idkit's table `meta`, value by name; they tell which master key belongs to it. */
+  /** The short rows of idkit's table `meta`, value by name. They show which master key the dump needs. */
   meta?: ReadonlyMap<string, string>;
   postgres?: PostgresDumpFacts;
 }
 
-/** What a Postgres dump tells of where it came from and what it needs where it is loaded. */
+/** The origin of a Postgres dump, and what it needs when it is loaded. */
 export interface PostgresDumpFacts {
-  /** Its comments before the first statement. */
+  /** The comments before the first statement. */
   head: string;
   /** `15.18`. */
   serverVersion?: string;
-  /** Of the `pg_dump` that wrote it. */
+  /** The version of the `pg_dump` that wrote it. */
   dumpVersion?: string;
-  /** `26.7.3`: the version that last migrated the schema. */
+  /** The version that last migrated the schema, such as `26.7.3`. */
   keycloakVersion?: string;
-  /** Service, schema and key are not known before it is loaded: their rows are INSERTs, as `pg_dump --inserts` writes. */
+  /**
+   * The rows are INSERTs, as `pg_dump --inserts` writes them. So service, schema and key are unknown until it is loaded.
+   */
   unread?: true;
-  /** Roles that own or may use something in it. */
+  /** The roles that own an object in it or have privileges. */
   roles: readonly string[];
 }
 
-/** What the archive of the configuration left out, and why (contract §3, backup). */
+/** A file that the archive of the configuration left out, and why. */
 export interface LeftOut {
   /** Relative to the configuration directory. */
   path: string;
@@ -138,30 +140,30 @@ export interface LeftOut {
     | 'fifo'
     | 'device'
     | 'environment name'
-    | 'name is no UTF-8'
+    | 'name is not UTF-8'
     | 'vanished while read'
     | 'unreadable'
-    /** It is in the archive, but may be torn: it was being written. */
+    /** The file is in the archive but may be inconsistent, because something wrote to it. */
     | 'changed while read';
 }
 
-/** Where the parts of `config.tar.gz` lie; absent or missing ones are not archived. */
+/** The paths of what `config.tar.gz` contains. A path that is absent or does not exist is left out. */
 export interface ArchiveSource {
   configDir?: string;
   idkitYaml?: string;
   composeYaml?: string;
-  /** Left out silently, under whatever name or link it lies. */
+  /** Left out without a report, under any name and behind any link. */
   environmentFile?: string;
 }
 
 export interface ArchiveReport {
   entries: number;
-  /** Bytes of the archive before compression. */
+  /** The size of the archive in bytes before compression. */
   bytes: number;
   leftOut: readonly LeftOut[];
 }
 
-/** One entry of a configuration archive that passed every rule of contract §3, verify. */
+/** An entry of a configuration archive that passed every rule. */
 export interface ArchiveEntry {
   /** Without a trailing slash: `config`, `config/…`, `idkit.yaml` or `compose.yaml`. */
   path: string;
@@ -170,156 +172,158 @@ export interface ArchiveEntry {
   mode: number;
   /** Seconds since the Unix epoch. */
   mtime: number;
-  /** Bytes of a file, else 0. */
+  /** The size of a file in bytes; 0 for any other entry. */
   size: number;
-  /** A link's target. */
+  /** The target of a link. */
   target?: string;
 }
 
-/** What opening an OpenPGP message came to (contract §3, verify). */
+/** The result of opening an OpenPGP message. */
 export type MessageOpened =
-  /** `filename` is what the message says inside; often empty. */
+  /** `filename` is the name inside the message, often empty. */
   | { outcome: 'opened'; bytes: Uint8Array; filename: string }
-  /** It does not open with this passphrase (12): a wrong one cannot be told from tampering. */
+  /** The message does not open with this passphrase (12). A changed message gives the same result. */
   | { outcome: 'wrong passphrase' }
-  /** No OpenPGP message, cut off, or without integrity protection (13). */
+  /** The file is not an OpenPGP message, is cut off, or has no integrity protection (13). */
   | { outcome: 'damaged'; why: string }
-  /** A cipher that idkit cannot open (14); `command` is the gpg command that does. */
+  /** idkit does not support the cipher (14). `command` is the gpg command that opens the message. */
   | { outcome: 'unsupported cipher'; cipher: string; command: string };
 
 /** One fault of a set. */
 export interface SetProblem {
-  /** The file that it is about; the set's directory name where it is about none. */
+  /** The file with the fault, or the set's name if no file has it. */
   file: string;
   code: Extract<ErrorCode, 'IDKIT_DAMAGED' | 'IDKIT_CREDENTIALS' | 'IDKIT_VERSION'>;
-  /** What is wrong with the file, which it does not name again. */
+  /** What is wrong. The message does not repeat the file's name. */
   message: string;
   hints: readonly string[];
 }
 
 /**
- * `holds`: who made the checksums knew the passphrase, and they are of this set. `not checked`: there is a seal, and
- * it was not opened. `unsealed`: there is none. `broken`: there is one, and it does not hold; nothing else of the set
- * is believed then.
+ * `holds`: somebody who knew the passphrase made the checksums for this set. `not checked`: there is a seal, and it was
+ * not opened. `unsealed`: there is no seal. `broken`: the seal is wrong, so nothing in the set is trusted.
  */
 export type SealState = 'holds' | 'not checked' | 'unsealed' | 'broken';
 
-/** The checksums of a set as they were read once, and what its seal says of them. */
+/** The checksums of a set, read once, and the state of its seal. */
 export interface SealedList {
   seal: SealState;
-  /** Why `checksums.sha256` or the seal does not hold. */
+  /** The faults of `checksums.sha256` and the seal. */
   problems: readonly SetProblem[];
   notes: readonly string[];
   /** Absent if the checksums cannot be read. */
   list?: {
     entries: readonly ChecksumEntry[];
-    /** Bytes of the list and of the seal. */
+    /** The size of the list and the seal in bytes. */
     bytes: number;
-    /** Of `checksums.sha256`. */
+    /** The hash of `checksums.sha256`. */
     sha256: string;
   };
 }
 
-/** The judgement over one set, from its bytes alone. */
+/** The result of verifying one set from its bytes alone. */
 export interface Verdict {
-  /** `damaged` 13, `passphrase` 12, `unreadable` 14: damage wins over a passphrase, that over a cipher. */
+  /**
+   * `damaged` 13, `passphrase` 12, `unreadable` 14. Damage takes precedence over a wrong passphrase, and that over an
+   * unsupported cipher.
+   */
   verdict: 'good' | 'damaged' | 'passphrase' | 'unreadable';
-  /** The code to end with; absent when good. */
+  /** The error code of the verdict. Absent for a good set. */
   code?: SetProblem['code'];
   problems: readonly SetProblem[];
   notes: readonly string[];
   seal: SealState;
-  /** Empty set of parts: nothing of a set was found. */
+  /** Empty if no part was found. */
   parts: readonly SetPart[];
-  /** Where the set holds a dump that could be read. */
+  /** Present if the set has a readable dump. */
   dump?: DumpReport;
   manifest?: Manifest;
-  /** Realms with users as the dump, else the manifest tells; the realm file where there is one. */
+  /** The realms with the users that the dump counts, else the manifest, and with their realm files. */
   realms: readonly ManifestRealm[];
-  /** Files that are listed in the checksums, the checksums, and the seal. */
+  /** The number of listed files, plus the checksums and the seal. */
   files: number;
   bytes: number;
-  /** SHA-256 of `checksums.sha256`; ties a kept verdict to these bytes. Absent where it cannot be read. */
+  /** The hash of `checksums.sha256`, which binds a kept verdict to these bytes. Absent if the list cannot be read. */
   checksumsSha256?: string;
-  /** What the checksums list, to hold later readings against; empty if they cannot be read. */
+  /** The checksums, which later reads are compared with. Empty if the list cannot be read. */
   entries: readonly ChecksumEntry[];
 }
 
 export interface VerifySetOptions extends WorkOptions {
-  /** Absent: env.gpg is looked at but not opened, and a note says so. */
+  /** If it is absent, env.gpg is inspected but not opened, and a note says so. */
   passphrase?: Secret;
-  /** Judges what env.gpg holds, once it is opened: a `fault` is damage, a `note` is not. */
+  /** Checks the decrypted content of env.gpg. A `fault` is damage, a `note` is not. */
   judgeEnvironment?: (plain: Uint8Array) => { fault?: string; note?: string };
-  /** What `checkSeal` found before; the checksums are not read again then. */
+  /** The earlier result of `checkSeal`. The checksums are then not read again. */
   sealed?: SealedList;
 }
 
-/** A verdict as `ROOT/.state/NAME.json` keeps it. */
+/** A verdict as stored in `ROOT/.state/NAME.json`. */
 export interface KeptVerdict {
   /** ISO 8601, UTC. */
   at: string;
   verdict: Verdict['verdict'];
   checksumsSha256: string;
   problems: readonly string[];
-  /** Absent if an older idkit kept it. */
+  /** Absent if an older idkit stored it. */
   seal?: SealState;
 }
 
-/** A read-only view of one set's directory. Only regular files that are no links are opened. */
+/** A read-only view of a set's directory. Only regular files are opened, and links are not followed. */
 export interface SetHandle {
   readonly name: string;
-  /** Absolute, links in the path to it resolved. */
+  /** The absolute path without links. */
   readonly dir: string;
-  /** Milliseconds, where the name tells a time. */
+  /** The time in the name, in milliseconds since the Unix epoch. */
   readonly startedAt?: number;
-  /** Names of everything in the directory, sorted bytewise. */
+  /** The names of all entries in the directory, sorted bytewise. */
   readonly names: readonly string[];
-  /** A small file as a whole. @throws IDKIT_DAMAGED where it is missing, irregular or longer than `maxBytes` */
+  /** Reads a small file as a whole. @throws IDKIT_DAMAGED if it is missing, not regular or longer than `maxBytes` */
   read(name: string, maxBytes?: number): Promise<Buffer>;
-  /** A file's bytes in order. @throws IDKIT_DAMAGED where it is missing or irregular */
+  /** Streams a file's bytes in order. @throws IDKIT_DAMAGED if it is missing or not regular */
   stream(name: string, options?: WorkOptions): AsyncIterable<Buffer>;
-  /** Bytes of a regular file. @throws IDKIT_DAMAGED where it is missing or irregular */
+  /** Returns the size of a regular file in bytes. @throws IDKIT_DAMAGED if it is missing or not regular */
   size(name: string): Promise<number>;
 }
 
-/** A file of a set being written; `write` hashes what it writes. */
+/** A file of a set that is being written. `write` also hashes the bytes. */
 export interface SetFileWriter {
   write(chunk: Uint8Array): Promise<void>;
   /** Syncs the file to disk. */
   close(): Promise<FileDigest>;
 }
 
-/** A set in the making, in `ROOT/.partial-NAME-PID`, directory 0700, files 0600. */
+/** A set that is being made in `ROOT/.partial-NAME-PID`. The mode of the directory is 0700, of files 0600. */
 export interface SetWriter {
   readonly name: string;
   /** The working directory. */
   readonly dir: string;
-  /** What was written and closed so far. */
+  /** The files that are closed so far. */
   readonly files: ReadonlyMap<string, FileDigest>;
   /** Begins a file. @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE */
   createFile(name: string): Promise<SetFileWriter>;
-  /** A whole file at once. */
+  /** Writes a whole file. */
   putFile(name: string, content: Uint8Array | string): Promise<FileDigest>;
-  /** Writes `checksums.sha256` over every file closed so far. Nothing may be written after it. */
+  /** Writes `checksums.sha256` over the closed files. After it, only the seal may be written. */
   writeChecksums(): Promise<void>;
   /** Writes `seal.gpg` over the checksums. @throws IDKIT_BUG before `writeChecksums` */
   writeSeal(passphrase: Secret): Promise<void>;
-  /** Reads everything back from the disk and judges it as `verifySet` does. */
+  /** Reads all files back from the disk and verifies them as `verifySet` does. */
   readBack(options?: VerifySetOptions): Promise<Verdict>;
   /**
    * Syncs the directory, renames it to its final name and syncs the root. Returns the set's absolute path.
-   * @throws IDKIT_FAILED where the name is taken or the checksums are not written
+   * @throws IDKIT_FAILED if the name exists or the checksums are not written
    */
   publish(): Promise<string>;
-  /** Removes the working directory; harmless after `publish`. */
+  /** Removes the working directory. Does nothing after `publish`. */
   abandon(): Promise<void>;
 }
 
-/** What the retention rule wants to know of a set. */
+/** What the retention rule needs to know about a set. */
 export interface PrunableSet extends ListedSet {
-  /** It holds the database, so it can be restored. */
+  /** True if the set includes the database, so that it can be restored. */
   whole: boolean;
-  /** `bad`: a verdict that still fits its checksums says so, or its files are not what its checksums list. */
+  /** `bad`: a current verdict says so, or the checksums do not list exactly the files of the set. */
   state: 'verified' | 'unverified' | 'bad';
 }
 
@@ -329,10 +333,10 @@ export interface PruneStep {
   reason: string;
 }
 
-/** What became of a component's version. */
+/** The result of keeping a version of a component. */
 export interface VersionResult {
-  /** The new version's file; absent where the newest one is the same and younger than a week. */
+  /** The file of the new version. Absent if the newest version has the same content and is less than a week old. */
   added?: string;
-  /** Files that fell out of the newest `keep`. */
+  /** The files of the versions that were removed. */
   removed: readonly string[];
 }

@@ -1,12 +1,12 @@
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 import type { SetProblem } from './contract.ts';
 
-/** A fault of a set's content. `file` is the set's file that it is about, or a path. */
+/** The error for damaged content of a set. @param file the file of the set, or a path */
 export function damaged(file: string, why: string, cause?: unknown): IdkitError {
   return new IdkitError('IDKIT_DAMAGED', `${file}: ${why}`, cause === undefined ? {} : { cause });
 }
 
-/** Runs something that reads; whatever the system says against it becomes an IdkitError that names `path`. */
+/** Runs a read and turns a system error into an IdkitError that names `path`. */
 export async function reading<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -14,22 +14,22 @@ export async function reading<T>(path: string, work: () => Promise<T>): Promise<
     const code = systemErrorCode(error);
     if (error instanceof IdkitError || code === undefined || (error as Error).name === 'AbortError')
       throw error;
-    if (code === 'EIO') throw damaged(path, 'the disk cannot read it', error);
+    if (code === 'EIO') throw damaged(path, 'the disk reports a read error', error);
     throw new IdkitError('IDKIT_FAILED', `${path} cannot be read: ${(error as Error).message}`, {
       cause: error,
     });
   }
 }
 
-/** A name out of a hostile file as one short printable word. */
-export function shown(name: string): string {
+/** Renders a name from a hostile file as one short printable word. */
+export function printable(name: string): string {
   return JSON.stringify(name.length > 120 ? `${name.slice(0, 120)}…` : name).replaceAll(
     /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** A fault as a problem of one file, which its message does not name again. @throws the error if it is of another kind */
+/** Turns an error into a problem of one file, without the file's name in the message. @throws any other error as it is */
 export function problemOf(file: string, error: unknown): SetProblem {
   if (error instanceof IdkitError) {
     const { code, message } = error;
@@ -40,6 +40,6 @@ export function problemOf(file: string, error: unknown): SetProblem {
 }
 
 function withoutFile(message: string, file: string): string {
-  const prefix = [file, shown(file)].find((name) => message.startsWith(`${name}: `));
+  const prefix = [file, printable(file)].find((name) => message.startsWith(`${name}: `));
   return prefix === undefined ? message : message.slice(prefix.length + 2);
 }

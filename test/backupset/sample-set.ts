@@ -20,7 +20,7 @@ export const PASSPHRASE = new Secret('a passphrase for tests');
 export const ENVIRONMENT = 'IDKIT_ADMIN_USERNAME=admin\nIDKIT_ADMIN_PASSWORD=hunter2-hunter2\n';
 export const SET_NAME = '20261101_020000';
 
-/** A directory that goes with the test. */
+/** Creates a directory that is removed after the test. */
 export async function temporaryDirectory(t: TestContext): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'idkit-backupset-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
@@ -32,7 +32,7 @@ export async function* chunked(content: Uint8Array | string, size = 65_536): Asy
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** What a sink got. */
+/** A sink that collects its chunks. */
 export function collector() {
   const chunks: Buffer[] = [];
   return {
@@ -51,7 +51,7 @@ export async function gzipped(content: Uint8Array | string): Promise<Buffer> {
   return out.bytes();
 }
 
-/** An embedded dump as idkit writes it, with every kind of value. */
+/** An embedded dump in the form of idkit, with every kind of value. */
 export const DUMP = [
   'PRAGMA foreign_keys=OFF;',
   'BEGIN;',
@@ -80,16 +80,16 @@ export interface SampleOptions {
   parts?: readonly SetPart[];
   dump?: string | Buffer;
   manifest?: (manifest: Manifest) => Manifest | undefined;
-  /** As an idkit that knew no seal made it. */
+  /** Makes the set as an older idkit did, which had no seals. */
   older?: true;
-  /** Written after the other files, before the manifest. */
+  /** Files that are written after the others and before the manifest. */
   extra?: Record<string, string>;
 }
 
 let encrypted: Promise<Uint8Array> | undefined;
 let encryptedOlder: Promise<Uint8Array> | undefined;
 
-/** Made once: the passphrase's hash takes a tenth of a second. */
+/** Encrypted once, because hashing the passphrase takes a tenth of a second. */
 function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
   if (older) {
     encryptedOlder ??= encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE);
@@ -99,7 +99,7 @@ function encryptedEnvironment(older: boolean): Promise<Uint8Array> {
   return encrypted;
 }
 
-/** A set as backup makes it, not yet published. */
+/** Makes a set as backup does, but does not publish it. */
 export async function makeSet(root: string, options: SampleOptions = {}): Promise<SetWriter> {
   const name = options.name ?? SET_NAME;
   const parts = options.parts ?? ['database', 'realms', 'config', 'env'];

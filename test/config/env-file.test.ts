@@ -24,7 +24,7 @@ import { makeDirectory, makePlatform } from './places.ts';
 
 const read = (text: string) => Object.fromEntries(parseEnvFile(text));
 
-test('reads KEY=VALUE lines, comments and quotes as dotenv files have them (contract §3, ".env")', () => {
+test('reads KEY=VALUE lines, comments and quotes as dotenv files have them', () => {
   const cases: [text: string, values: Record<string, string>][] = [
     ['A=1\nB=two words\n', { A: '1', B: 'two words' }],
     ['# comment\n\n  A = 1  \n', { A: '1' }],
@@ -95,7 +95,7 @@ test('no text makes the reader fail otherwise than with a clear error', () => {
   );
 });
 
-test('.env that others can read or write is refused and named with its mode (contract §1)', async (t) => {
+test('.env that others can read or write is refused and named with its mode', async (t) => {
   for (const mode of [0o640, 0o604, 0o660, 0o644, 0o620]) {
     const dir = makePlatform(t, { env: 'A=1\n' });
     chmodSync(join(dir, '.env'), mode);
@@ -114,7 +114,7 @@ test('.env for its owner alone is taken', async (t) => {
   }
 });
 
-test('a passphrase in .env is refused, whatever its source is called (contract §2)', async (t) => {
+test('a passphrase in .env is refused, whatever its source is called', async (t) => {
   for (const key of ['', '_FILE', '_COMMAND']) {
     const dir = makePlatform(t, { env: `IDKIT_BACKUP_PASSPHRASE${key}=swordfish\n` });
     const error = await loadSettings({ dir, env: {} }).catch((thrown) => thrown);

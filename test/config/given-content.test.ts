@@ -24,7 +24,7 @@ test('given content counts instead of the file in its place, and nothing is writ
   assert.ok(!existsSync(nowhere));
 });
 
-test('the process environment wins over given content as over .env (contract §2)', async (t) => {
+test('the process environment wins over given content as over .env', async (t) => {
   const env = content('env.gpg', 'IDKIT_ADMIN_USERNAME=given\n');
   const settings = await loadSettings({
     dir: makeDirectory(t),

@@ -14,7 +14,7 @@ import { makeDirectory } from './places.ts';
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
-test('init writes a whole platform directory with generated secrets (contract §1)', async (t) => {
+test('init writes a whole platform directory with generated secrets', async (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   const made = initPlatform(dir, { env: {} });
   assert.deepEqual(readdirSync(dir).sort(), ['.env', 'backups', 'config', 'data', 'idkit.yaml', 'import']);
@@ -33,7 +33,7 @@ test('init writes a whole platform directory with generated secrets (contract §
   }
 });
 
-test('init --runtime compose writes a container platform whose secrets are in .env alone (contract §1)', async (t) => {
+test('init --runtime compose writes a container platform whose secrets are in .env alone', async (t) => {
   for (const service of ['idkit', 'keycloak'] as const) {
     const dir = join(makeDirectory(t), service);
     const made = initPlatform(dir, { env: {}, runtime: 'compose', service });
@@ -132,7 +132,7 @@ test('a file in place of the directory is refused', async (t) => {
   });
 });
 
-test('the platform directory is --dir, else IDKIT_DIR, else . with idkit.yaml, else ./idkit (contract §1)', async (t) => {
+test('the platform directory is --dir, else IDKIT_DIR, else . with idkit.yaml, else ./idkit', async (t) => {
   const cwd = makeDirectory(t);
   const at = async (dir: string | undefined, variable: string | undefined) =>
     (await loadSettings({ dir, env: variable === undefined ? {} : { IDKIT_DIR: variable }, cwd })).dir;

@@ -20,7 +20,7 @@ test('idkit’s own variables win over Keycloak’s, wherever they stand', async
     KC_DB_PASSWORD: 'db-2',
   });
   assert.equal(settings.administrator.password?.reveal(), 'own-1');
-  // Of the same name the process environment wins, as everywhere (contract §2).
+  // Of the same name the process environment wins, as everywhere.
   assert.equal(settings.databasePassword?.reveal(), 'db-2');
   assert.equal(settings.sources['IDKIT_DATABASE_PASSWORD'], 'environment');
 });

@@ -13,7 +13,7 @@ async function lockPath(t: TestContext): Promise<string> {
   return join(directory, 'serve.lock');
 }
 
-test('an exclusive lock refuses a second one and names the holder (contract §3, Locks)', async (t) => {
+test('an exclusive lock refuses a second one and names the holder', async (t) => {
   const path = await lockPath(t);
   const lock = await acquireLock(path, { mode: 'exclusive', record: { command: 'serve' } });
   await lock.note({ baseUrl: 'http://127.0.0.1:8080' });
@@ -45,7 +45,7 @@ test('shared locks exist beside each other and exclude an exclusive one', async 
   await (await exclusive()).release();
 });
 
-test('"A record beside it names the holder": of several shared ones each that still holds (contract §3, Locks)', async (t) => {
+test('"A record beside it names the holder": of several shared ones each that still holds', async (t) => {
   const path = await lockPath(t);
   const share = (command: string) => acquireLock(path, { mode: 'shared', record: { command } });
   const refusal = async (): Promise<string> => {

@@ -10,7 +10,7 @@ const VALUE = 'IDKIT_BACKUP_PASSPHRASE';
 const FILE = 'IDKIT_BACKUP_PASSPHRASE_FILE';
 const COMMAND = 'IDKIT_BACKUP_PASSPHRASE_COMMAND';
 
-test('the passphrase comes from the environment, a file or a command (contract §2)', async (t) => {
+test('the passphrase comes from the environment, a file or a command', async (t) => {
   const file = join(makeDirectory(t), 'pass');
   writeFileSync(file, 'from file \nsecond line\n');
   assert.equal(await find({ [VALUE]: ' as it is ' }), ' as it is ');

@@ -5,7 +5,7 @@ import { loadSettings, type SettingDoc, type Settings, settingDocs } from '../..
 import { IdkitError } from '../../src/core/index.ts';
 import { makePlatform } from './places.ts';
 
-// Every row of the settings table meets each kind of bad input (contract §2, issue "Bad input").
+// Every row of the settings table meets each kind of bad input.
 
 /** For each setting a value that is right and one that is of the wrong type or form, as YAML. */
 const CASES: Record<string, { right: string; wrong: readonly string[] }> = {

@@ -10,7 +10,7 @@ import { gunzip } from '../gzip/gunzip.ts';
 import { type EntrySink, readArchive } from './reader.ts';
 import { badArchive, type CheckedEntry } from './rules.ts';
 
-/** Walks a set's archive under every rule of contract §3, verify. @throws IDKIT_DAMAGED */
+/** Walks a set's archive and checks every rule. @throws IDKIT_DAMAGED */
 export async function listConfigArchive(
   set: SetHandle,
   options: WorkOptions = {},
@@ -19,9 +19,9 @@ export async function listConfigArchive(
 }
 
 /**
- * One file that lies in a set's archive beside `config/`; undefined where it holds none of that name.
+ * Reads a file that is next to `config/` in a set's archive. Returns undefined if the archive does not hold it.
  *
- * @throws IDKIT_DAMAGED, also where it is longer than `maxBytes`
+ * @throws IDKIT_DAMAGED, also if the file is longer than `maxBytes`
  */
 export async function readConfigFile(
   set: SetHandle,
@@ -35,7 +35,7 @@ export async function readConfigFile(
   let wanted = entries.get(name);
   if (wanted === undefined) return undefined;
   if (wanted.size > maxBytes) throw badArchive(`${name} is longer than ${maxBytes} bytes`);
-  // The bytes of a hard link lie where its first name does, which the rules have found to be a file before it.
+  // A hard link has no bytes of its own. The rules checked that it leads to an earlier file.
   while (wanted?.copyOf !== undefined) wanted = entries.get(wanted.copyOf);
   const chunks: Buffer[] = [];
   const sink: EntrySink = {
@@ -47,9 +47,9 @@ export async function readConfigFile(
 }
 
 /**
- * Unpacks a set's archive into `dir`, which must not exist yet. The archive is walked to its end before anything
- * is written, and held against the rules again while it is written; links are made last, so that nothing is ever
- * written through one. Synced to disk; where it fails, nothing of `dir` is left.
+ * Unpacks a set's archive into `dir`, which must not exist yet, and syncs it to disk. The archive is checked to its end
+ * before anything is written, and again while it is written. Links are created last, so that no file is written
+ * through one. If the call fails, it removes `dir`.
  *
  * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -110,7 +110,7 @@ function fileSink(handle: FileHandle, entry: CheckedEntry): EntrySink {
   };
 }
 
-/** Modes and times of directories come last: what is put into one changes its time and needs its write bit. */
+/** Modes and times of directories come last: a new entry changes the time of its directory and needs the write bit. */
 async function settleDirectories(dir: string, entries: readonly CheckedEntry[]): Promise<void> {
   const directories = entries.filter((entry) => entry.type === 'directory').toReversed();
   for (const entry of directories) {
@@ -122,7 +122,7 @@ async function settleDirectories(dir: string, entries: readonly CheckedEntry[]):
   syncDirectory(dir);
 }
 
-/** As a date: Node.js takes a negative number for "now". */
+/** A date, because Node.js reads a negative number as the current time. */
 function time(entry: CheckedEntry): Date {
   return new Date(entry.mtime * 1000);
 }

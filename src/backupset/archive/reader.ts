@@ -1,22 +1,22 @@
 import { ARCHIVE_MAX_ENTRIES, ArchiveRules, badArchive, type CheckedEntry } from './rules.ts';
 import { padding, parsePaxRecords, parseTarHeader, TAR_BLOCK, type TarHeader, utf8 } from './tar-header.ts';
 
-/** A name or a set of pax records is never longer. */
+/** Limit of a long name or a set of pax records, in bytes. */
 const LONGEST_META = 1024 * 1024;
-/** Zeros after the end; GNU tar fills up to 10 KiB. */
+/** Limit of the zeros after the end, in bytes. GNU tar fills the archive up to a multiple of 10 KiB. */
 const LONGEST_TAIL = 1024 * 1024;
 
-/** Takes the bytes of one file of the archive. */
+/** Receives the bytes of one file of the archive. */
 export interface EntrySink {
   write(chunk: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Walks an archive to its end and holds every entry against the rules. `onEntry` is called before an entry's bytes
- * are read; what it gives back gets them.
+ * Walks an archive to its end and checks every entry. `onEntry` is called before the bytes of an entry are read, and
+ * the sink that it returns receives them.
  *
- * @throws IDKIT_DAMAGED at the first entry that breaks a rule, and where the two zero blocks at the end are missing
+ * @throws IDKIT_DAMAGED at the first entry that breaks a rule, and if the two zero blocks at the end are missing
  */
 export async function readArchive(
   source: AsyncIterable<Uint8Array>,
@@ -30,9 +30,9 @@ export async function readArchive(
     for (;;) {
       const block = await input.take(TAR_BLOCK);
       if (isZero(block)) break;
-      if (++headers > ARCHIVE_MAX_ENTRIES * 3) throw badArchive('it holds too many headers');
+      if (++headers > ARCHIVE_MAX_ENTRIES * 3) throw badArchive('it has too many headers');
       const header = parseTarHeader(block);
-      if (header === undefined) throw badArchive('a header does not hold');
+      if (header === undefined) throw badArchive('a header has a wrong checksum or field');
       if (MetaHeaders.is(header.type)) {
         if (header.size > LONGEST_META) throw badArchive('a header is too long');
         meta.add(header.type, await input.take(header.size));
@@ -42,7 +42,7 @@ export async function readArchive(
       const full = meta.applyTo(header);
       const entry = rules.check(full);
       const sink = entry === undefined ? undefined : await onEntry?.(entry);
-      // Only plain files have bytes; GNU tar writes none for other types whatever their size says.
+      // Only plain files have bytes. GNU tar writes none for other types, even if they have a size.
       const size = entry?.type === 'file' && entry.copyOf === undefined ? full.size : 0;
       try {
         await input.pass(size, sink);
@@ -51,7 +51,7 @@ export async function readArchive(
       }
       await input.take(padding(size));
     }
-    if (!isZero(await input.take(TAR_BLOCK))) throw badArchive('its end is not marked by two empty blocks');
+    if (!isZero(await input.take(TAR_BLOCK))) throw badArchive('it does not end with two empty blocks');
     await checkTail(input);
     return rules.finish();
   } finally {
@@ -63,7 +63,7 @@ async function checkTail(input: BlockInput): Promise<void> {
   let tail = 0;
   for await (const chunk of input.remaining()) {
     tail += chunk.length;
-    if (tail > LONGEST_TAIL || !isZero(chunk)) throw badArchive('something follows its end');
+    if (tail > LONGEST_TAIL || !isZero(chunk)) throw badArchive('there is data after its end');
   }
 }
 
@@ -86,17 +86,17 @@ class MetaHeaders {
   add(type: string, body: Buffer): void {
     if (type === 'L' || type === 'K') {
       const name = utf8(body.subarray(0, body.indexOf(0) < 0 ? body.length : body.indexOf(0)));
-      if (name === undefined || name === '') throw badArchive('a long name does not hold');
+      if (name === undefined || name === '') throw badArchive('a long name is not valid UTF-8');
       if (type === 'L') this.#path = name;
       else this.#target = name;
       return;
     }
     const records = parsePaxRecords(body);
-    if (records === undefined) throw badArchive('a pax header does not hold');
-    // A global header may comment; names and sizes for every entry are nothing that an archive of files needs.
+    if (records === undefined) throw badArchive('a pax header is malformed');
+    // A global header may hold a comment. No archive of files needs one name or size for all entries.
     if (type === 'g') {
       if (['path', 'linkpath', 'size'].some((key) => records.has(key)))
-        throw badArchive('a global pax header names a path or size');
+        throw badArchive('a global pax header sets a path or size');
       return;
     }
     if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.')))
@@ -125,11 +125,11 @@ class MetaHeaders {
 
 function whole(text: string | undefined, form: RegExp): number | undefined {
   if (text === undefined) return undefined;
-  if (!form.test(text)) throw badArchive('a pax header holds a number that is none');
+  if (!form.test(text)) throw badArchive('a pax header holds a malformed number');
   return Math.floor(Number(text));
 }
 
-/** Bytes of a stream in portions of any size. */
+/** Reads a stream in portions of any size. */
 class BlockInput {
   readonly #iterator: AsyncIterator<Uint8Array>;
   #chunk: Uint8Array = new Uint8Array(0);
@@ -148,7 +148,7 @@ class BlockInput {
     return this.#chunk.length > 0;
   }
 
-  /** Up to `size` bytes of what is at hand. @throws IDKIT_DAMAGED at the end of the stream */
+  /** Returns up to `size` bytes of the current chunk. @throws IDKIT_DAMAGED at the end of the stream */
   async #portion(size: number): Promise<Uint8Array> {
     if (!(await this.#fill())) throw badArchive('it is cut off');
     const portion = this.#chunk.subarray(0, size);

@@ -1,72 +1,72 @@
 import type { ArchiveEntry } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { damaged, shown } from '../faults.ts';
+import { damaged, printable } from '../faults.ts';
 import type { TarHeader } from './tar-header.ts';
 
-/** Limits of an archive once unpacked (contract §3, verify). */
+/** Limits of the unpacked archive. */
 export const ARCHIVE_MAX_BYTES = 1024 ** 3;
 export const ARCHIVE_MAX_ENTRIES = 100_000;
 
-/** Files beside `config/`. */
-const BESIDE = ['idkit.yaml', 'compose.yaml'];
+/** Files next to `config/`. */
+const TOP_FILES = ['idkit.yaml', 'compose.yaml'];
 
-/** As many links as Linux follows in one path. */
+/** Linux follows no more links in one path. */
 const LINKS_FOLLOWED = 40;
 
-/** An entry, and for a hard link the earlier file that it is a copy of. */
+/** An entry that passed the rules. A hard link is a copy of an earlier file, `copyOf`. */
 export type CheckedEntry = ArchiveEntry & { copyOf?: string };
 
-/** A fault of the archive. */
+/** The error for a damaged archive. */
 export function badArchive(why: string) {
   return damaged(SET_FILES.config, why);
 }
 
-/** Holds every entry against the rules of contract §3, verify; `finish` holds the links against each other. */
+/** Checks every entry by itself; `finish` checks the links against each other. */
 export class ArchiveRules {
   readonly #entries = new Map<string, CheckedEntry>();
-  /** Directories that are only named by what lies in them. */
+  /** Directories that have entries but no entry of their own. */
   readonly #implied = new Set<string>();
   #bytes = 0;
 
-  /** @throws IDKIT_DAMAGED. Undefined for the archive's own root, which is no entry */
+  /** Returns undefined for the root of the archive, which is not an entry. @throws IDKIT_DAMAGED */
   check(header: TarHeader): CheckedEntry | undefined {
     const path = this.#checkPath(header.path);
     if (path === undefined) {
       if (header.type !== '5') throw badArchive('an entry has no name');
       return undefined;
     }
-    const where = shown(path);
-    if (this.#entries.has(path)) throw badArchive(`${where} is in it twice`);
+    const where = printable(path);
+    if (this.#entries.has(path)) throw badArchive(`${where} occurs twice`);
     if (this.#entries.size >= ARCHIVE_MAX_ENTRIES)
-      throw badArchive(`it holds more than ${ARCHIVE_MAX_ENTRIES} entries`);
-    if ((header.mode & 0o6000) !== 0) throw badArchive(`${where} has a set-id bit`);
+      throw badArchive(`it has more than ${ARCHIVE_MAX_ENTRIES} entries`);
+    if ((header.mode & 0o6000) !== 0) throw badArchive(`${where} has a setuid or setgid bit`);
     const entry = this.#entryOf(path, header);
     this.#checkPlace(entry);
     this.#bytes += entry.size;
-    if (this.#bytes > ARCHIVE_MAX_BYTES) throw badArchive('unpacked it is larger than 1 GiB');
+    if (this.#bytes > ARCHIVE_MAX_BYTES) throw badArchive('it is larger than 1 GiB when unpacked');
     this.#entries.set(path, entry);
     return entry;
   }
 
-  /** @throws IDKIT_DAMAGED where a link leads out of `config/`, if need be through others */
+  /** @throws IDKIT_DAMAGED if a link leads out of `config/`, also if it does so through other links */
   finish(): readonly CheckedEntry[] {
     const links = new Map<string, string>();
     for (const entry of this.#entries.values())
       if (entry.type === 'link') links.set(entry.path, entry.target!);
     for (const path of links.keys())
-      if (!linkStaysInside(path, links)) throw badArchive(`the link ${shown(path)} leads out of config/`);
+      if (!linkStaysInside(path, links)) throw badArchive(`the link ${printable(path)} leads out of config/`);
     return [...this.#entries.values()];
   }
 
   #checkPath(raw: string): string | undefined {
-    if (raw.startsWith('/')) throw badArchive(`${shown(raw)} is an absolute name`);
-    if (raw.includes('\0')) throw badArchive(`${shown(raw)} is no file name`);
+    if (raw.startsWith('/')) throw badArchive(`${printable(raw)} is an absolute name`);
+    if (raw.includes('\0')) throw badArchive(`${printable(raw)} is not a file name`);
     const parts = raw.split('/').filter((part) => part !== '' && part !== '.');
-    if (parts.includes('..')) throw badArchive(`${shown(raw)} leads out of the archive`);
+    if (parts.includes('..')) throw badArchive(`${printable(raw)} leads out of the archive`);
     if (parts.length === 0) return undefined;
-    if (parts.includes('.env')) throw badArchive(`${shown(raw)} is an environment file`);
+    if (parts.includes('.env')) throw badArchive(`${printable(raw)} is an environment file`);
     if (parts.some((part) => Buffer.byteLength(part) > 255) || Buffer.byteLength(raw) > 4095)
-      throw badArchive(`${shown(raw)} is too long for a file name`);
+      throw badArchive(`${printable(raw)} is too long for a file name`);
     return parts.join('/');
   }
 
@@ -84,44 +84,47 @@ export class ArchiveRules {
         return { ...base, ...this.#copyOf(path, header.target), type: 'file' };
       case '3':
       case '4':
-        throw badArchive(`${shown(path)} is a device`);
+        throw badArchive(`${printable(path)} is a device`);
       case '6':
-        throw badArchive(`${shown(path)} is a FIFO`);
+        throw badArchive(`${printable(path)} is a FIFO`);
       default:
-        throw badArchive(`${shown(path)} is of the unknown type ${shown(header.type)}`);
+        throw badArchive(`${printable(path)} is of the unknown type ${printable(header.type)}`);
     }
   }
 
   #copyOf(path: string, target: string) {
     const name = this.#checkPath(target);
     const original = name === undefined ? undefined : this.#entries.get(name);
-    if (original?.type !== 'file') throw badArchive(`the hard link ${shown(path)} leads out of the archive`);
+    if (original?.type !== 'file')
+      throw badArchive(`the hard link ${printable(path)} leads out of the archive`);
     return { size: original.size, copyOf: original.path };
   }
 
   #checkPlace(entry: CheckedEntry): void {
     const parts = entry.path.split('/');
-    const beside = parts.length === 1 && BESIDE.includes(entry.path) && entry.type === 'file';
-    const config = parts[0] === 'config' && (parts.length > 1 || entry.type === 'directory');
-    if (!beside && !config)
-      throw badArchive(`${shown(entry.path)} is neither in config/ nor idkit.yaml nor compose.yaml`);
+    const isTopFile = parts.length === 1 && TOP_FILES.includes(entry.path) && entry.type === 'file';
+    const isConfig = parts[0] === 'config' && (parts.length > 1 || entry.type === 'directory');
+    if (!isTopFile && !isConfig)
+      throw badArchive(
+        `${printable(entry.path)} is outside config/ and is neither idkit.yaml nor compose.yaml`,
+      );
     for (let depth = 1; depth < parts.length; depth++) {
       const parent = parts.slice(0, depth).join('/');
       const above = this.#entries.get(parent);
       if (above !== undefined && above.type !== 'directory')
-        throw badArchive(`${shown(entry.path)} lies under ${shown(parent)}, which is no directory`);
+        throw badArchive(`${printable(entry.path)} is below ${printable(parent)}, which is not a directory`);
       this.#implied.add(parent);
     }
     if (entry.type !== 'directory' && this.#implied.has(entry.path))
-      throw badArchive(`${shown(entry.path)} is no directory, but other entries lie under it`);
+      throw badArchive(`${printable(entry.path)} is not a directory, but other entries are below it`);
   }
 }
 
 /**
- * True where a link, followed through the others, ends inside `config/`. Reading the target's text alone is not
- * enough: `up/..` stays inside, unless `up` is itself a link to a place higher up.
+ * True if a link ends inside `config/` when every link on its way is followed. The text of the target alone does not
+ * prove that: `up/..` is inside, unless `up` is a link to a higher directory.
  *
- * @param links target by path, all below `config`
+ * @param links the target of each link by its path, all below `config`
  */
 export function linkStaysInside(path: string, links: ReadonlyMap<string, string>): boolean {
   let at = path.split('/').slice(0, -1);
@@ -137,7 +140,7 @@ export function linkStaysInside(path: string, links: ReadonlyMap<string, string>
       at = [...at, part];
       const target = links.get(at.join('/'));
       if (target !== undefined) {
-        // A loop leads nowhere, so not out either.
+        // A loop leads nowhere, so it does not lead out.
         if (++followed > LINKS_FOLLOWED) return true;
         if (target.startsWith('/')) return false;
         at = at.slice(0, -1);

@@ -1,15 +1,15 @@
-/** A tar archive is made of blocks of this size (POSIX pax, "ustar Interchange Format"). */
+/** The size of a tar block in bytes (POSIX pax, "ustar Interchange Format"). */
 export const TAR_BLOCK = 512;
 
 /** Two zero blocks end an archive. */
 export const TAR_END = Buffer.alloc(TAR_BLOCK * 2);
 
-/** What a header block says. */
+/** The fields of a header block. */
 export interface TarHeader {
   path: string;
   /** `0` file, `5` directory, `2` symbolic link, `1` hard link, `x` and `g` pax records, `L` and `K` GNU names, … */
   type: string;
-  /** All twelve bits. */
+  /** Twelve bits: permissions, setuid, setgid and sticky. */
   mode: number;
   size: number;
   mtime: number;
@@ -17,8 +17,8 @@ export interface TarHeader {
 }
 
 /**
- * The blocks that begin an entry: a ustar header owned by 0:0 and, where a value does not fit it, a pax header
- * before it. Whoever reads only ustar still sees the beginning of the name.
+ * Renders the blocks that begin an entry: a ustar header owned by 0:0, and a pax header before it if a value does not
+ * fit into ustar. A reader that knows only ustar still sees the beginning of the name.
  */
 export function renderTarHeader(header: TarHeader): Buffer {
   const records: [string, string][] = [];
@@ -42,12 +42,12 @@ export function renderTarHeader(header: TarHeader): Buffer {
   ]);
 }
 
-/** Zero bytes that fill the last block of `size` bytes. */
+/** The number of zero bytes that fill the last block after `size` bytes. */
 export function padding(size: number): number {
   return (TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK;
 }
 
-/** `LENGTH key=value\n`, where the length counts itself. */
+/** `LENGTH key=value\n`. The length includes its own digits. */
 function renderRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const bytes = Buffer.byteLength(rest);
@@ -89,7 +89,7 @@ function cut(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '_').slice(0, 100);
 }
 
-/** Name and prefix of a ustar header; undefined where the path does not fit them. */
+/** Splits a path into the prefix and name of a ustar header. Returns undefined if the path does not fit. */
 function splitPath(path: string): { name: string; prefix: string } | undefined {
   if (fits(path, 100)) return { name: path, prefix: '' };
   if (!fits(path, 256)) return undefined;
@@ -106,7 +106,7 @@ function checksum(block: Buffer): number {
   return sum;
 }
 
-/** Reads a header block. Undefined where its checksum, a number or a name does not hold. */
+/** Parses a header block. Returns undefined if its checksum, a number or a name is wrong. */
 export function parseTarHeader(block: Buffer): TarHeader | undefined {
   const stored = number(block, 148, 8);
   const size = number(block, 124, 12);
@@ -123,7 +123,7 @@ export function parseTarHeader(block: Buffer): TarHeader | undefined {
   return { path: prefix === '' ? name : `${prefix}/${name}`, type, mode: mode & 0o7777, size, mtime, target };
 }
 
-/** Octal digits, or GNU's base 256. */
+/** Parses octal digits or a number in GNU's base 256. */
 function number(block: Buffer, start: number, length: number): number | undefined {
   if ((block[start]! & 0x80) !== 0) {
     const negative = (block[start]! & 0x40) !== 0;
@@ -147,7 +147,7 @@ function text(block: Buffer, start: number, length: number): string | undefined 
 
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** UTF-8 text; undefined for other bytes. */
+/** Decodes UTF-8. Returns undefined for bytes that are not UTF-8. */
 export function utf8(bytes: Uint8Array): string | undefined {
   try {
     return DECODER.decode(bytes);
@@ -156,7 +156,7 @@ export function utf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Pax records by their keys; undefined where the text is none. */
+/** Parses pax records into a map by key. Returns undefined if a record is malformed. */
 export function parsePaxRecords(body: Buffer): Map<string, string> | undefined {
   const records = new Map<string, string>();
   let at = 0;

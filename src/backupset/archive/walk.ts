@@ -6,8 +6,8 @@ import type { ArchiveSource, LeftOut } from '../contract.ts';
 import { linkStaysInside } from './rules.ts';
 import { utf8 } from './tar-header.ts';
 
-/** Something to archive. */
-export interface Found {
+/** A file, directory or link to archive. */
+export interface SourceEntry {
   /** In the archive. */
   path: string;
   /** On the disk. */
@@ -17,13 +17,13 @@ export interface Found {
   target?: string;
 }
 
-/** What is to be archived, parents before what lies in them, sorted bytewise; and what is left out. */
+/** What is archived, sorted bytewise with parents first, and what is left out. */
 export interface Walk {
-  found: Found[];
+  entries: SourceEntry[];
   leftOut: LeftOut[];
 }
 
-/** The environment file as it can be met: by its own number, or as what a link leads to. */
+/** Identifies the environment file, under any name and behind any link. */
 interface Environment {
   device: number;
   inode: number;
@@ -31,20 +31,20 @@ interface Environment {
 }
 
 /**
- * Finds what belongs into the archive of the configuration (contract §3, backup): the directory without the
- * environment file, files named `.env*`, sockets, FIFOs, devices and links that leave; `idkit.yaml` and
- * `compose.yaml` beside it.
+ * Finds what belongs into the archive of the configuration: `idkit.yaml`, `compose.yaml` and the configuration
+ * directory. The environment file, files named `.env*`, sockets, FIFOs, devices and links that lead out are left out.
  */
 export async function walkSource(source: ArchiveSource): Promise<Walk> {
   const environment = await environmentOf(source.environmentFile);
-  const walk: Walk = { found: [], leftOut: [] };
+  const walk: Walk = { entries: [], leftOut: [] };
   for (const [path, file] of [
     ['compose.yaml', source.composeYaml],
     ['idkit.yaml', source.idkitYaml],
   ] as const) {
-    const stats = file === undefined ? undefined : await missingAsUndefined(stat(file));
+    if (file === undefined) continue;
+    const stats = await missingAsUndefined(stat(file));
     if (stats?.isFile() === true && !isEnvironment(stats, environment))
-      walk.found.push({ path, file: file!, type: 'file', stats });
+      walk.entries.push({ path, file, type: 'file', stats });
   }
   const root =
     source.configDir === undefined ? undefined : await missingAsUndefined(realpath(source.configDir));
@@ -53,19 +53,18 @@ export async function walkSource(source: ArchiveSource): Promise<Walk> {
 }
 
 async function walkConfig(walk: Walk, root: string, environment: Environment | undefined): Promise<void> {
-  const found: Found[] = [];
-  await walkDirectory({ root, found, leftOut: walk.leftOut, environment }, 'config', root);
-  const links = new Map(found.flatMap((one) => (one.type === 'link' ? [[one.path, one.target!]] : [])));
-  for (const one of found) {
-    if (one.type !== 'link' || linkStaysInside(one.path, links)) walk.found.push(one);
+  const entries: SourceEntry[] = [];
+  await walkDirectory({ entries, leftOut: walk.leftOut, environment }, 'config', root);
+  const links = new Map(entries.flatMap((one) => (one.target === undefined ? [] : [[one.path, one.target]])));
+  for (const one of entries) {
+    if (one.type !== 'link' || linkStaysInside(one.path, links)) walk.entries.push(one);
     else if (!(await leadsToEnvironment(one.file, environment)))
       walk.leftOut.push({ path: belowConfig(one.path), why: 'link leaves' });
   }
 }
 
 interface Walking {
-  root: string;
-  found: Found[];
+  entries: SourceEntry[];
   leftOut: LeftOut[];
   environment: Environment | undefined;
 }
@@ -75,7 +74,7 @@ async function walkDirectory(walking: Walking, path: string, file: string): Prom
   if (stats === undefined) return;
   const names = await listNames(walking, path, file);
   if (names === undefined) return;
-  walking.found.push({ path, file, type: 'directory', stats });
+  walking.entries.push({ path, file, type: 'directory', stats });
   for (const name of names) await walkEntry(walking, `${path}/${name}`, join(file, name), name);
 }
 
@@ -87,16 +86,16 @@ async function walkEntry(walking: Walking, path: string, file: string, name: str
   else if (stats.isSymbolicLink()) {
     if (await leadsToEnvironment(file, walking.environment)) return;
     if (name.startsWith('.env')) leaveOut('environment name');
-    else walking.found.push({ path, file, type: 'link', stats, target: await readlink(file) });
+    else walking.entries.push({ path, file, type: 'link', stats, target: await readlink(file) });
   } else if (name.startsWith('.env')) leaveOut('environment name');
   else if (stats.isDirectory()) await walkDirectory(walking, path, file);
-  else if (stats.isFile()) walking.found.push({ path, file, type: 'file', stats });
+  else if (stats.isFile()) walking.entries.push({ path, file, type: 'file', stats });
   else if (stats.isSocket()) leaveOut('socket');
   else if (stats.isFIFO()) leaveOut('fifo');
   else leaveOut('device');
 }
 
-/** Names in a directory, sorted bytewise; undefined where it cannot be read. */
+/** Lists the names in a directory, sorted bytewise. Returns undefined if the directory cannot be read. */
 async function listNames(walking: Walking, path: string, file: string): Promise<string[] | undefined> {
   let raw: Buffer[];
   try {
@@ -109,7 +108,10 @@ async function listNames(walking: Walking, path: string, file: string): Promise<
   return raw.sort(Buffer.compare).flatMap((bytes) => {
     const name = utf8(bytes);
     if (name !== undefined) return [name];
-    walking.leftOut.push({ path: belowConfig(`${path}/${bytes.toString('utf8')}`), why: 'name is no UTF-8' });
+    walking.leftOut.push({
+      path: belowConfig(`${path}/${bytes.toString('utf8')}`),
+      why: 'name is not UTF-8',
+    });
     return [];
   });
 }
@@ -135,9 +137,9 @@ async function leadsToEnvironment(link: string, environment: Environment | undef
   return stats !== undefined && isEnvironment(stats, environment);
 }
 
-async function missingAsUndefined<T>(looked: Promise<T>): Promise<T | undefined> {
+async function missingAsUndefined<T>(stats: Promise<T>): Promise<T | undefined> {
   try {
-    return await looked;
+    return await stats;
   } catch (error) {
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes(systemErrorCode(error) ?? '')) return undefined;
     throw error;

@@ -5,31 +5,34 @@ import type { ArchiveReport, ArchiveSource, LeftOut, WorkOptions } from '../cont
 import { createGzipWriter } from '../gzip/writer.ts';
 import { ARCHIVE_MAX_BYTES, ARCHIVE_MAX_ENTRIES } from './rules.ts';
 import { padding, renderTarHeader, TAR_END } from './tar-header.ts';
-import { type Found, walkSource } from './walk.ts';
+import { type SourceEntry, walkSource } from './walk.ts';
 
-/** Files up to this size are read whole before their header is written, and again where they changed meanwhile. */
+/**
+ * A file of up to this size is read as a whole before its header is written. If it changes meanwhile, it is read
+ * again.
+ */
 const WHOLE_BYTES = 4 * 1024 * 1024;
 const READ_ATTEMPTS = 3;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Writes `config.tar.gz` to the sink: ustar with pax headers, sorted, owned by 0:0, so that equal content and
- * times give equal bytes. Hard links are stored as copies. What cannot be archived is left out and reported;
- * a file that changes while it is read harms no other.
+ * times give equal bytes. Hard links are stored as copies. The report lists what could not be archived. A file that
+ * changes while it is read does not damage the others.
  *
- * @throws IDKIT_FAILED where it would be larger than what a set may hold; whatever the sink throws
+ * @throws IDKIT_FAILED if the archive would exceed the limits of a set; what the sink throws
  */
 export async function writeConfigArchive(
   source: ArchiveSource,
   sink: (chunk: Uint8Array) => Promise<void>,
   options: WorkOptions = {},
 ): Promise<ArchiveReport> {
-  const { found, leftOut } = await walkSource(source);
-  checkSize(found);
+  const { entries, leftOut } = await walkSource(source);
+  checkSize(entries);
   const gzip = createGzipWriter(sink, options.signal === undefined ? {} : { signal: options.signal });
   const out = new TarOutput((chunk) => gzip.write(chunk), leftOut, options);
   try {
-    for (const one of found) await out.add(one);
+    for (const entry of entries) await out.add(entry);
     await out.end();
     await gzip.end();
   } finally {
@@ -38,13 +41,13 @@ export async function writeConfigArchive(
   return { entries: out.entries, bytes: out.bytes, leftOut };
 }
 
-function checkSize(found: readonly Found[]): void {
-  const bytes = found.reduce((sum, one) => sum + (one.type === 'file' ? one.stats.size : 0), 0);
-  if (bytes > ARCHIVE_MAX_BYTES || found.length > ARCHIVE_MAX_ENTRIES)
+function checkSize(entries: readonly SourceEntry[]): void {
+  const bytes = entries.reduce((sum, one) => sum + (one.type === 'file' ? one.stats.size : 0), 0);
+  if (bytes > ARCHIVE_MAX_BYTES || entries.length > ARCHIVE_MAX_ENTRIES)
     throw new IdkitError(
       'IDKIT_FAILED',
-      `the configuration directory holds ${found.length} entries and ${bytes} bytes, more than the ${ARCHIVE_MAX_ENTRIES} and ${ARCHIVE_MAX_BYTES} that a backup set takes`,
-      { hints: ['move what is no configuration out of config/'] },
+      `the configuration directory holds ${entries.length} entries and ${bytes} bytes; a backup set holds at most ${ARCHIVE_MAX_ENTRIES} entries and ${ARCHIVE_MAX_BYTES} bytes`,
+      { hints: ['move files that are not configuration out of config/'] },
     );
 }
 
@@ -61,7 +64,7 @@ class TarOutput {
     this.#options = options;
   }
 
-  async add(one: Found): Promise<void> {
+  async add(one: SourceEntry): Promise<void> {
     this.#options.signal?.throwIfAborted();
     if (one.type === 'file') await this.#addFile(one);
     else await this.#header(one, 0);
@@ -77,7 +80,7 @@ class TarOutput {
     this.#options.onProgress?.(this.bytes);
   }
 
-  async #header(one: Found, size: number): Promise<void> {
+  async #header(one: SourceEntry, size: number): Promise<void> {
     this.entries++;
     await this.#put(
       renderTarHeader({
@@ -91,7 +94,7 @@ class TarOutput {
     );
   }
 
-  async #addFile(one: Found): Promise<void> {
+  async #addFile(one: SourceEntry): Promise<void> {
     const handle = await this.#open(one);
     if (handle === undefined) return;
     try {
@@ -104,7 +107,7 @@ class TarOutput {
     }
   }
 
-  async #addWhole(one: Found, handle: FileHandle): Promise<void> {
+  async #addWhole(one: SourceEntry, handle: FileHandle): Promise<void> {
     let read = await readSteady(handle);
     for (let attempt = 1; !read.steady && attempt < READ_ATTEMPTS; attempt++) read = await readSteady(handle);
     if (!read.steady) this.#report(one, 'changed while read');
@@ -113,8 +116,8 @@ class TarOutput {
     await this.#put(Buffer.alloc(padding(read.content.length)));
   }
 
-  /** The header promises `size` bytes: a file that shrinks is filled with zeros, one that grows is cut. */
-  async #addStreamed(one: Found, handle: FileHandle, size: number): Promise<void> {
+  /** The header promises `size` bytes. A file that shrinks is filled up with zeros, one that grows is cut off. */
+  async #addStreamed(one: SourceEntry, handle: FileHandle, size: number): Promise<void> {
     const before = await handle.stat();
     await this.#header({ ...one, stats: before }, size);
     const buffer = Buffer.alloc(CHUNK_BYTES);
@@ -136,10 +139,10 @@ class TarOutput {
     if (later.size !== size || later.mtimeMs !== before.mtimeMs) this.#report(one, 'changed while read');
   }
 
-  /** Neither follows a link that took the file's place, nor waits for a FIFO that did. */
-  async #open(one: Found): Promise<FileHandle | undefined> {
-    const beside = !one.path.startsWith('config/');
-    const flags = constants.O_RDONLY | constants.O_NONBLOCK | (beside ? 0 : constants.O_NOFOLLOW);
+  /** Does not follow a link and does not wait for a FIFO that has replaced the file. */
+  async #open(one: SourceEntry): Promise<FileHandle | undefined> {
+    const isTopFile = !one.path.startsWith('config/');
+    const flags = constants.O_RDONLY | constants.O_NONBLOCK | (isTopFile ? 0 : constants.O_NOFOLLOW);
     try {
       return await open(one.file, flags);
     } catch (error) {
@@ -153,12 +156,12 @@ class TarOutput {
     }
   }
 
-  #report(one: Found, why: LeftOut['why']): void {
+  #report(one: SourceEntry, why: LeftOut['why']): void {
     this.#leftOut.push({ path: one.path.replace(/^config\//, ''), why });
   }
 }
 
-/** A file's content, and whether it stood still meanwhile. */
+/** Reads a file's content. `steady`: the file did not change meanwhile. */
 async function readSteady(handle: FileHandle): Promise<{ content: Buffer; steady: boolean }> {
   const before = await handle.stat();
   const content = Buffer.alloc(Math.min(before.size, WHOLE_BYTES));

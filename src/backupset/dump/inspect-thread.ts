@@ -5,10 +5,10 @@ import { createDumpInspector } from './inspector.ts';
 import type { FromInspection, ToInspection } from './read-sql.ts';
 
 const port = parentPort!;
-const say = (message: FromInspection) => port.postMessage(message);
+const send = (message: FromInspection) => port.postMessage(message);
 
-/** What arrives, in order; a chunk is told as taken when the next is asked for. */
-async function* arriving(): AsyncGenerator<Uint8Array> {
+/** Yields the chunks in order. Reports a chunk as taken when the consumer requests the next one. */
+async function* receive(): AsyncGenerator<Uint8Array> {
   const waiting: ToInspection[] = [];
   let wake = () => {};
   port.on('message', (message: ToInspection) => {
@@ -24,18 +24,18 @@ async function* arriving(): AsyncGenerator<Uint8Array> {
     else if (next === 'end') return;
     else {
       yield next;
-      say('taken');
+      send('taken');
     }
   }
 }
 
 try {
   const inspector = createDumpInspector();
-  for await (const chunk of gunzip(arriving(), workerData as string)) inspector.write(chunk);
-  say({ report: inspector.end() });
+  for await (const chunk of gunzip(receive(), workerData as string)) inspector.write(chunk);
+  send({ report: inspector.end() });
 } catch (error) {
   if (!(error instanceof IdkitError) || error.code !== 'IDKIT_DAMAGED') throw error;
-  say({ damage: error.message });
+  send({ damage: error.message });
 } finally {
   port.close();
 }

@@ -6,18 +6,18 @@ import { POSTGRES_START, PostgresDump } from './postgres/dump.ts';
 import { EmbeddedDump } from './sqlite/dump.ts';
 import { badDump } from './window.ts';
 
-/** A kind is told by the first lines; no dump has more comment than this before its first statement. */
+/** Bytes that show the kind of a dump. No dump has more comments before its first statement. */
 const HEAD_BYTES = 64 * 1024;
 
-/** Checks SQL as it goes by. */
+/** Checks SQL chunk by chunk. */
 export interface DumpInspector {
-  /** @throws IDKIT_DAMAGED at the first thing that no dump holds */
+  /** @throws IDKIT_DAMAGED at the first text that no dump contains */
   write(chunk: Uint8Array): void;
-  /** @throws IDKIT_DAMAGED where the dump does not reach its end line */
+  /** @throws IDKIT_DAMAGED if the end line is missing */
   end(): DumpReport;
 }
 
-/** Tells the dump's kind from its header and reads it as that kind, in bounded memory. */
+/** Detects the kind of a dump from its first lines and reads it as that kind, in bounded memory. */
 export function createDumpInspector(): DumpInspector {
   let head: Buffer | undefined = Buffer.alloc(0);
   let inspector: DumpInspector | undefined;
@@ -57,12 +57,12 @@ function kindOf(head: Buffer, whole: boolean): 'sqlite' | 'postgres' | 'unknown 
   }
   if (!whole && complete.split('\n').every((line) => line.trim() === '' || line.startsWith('--')))
     return 'unknown yet';
-  throw badDump("it begins like neither idkit's dump nor pg_dump's");
+  throw badDump('it begins neither as a dump of idkit nor as one of pg_dump');
 }
 
 /**
- * The SQL of a set's dump, checked on the way: the last chunk is handed on only after the gzip stream and the end
- * line have proven whole, so that a loader that commits at the end never commits half a dump.
+ * Reads and checks the SQL of a set's dump. The last chunk is passed on only after the gzip stream and the end line are
+ * complete, so that a loader that commits at the end never commits half a dump.
  *
  * @throws IDKIT_DAMAGED
  */
@@ -78,29 +78,26 @@ export async function* readDump(set: SetHandle, options: WorkOptions = {}): Asyn
   if (held !== undefined) yield held;
 }
 
-/** A dump tells what it is within its first comments. */
-const HEAD_LENGTH = 64 * 1024;
-
-/** What the first lines of a set's dump say that it is; they prove nothing. */
+/** What the first lines of a set's dump claim. Nothing is checked yet. */
 export interface DumpHead {
   kind: 'sqlite' | 'postgres';
-  /** Of the Postgres server that it was made from. */
+  /** The major version of the Postgres server that was dumped. */
   serverMajor?: number;
 }
 
-/** Undefined where the dump cannot be read so far: its verification tells why. */
+/** Returns undefined if the beginning of the dump cannot be read; its verification reports why. */
 export async function findDumpHead(set: SetHandle): Promise<DumpHead | undefined> {
   let head = '';
   try {
     for await (const chunk of gunzip(set.stream(SET_FILES.dump), SET_FILES.dump)) {
       head += chunk.toString('latin1');
-      if (head.length >= HEAD_LENGTH) break;
+      if (head.length >= HEAD_BYTES) break;
     }
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
   }
   if (head === '') return undefined;
-  const lines = head.slice(0, HEAD_LENGTH).split('\n');
+  const lines = head.slice(0, HEAD_BYTES).split('\n');
   if (!lines.includes(POSTGRES_START)) return { kind: 'sqlite' };
   const version = lines.map((line) => /^-- Dumped from database version (\d+)/.exec(line)?.[1]).find(Boolean);
   return { kind: 'postgres', ...(version === undefined ? {} : { serverMajor: Number(version) }) };

@@ -4,20 +4,20 @@ import type { DumpReport } from '../contract.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import { createDumpInspector } from './inspector.ts';
 
-/** Compressed bytes from which a thread of its own is worth its start. */
+/** Size in compressed bytes from which a separate thread is worth its start. */
 const LARGE_BYTES = 4 * 1024 * 1024;
-/** Chunks that the thread has not taken yet. */
+/** Limit of the chunks that the thread has not taken yet. */
 const CHUNKS_AHEAD = 8;
 
-/** A chunk of the gzip file, or that it was the last. */
+/** A chunk of the gzip file, or the notice that there are no more. */
 export type ToInspection = Uint8Array<ArrayBuffer> | 'end';
 export type FromInspection = 'taken' | { report: DumpReport } | { damage: string };
 
 /**
- * Reads the gzip file of a dump to its end. A large one is read in a thread of its own, beside the hashing of its
- * bytes.
+ * Reads and checks the gzip file of a dump to its end. A large file is read in a separate thread, while this thread
+ * hashes its bytes.
  *
- * @param name named in errors
+ * @param name the name for errors
  * @throws IDKIT_DAMAGED
  */
 export async function readSql(name: string, content: AsyncIterable<Uint8Array>): Promise<DumpReport> {
@@ -34,11 +34,11 @@ export async function readSql(name: string, content: AsyncIterable<Uint8Array>):
 
 async function inspect(name: string, chunks: readonly Uint8Array[]): Promise<DumpReport> {
   const inspector = createDumpInspector();
-  for await (const chunk of gunzip(inTurn(chunks), name)) inspector.write(chunk);
+  for await (const chunk of gunzip(inOrder(chunks), name)) inspector.write(chunk);
   return inspector.end();
 }
 
-async function* inTurn(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+async function* inOrder(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* chunks;
 }
 
@@ -65,17 +65,19 @@ async function inspectInThread(
       else end(() => reject(new IdkitError('IDKIT_DAMAGED', message.damage)));
     });
     worker.on('error', (error) => end(() => reject(error)));
-    worker.on('exit', () => end(() => reject(new IdkitError('IDKIT_FAILED', `reading ${name} ended early`))));
+    worker.on('exit', () =>
+      end(() => reject(new IdkitError('IDKIT_FAILED', `the thread that reads ${name} ended early`))),
+    );
   });
-  // Told by the await below, unless the content itself cannot be read.
+  // The await below reports the rejection, unless reading the content fails first.
   report.catch(() => undefined);
-  const give = (chunk: Uint8Array) => {
+  const post = (chunk: Uint8Array) => {
     const own = new Uint8Array(chunk);
     ahead += 1;
     worker.postMessage(own satisfies ToInspection, [own.buffer]);
   };
   try {
-    for (const chunk of head) give(chunk);
+    for (const chunk of head) post(chunk);
     for (;;) {
       while (ahead >= CHUNKS_AHEAD && !over)
         await new Promise<void>((resolve) => {
@@ -84,7 +86,7 @@ async function inspectInThread(
       if (over) return await report;
       const { done, value } = await rest.next();
       if (done === true) break;
-      give(value);
+      post(value);
     }
     worker.postMessage('end' satisfies ToInspection);
     return await report;

@@ -1,25 +1,25 @@
 import { badDump } from './window.ts';
 
-/** Realms that are counted: each takes memory, and a service with a tenth of them does not start. */
+/** Limit of the counted realms, because each takes memory. A service with a tenth of them does not start. */
 const MOST_REALMS = 200_000;
 
-/** Which columns of a dump tell the realms and their users. Names as idkit's and Keycloak's schemas have them. */
+/** The tables and columns with the realms and their users, in the schemas of idkit and Keycloak. */
 const REALM_TABLES = ['realm'];
 const USER_TABLES = ['account', 'user_entity'];
 const SERVICE_ACCOUNT_COLUMNS = ['service_account_client', 'service_account_client_link'];
 
-/** The columns of a table that count, by their places. */
+/** The places of the columns that the counter reads in a row of one table. */
 export type CountedTable =
   | { counts: 'realm'; id: number; name: number }
   | { counts: 'user'; realm: number; serviceAccount: number };
 
-/** Realms and users of one dump, counted as its rows go by. */
+/** Counts the realms and users of one dump row by row. */
 export class RealmCounter {
   readonly #names = new Map<string, string>();
   readonly #users = new Map<string, number>();
   #sawUsers = false;
 
-  /** The columns to hand to `add`; undefined for a table that does not count. */
+  /** Returns the columns to read, or undefined for a table that is not counted. */
   table(name: string, columns: readonly string[]): CountedTable | undefined {
     if (REALM_TABLES.includes(name)) {
       const id = columns.indexOf('id');
@@ -52,7 +52,11 @@ export class RealmCounter {
     if (users === undefined) checkBound(this.#users);
   }
 
-  /** A dump writes no INSERT or COPY for an empty table: `usersKnown` says that its users' table was declared. */
+  /**
+   * Returns undefined if the dump has no known tables.
+   *
+   * @param usersKnown the dump declares a users' table; it has no INSERT or COPY for an empty one
+   */
   result(usersKnown: boolean): { realm: string; users: number }[] | undefined {
     if (this.#names.size === 0 || !(this.#sawUsers || usersKnown)) return undefined;
     return [...this.#names]
@@ -62,5 +66,5 @@ export class RealmCounter {
 }
 
 function checkBound(realms: ReadonlyMap<string, unknown>): void {
-  if (realms.size > MOST_REALMS) throw badDump(`it holds more than ${MOST_REALMS} realms`);
+  if (realms.size > MOST_REALMS) throw badDump(`it has more than ${MOST_REALMS} realms`);
 }

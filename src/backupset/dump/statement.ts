@@ -1,8 +1,8 @@
 import { badDump, INCOMPLETE } from './window.ts';
 
 /**
- * Finds the end of the SQLite statement that begins at `start`: the place after its semicolon, or INCOMPLETE.
- * Quotes and comments are read as SQLite reads them. A trigger would go on behind it, and is never let through.
+ * Finds the end of the SQLite statement that begins at `start`: the offset after its semicolon, or INCOMPLETE. Quotes
+ * and comments are read as SQLite reads them. A trigger would continue after the semicolon, but no trigger is accepted.
  */
 export function endOfStatement(text: Buffer, start: number): number {
   let at = start;
@@ -18,7 +18,7 @@ export function endOfStatement(text: Buffer, start: number): number {
   return INCOMPLETE;
 }
 
-/** The place after a string, a quoted name, a word or a single sign. */
+/** Returns the offset after a string, a quoted name, a word or a single character. */
 function endOfToken(text: Buffer, start: number): number {
   const byte = text[start]!;
   if (byte === 0x27 || byte === 0x22 || byte === 0x60) return endOfQuoted(text, start, byte);
@@ -29,7 +29,7 @@ function endOfToken(text: Buffer, start: number): number {
   return at === text.length ? INCOMPLETE : at;
 }
 
-/** The place after a literal in which the quote is written twice; INCOMPLETE. */
+/** Returns the offset after a literal in which quotes are doubled, or INCOMPLETE. */
 export function endOfQuoted(text: Buffer, start: number, quote: number): number {
   let at = start + 1;
   for (;;) {
@@ -40,18 +40,18 @@ export function endOfQuoted(text: Buffer, start: number, quote: number): number 
   }
 }
 
-/** The place after the next `mark`; INCOMPLETE. */
+/** Returns the offset after the next `mark`, or INCOMPLETE. */
 export function after(text: Buffer, mark: string, from: number): number {
   const at = text.indexOf(mark, from, 'latin1');
   return at < 0 ? INCOMPLETE : at + mark.length;
 }
 
-/** White space of SQL. */
+/** True for white space in SQL. */
 function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-/** A byte of an unquoted name or keyword. */
+/** True for a byte of an unquoted name or keyword. */
 export function isWord(byte: number): boolean {
   return (
     (byte >= 0x61 && byte <= 0x7a) ||
@@ -63,14 +63,14 @@ export function isWord(byte: number): boolean {
   );
 }
 
-/** The place of the first byte that is no white space. */
+/** Returns the offset of the first byte that is not white space. */
 export function skipSpace(text: Buffer, start: number): number {
   let at = start;
   while (at < text.length && isSpace(text[at]!)) at++;
   return at;
 }
 
-/** SQL text never holds NUL: a literal with one is written in hex. @throws IDKIT_DAMAGED */
+/** SQL text has no NUL byte: a literal that contains one is written in hex. @throws IDKIT_DAMAGED */
 export function checkNoNul(chunk: Uint8Array): void {
-  if (chunk.includes(0)) throw badDump('it holds a NUL byte, which SQL text never does');
+  if (chunk.includes(0)) throw badDump('it contains a NUL byte, which SQL text never does');
 }

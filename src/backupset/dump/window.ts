@@ -1,33 +1,33 @@
 import { IdkitError } from '../../core/index.ts';
 import { SET_FILES } from '../contract.ts';
 
-/** What a scanner answers where the text at hand ends before the thing it reads does. */
+/** What a scanner returns if the text ends before the element that it reads. */
 export const INCOMPLETE = -1;
 
-/** A fault of the dump. */
+/** The error for a damaged dump. */
 export class BadDump extends IdkitError {
   readonly why: string;
-  /** Lines between the beginning of what was read and the fault. */
-  readonly linesOn: number;
+  /** Line breaks between the beginning of the element and the fault. */
+  readonly linesAfter: number;
 
-  constructor(why: string, linesOn = 0) {
+  constructor(why: string, linesAfter = 0) {
     super('IDKIT_DAMAGED', `${SET_FILES.dump}: ${why}`);
     this.why = why;
-    this.linesOn = linesOn;
+    this.linesAfter = linesAfter;
   }
 
-  /** The same, with the line that it was found in; `line` is where what was read begins. */
+  /** Returns the same error with its line number. `line` is the line on which the element begins. */
   atLine(line: number): BadDump {
-    return new BadDump(`line ${line + this.linesOn}: ${this.why}`);
+    return new BadDump(`line ${line + this.linesAfter}: ${this.why}`);
   }
 }
 
-/** A fault of the dump. @param linesOn lines between the beginning of what was read and the fault */
-export function badDump(why: string, linesOn?: number): BadDump {
-  return new BadDump(why, linesOn);
+/** @param linesAfter line breaks between the beginning of the element and the fault */
+export function badDump(why: string, linesAfter?: number): BadDump {
+  return new BadDump(why, linesAfter);
 }
 
-/** How many lines end between two places. */
+/** Counts the line breaks between two offsets. */
 export function countLines(text: Uint8Array, from: number, to: number): number {
   let lines = 0;
   for (let at = from; at < to; at++) if (text[at] === 0x0a) lines++;
@@ -35,25 +35,25 @@ export function countLines(text: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Hands a scanner its text in pieces that begin where the last complete thing ended. A piece that was too short is
- * offered again only when it has doubled, so that a long literal costs no more than its length.
+ * Passes text to a scanner in pieces. A piece begins where the last complete element ended. A piece that was too short
+ * is passed again only when it has doubled, so that the cost of a long literal is proportional to its length.
  */
 export class DumpWindow {
   readonly #limit: number;
   #chunks: Uint8Array[] = [];
-  /** Where pieces are put together, again and again: a dump is read faster than memory for each would be given back. */
+  /** Memory in which chunks are joined. It is reused, because a dump is read faster than the collector frees memory. */
   #joined = Buffer.alloc(0);
   #held = 0;
   #needed = 0;
-  /** Bytes seen in all. */
+  /** All bytes so far. */
   bytes = 0;
 
-  /** @param limit bytes that one complete thing may take */
+  /** @param limit the largest element in bytes */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Offers the text to `scan`, which says how many bytes of it are done with. */
+  /** Passes the text to `scan`, which returns how many bytes it has used. */
   push(chunk: Uint8Array, scan: (text: Buffer) => number): void {
     this.bytes += chunk.length;
     this.#chunks.push(chunk);
@@ -61,7 +61,7 @@ export class DumpWindow {
     if (this.#held >= this.#needed) this.#offer(scan);
   }
 
-  /** Offers what is left once more; returns it where it stays unused. */
+  /** Passes the remaining text to `scan` once more, and returns what is still unused. */
   rest(scan: (text: Buffer) => number): Buffer {
     if (this.#held > 0) this.#offer(scan);
     return Buffer.concat(this.#chunks);
@@ -73,7 +73,7 @@ export class DumpWindow {
     if (left.length > this.#limit) throw badDump(`a statement or row is longer than ${this.#limit} bytes`);
     this.#chunks = left.length === 0 ? [] : [left];
     this.#held = left.length;
-    // Small leftovers need only the next chunk.
+    // A small rest needs only the next chunk.
     this.#needed = left.length < 65_536 ? 0 : left.length * 2;
   }
 
@@ -83,7 +83,7 @@ export class DumpWindow {
       return Buffer.from(first.buffer, first.byteOffset, first.byteLength);
     if (this.#joined.length < this.#held) this.#joined = Buffer.allocUnsafeSlow(2 * this.#held);
     let end = 0;
-    // The first piece may lie in the very memory, never before its own new place.
+    // The first chunk may be in this memory, but never before its new place.
     for (const chunk of this.#chunks) {
       this.#joined.set(chunk, end);
       end += chunk.length;

@@ -6,11 +6,11 @@ const OUTPUT_CHUNK = 256 * 1024;
 const OUTPUT_AHEAD = 2 * 1024 * 1024;
 
 /**
- * The text of a gzip file to its end, checksum and length included. Several members are read as one stream; zeros
- * after the last one are let through, as gzip does; anything else there is damage (contract §3, verify). The
- * source is read to its end where the text is.
+ * Decompresses a gzip file to its end and checks its checksum and length. Several members are read as one stream.
+ * Zeros after the last member are accepted, as gzip does; any other data there is damage. When the text has ended, the
+ * source was read to its end too.
  *
- * @param file named in errors
+ * @param file the name for errors
  * @throws IDKIT_DAMAGED
  */
 export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): AsyncGenerator<Buffer> {
@@ -21,16 +21,16 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): 
     finishFlush: zlib.Z_FINISH,
   } as Parameters<typeof createGunzip>[0]);
   const feeding = feed(source, inflater);
-  // Told below, once what came out was handed on.
+  // The await below reports the rejection, after the output was passed on.
   feeding.catch(() => undefined);
   try {
     for await (const chunk of inflater) yield chunk as Buffer;
     const fed = await feeding;
     if (fed.bytes === 0) throw damaged(file, 'it is empty');
     if (fed.lastNonZero >= inflater.bytesWritten)
-      throw damaged(file, 'something follows the end of its gzip stream');
+      throw damaged(file, 'there is data after the end of its gzip stream');
   } catch (error) {
-    if (isZlibError(error)) throw damaged(file, `its gzip stream does not hold: ${error.message}`, error);
+    if (isZlibError(error)) throw damaged(file, `its gzip stream is damaged: ${error.message}`, error);
     throw error;
   } finally {
     inflater.destroy();
@@ -40,7 +40,7 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): 
 
 interface Fed {
   bytes: number;
-  /** Offset of the last byte that is not zero; -1 where there is none. */
+  /** The offset of the last byte that is not zero, or -1. */
   lastNonZero: number;
 }
 
@@ -56,7 +56,7 @@ async function feed(
       const last = chunk.findLastIndex((byte) => byte !== 0);
       if (last >= 0) fed.lastNonZero = fed.bytes + last;
       fed.bytes += chunk.length;
-      // After the last member only the rest is looked at.
+      // After the last member only the remaining bytes are counted.
       if (inflater.destroyed) break;
       if (inflater.readableEnded) continue;
       const room = new Promise<void>((resolve) => {

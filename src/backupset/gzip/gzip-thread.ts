@@ -2,15 +2,18 @@ import { getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { deflateBlock, type GzipJob, type GzipJobDone } from './block.ts';
 
-/** Below the service's threads and the reading of the dump: a backup must not be felt (nice, 0 to 19). */
+/**
+ * Niceness from 0 to 19. The thread yields to the service and to the reader of the dump, so that a backup does not
+ * slow them down.
+ */
 const NICENESS = 10;
 
 const port = parentPort!;
 try {
-  // Process 0 is the calling thread where the system counts priorities by thread (Linux).
+  // On Linux, which has priorities per thread, process 0 is the calling thread.
   if (process.platform === 'linux') setPriority(0, Math.max(NICENESS, getPriority(0)));
 } catch {
-  // A sandbox may forbid it; the work is the same.
+  // A sandbox may forbid it. The output is the same.
 }
 port.on('message', (job: GzipJob) => {
   const { id, memory } = job;

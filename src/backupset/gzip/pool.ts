@@ -4,9 +4,9 @@ import type { GzipJob, GzipJobDone } from './block.ts';
 
 /** A compressed block. */
 export interface Deflated {
-  /** Lies in the memory where it fits. */
+  /** A view of the memory if the output fits into it. */
   output: Uint8Array;
-  /** The job's, to be used again. */
+  /** The memory of the job, for reuse. */
   memory: ArrayBuffer;
 }
 
@@ -15,7 +15,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Threads that compress blocks. Jobs are spread in turn and may end in any order. */
+/** Threads that compress blocks. Each thread gets the next job in turn; jobs may end in any order. */
 export class GzipPool {
   readonly #workers: readonly Worker[];
   readonly #waiting = new Map<number, Waiting>();
@@ -45,7 +45,7 @@ export class GzipPool {
     this.#waiting.clear();
   }
 
-  /** The memory is moved to the thread, and comes back with the output. */
+  /** Transfers the memory of the job to a thread. The result returns it. */
   deflate(job: Omit<GzipJob, 'id'>): Promise<Deflated> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const id = this.#next++;

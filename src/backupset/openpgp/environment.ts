@@ -7,7 +7,7 @@ import { encryptMessage, inspectMessage, openMessage } from './message.ts';
 
 const FILE = SET_FILES.environment;
 
-/** An environment file is a few kilobytes; a message is opened as a whole. */
+/** Limit in bytes, because a message is decrypted as a whole. An environment file has a few kilobytes. */
 export const LONGEST_MESSAGE = 64 * 1024 * 1024;
 
 const MARK = '.sealed.env';
@@ -15,8 +15,8 @@ const MARK = '.sealed.env';
 /**
  * Encrypts the environment file so that `gpg --decrypt` opens it.
  *
- * @param sealedSet the name of the set, if it is sealed. The message says so inside: without the passphrase nobody
- *   makes a set that was sealed look like one of an older idkit, which never was
+ * @param sealedSet the name of the set, if it is sealed. The message contains the name. So without the passphrase,
+ *   nobody can make a sealed set look like a set of an older idkit, which had no seals
  */
 export async function encryptEnvironment(
   bytes: Uint8Array,
@@ -26,23 +26,23 @@ export async function encryptEnvironment(
   return encryptMessage(bytes, passphrase, sealedSet === undefined ? '' : `${sealedSet}${MARK}`);
 }
 
-/** Opens what `encryptEnvironment` or `gpg --symmetric` made; any passphrase of a message with several opens it. */
+/** Opens a message of `encryptEnvironment` or `gpg --symmetric`. If a message has several passphrases, any of them opens it. */
 export async function decryptEnvironment(message: Uint8Array, passphrase: Secret): Promise<MessageOpened> {
   return openMessage(message, passphrase, FILE, LONGEST_MESSAGE);
 }
 
-/** What a message shows without its passphrase. */
+/** Checks what a message shows without its passphrase. */
 export function inspectEnvironment(message: Uint8Array): ReturnType<typeof inspectMessage> {
   return inspectMessage(message, FILE);
 }
 
-/** The sealed set that an opened environment was encrypted for; undefined if it names none. */
+/** Returns the sealed set that an opened environment was encrypted for, or undefined if it names no set. */
 export function sealedSetOf({ filename }: { filename: string }): string | undefined {
   const name = filename.endsWith(MARK) ? filename.slice(0, -MARK.length) : '';
   return parseSetName(name) === undefined ? undefined : name;
 }
 
-/** What a message of a set that did not open means to the operator. */
+/** Returns the operator's error for a message of a set that does not open. */
 export function messageFault(
   file: string,
   opened: Exclude<MessageOpened, { outcome: 'opened' }>,
@@ -56,7 +56,7 @@ export function messageFault(
       return damaged(file, opened.why);
     case 'unsupported cipher':
       return new IdkitError('IDKIT_VERSION', `${file}: idkit cannot open ${opened.cipher}`, {
-        hints: [`open it by hand: ${opened.command}`],
+        hints: [`open it with GnuPG: ${opened.command}`],
       });
   }
 }

@@ -2,14 +2,13 @@ import type { Secret } from '../../core/index.ts';
 import type { MessageOpened } from '../contract.ts';
 import { gpgCommand, type MessageShape, readMessageShape } from './packets.ts';
 
-/** The library takes 30 ms to load, which only these calls should pay. */
+/** Loading the library takes 30 ms, so only the calls that need it load it. */
 const library = () => import('openpgp');
 
 /**
- * Encrypts so that `gpg --decrypt` of GnuPG 2.2 and 2.4 opens it. Every choice is written out: what the library
- * prefers today or tomorrow may be newer than gpg (disaster-recovery facts §3). AES-256 with integrity protection of
- * RFC 4880 §5.13, the passphrase hashed over 65,011,712 bytes (iterated and salted). `filename` lies inside what is
- * encrypted, and a person who opens the message by hand does not see it.
+ * Encrypts so that `gpg --decrypt` of GnuPG 2.2 and 2.4 opens the message. Every choice is explicit, because a default
+ * of the library may be newer than gpg. The cipher is AES-256 with the integrity protection of RFC 4880 §5.13. The
+ * passphrase is hashed over 65,011,712 bytes (iterated and salted). `filename` is encrypted too; gpg does not show it.
  */
 export async function encryptMessage(
   bytes: Uint8Array,
@@ -32,11 +31,11 @@ export async function encryptMessage(
 }
 
 /**
- * Opens what `encryptMessage` or `gpg --symmetric` made. Nothing is handed out before the message has proven whole.
- * Any passphrase of a message with several opens it.
+ * Opens a message of `encryptMessage` or `gpg --symmetric`. Returns bytes only if the integrity of the whole message is
+ * proven. If a message has several passphrases, any of them opens it.
  *
- * @param file the set's file that the message is, for what is said about it
- * @param maxBytes what it may hold, unpacked
+ * @param file the name of the message's file, for errors
+ * @param maxBytes the limit of the decompressed content
  */
 export async function openMessage(
   message: Uint8Array,
@@ -63,12 +62,12 @@ export async function openMessage(
     const filename = opened.filename ?? '';
     return { outcome: 'opened', bytes: new Uint8Array(opened.data as Uint8Array), filename };
   } catch {
-    // Tampering and a wrong passphrase look alike here; damage is already found by the checksum.
+    // A changed message and a wrong passphrase look the same here. The checksum has detected damage before.
     return shape.opensHere ? { outcome: 'wrong passphrase' } : unsupported(shape, file);
   }
 }
 
-/** What a message shows without its passphrase. */
+/** Checks what a message shows without its passphrase. */
 export async function inspectMessage(
   message: Uint8Array,
   file: string,
@@ -77,9 +76,9 @@ export async function inspectMessage(
   return binary === undefined ? BAD_ARMOR : readMessageShape(binary, file);
 }
 
-const BAD_ARMOR = { outcome: 'damaged', why: 'its armor does not hold' } as const;
+const BAD_ARMOR = { outcome: 'damaged', why: 'its armor is malformed' } as const;
 
-/** The message's bytes, out of the text form that `gpg --armor` writes; undefined where that is broken. */
+/** Decodes the text form of `gpg --armor`. Returns undefined if it is malformed. */
 async function withoutArmor(message: Uint8Array): Promise<Uint8Array | undefined> {
   const text = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   if (!text.toString('latin1', 0, 64).trimStart().startsWith('-----BEGIN PGP MESSAGE')) return message;

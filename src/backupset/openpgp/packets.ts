@@ -1,16 +1,16 @@
 import type { MessageOpened } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 
-/** What the packets of an OpenPGP message tell before it is opened. */
+/** What the packets of an OpenPGP message show before it is opened. */
 export interface MessageShape {
   outcome: 'message';
-  /** idkit has every cipher that the message names. */
+  /** True if idkit supports every cipher of the message. */
   opensHere: boolean;
-  /** The cipher that it has not, else the one of the message. */
+  /** The unsupported cipher if there is one, else the cipher of the message. */
   cipher: string;
 }
 
-/** RFC 9580 §9.3, with the names that people know. */
+/** The ciphers of RFC 9580 §9.3 with their usual names. */
 const CIPHERS: Record<number, string> = {
   1: 'IDEA',
   2: '3DES',
@@ -24,15 +24,15 @@ const CIPHERS: Record<number, string> = {
   12: 'Camellia-192',
   13: 'Camellia-256',
 };
-/** What OpenPGP.js opens; Camellia fails in it, whatever the passphrase (disaster-recovery facts §3). */
+/** The ciphers that OpenPGP.js decrypts. It fails with Camellia, even with the right passphrase. */
 const OPENED_HERE = [2, 3, 4, 7, 8, 9, 10];
 
-/** gpg and idkit write one. */
+/** Limit of the session keys. gpg and idkit write one. */
 const MOST_SESSION_KEYS = 16;
-/** KiB × passes: both settings that RFC 9106 §4 recommends are below it. */
+/** Limit in KiB × passes. Both settings that RFC 9106 §4 recommends are below it. */
 const DEAREST_ARGON2 = 2 * 1024 * 1024;
-/** Bytes of a packet's body: as far as Argon2's exponent of memory. */
-const LOOKED_AT = 32;
+/** Bytes of a packet's body that are read, up to Argon2's exponent of the memory. */
+const HEAD_BYTES = 32;
 
 const PUBLIC_KEY_SESSION = 1;
 const SYMMETRIC_SESSION = 3;
@@ -43,9 +43,9 @@ const ENCRYPTED_AEAD = 20;
 const PADDING = 21;
 
 /**
- * Reads the outer packets of a message: session keys by passphrase, then one packet of encrypted data with
- * integrity protection that fills the rest. Only lengths and versions are read, and what opening would cost:
- * each session key takes a tenth of a second, and Argon2 whatever it says.
+ * Reads the outer packets of a message: session keys for passphrases, then one packet of encrypted data with integrity
+ * protection that fills the rest. Only lengths, versions and the cost of opening are read. Each session key costs a
+ * tenth of a second, and Argon2 the cost that the packet sets.
  */
 export function readMessageShape(
   message: Uint8Array,
@@ -56,13 +56,13 @@ export function readMessageShape(
   let publicKey = false;
   while (at < message.length) {
     const packet = readPacket(message, at);
-    if (packet === undefined) return damagedBy(at === 0 ? 'it is no OpenPGP message' : 'it is cut off');
+    if (packet === undefined) return damagedBy(at === 0 ? 'it is not an OpenPGP message' : 'it is cut off');
     at = packet.end;
     switch (packet.tag) {
       case SYMMETRIC_SESSION:
         ciphers.push(cipherOf(packet.first));
         if (ciphers.length > MOST_SESSION_KEYS)
-          return damagedBy(`it names more than ${MOST_SESSION_KEYS} passphrases`);
+          return damagedBy(`it has more than ${MOST_SESSION_KEYS} passphrases`);
         if (argon2Cost(packet.first) > DEAREST_ARGON2)
           return damagedBy('its passphrase is hashed with more than 2 GiB of memory × passes');
         break;
@@ -78,7 +78,7 @@ export function readMessageShape(
       case ENCRYPTED_AEAD:
         return shapeOf(message, file, at, ciphers, publicKey);
       default:
-        return damagedBy('it is no encrypted OpenPGP message');
+        return damagedBy('it is not an encrypted OpenPGP message');
     }
   }
   return damagedBy(at === 0 ? 'it is empty' : 'it is cut off');
@@ -91,7 +91,7 @@ function shapeOf(
   ciphers: readonly number[],
   publicKey: boolean,
 ) {
-  if (end < message.length) return damagedBy('something follows its end');
+  if (end < message.length) return damagedBy('there is data after its end');
   if (ciphers.length === 0)
     return publicKey
       ? ({
@@ -99,33 +99,33 @@ function shapeOf(
           cipher: 'a message to a public key',
           command: gpgCommand(file),
         } as const)
-      : damagedBy('it names no passphrase');
-  const strange = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
-  const cipher = strange ?? ciphers[0]!;
+      : damagedBy('it has no passphrase');
+  const unsupported = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
+  const cipher = unsupported ?? ciphers[0]!;
   return {
     outcome: 'message',
-    opensHere: strange === undefined,
+    opensHere: unsupported === undefined,
     cipher: CIPHERS[cipher] ?? `the cipher number ${cipher}`,
   } as const;
 }
 
-/** The cipher of a session key packet: after the version, and in version 6 after the packet's own length. */
+/** The cipher follows the version of a session key packet, in version 6 after a length. */
 function cipherOf(first: Uint8Array): number {
   return (first[0] === 6 ? first[2] : first[1]) ?? 0;
 }
 
 /**
- * What Argon2 takes for a session key packet, in KiB × passes; 0 of any other way to hash a passphrase. In version 4
- * the way follows the cipher, in version 6 there are a length, the cipher, the mode of encryption and a length before
- * it (RFC 9580 §5.3, §3.7.1.4: salt of 16 bytes, passes, lanes, exponent of the memory).
+ * The cost of Argon2 for a session key packet in KiB × passes, or 0 for another hash of the passphrase. The type of the
+ * hash follows the cipher in version 4. In version 6 it follows a length, the cipher, the mode and a length (RFC 9580
+ * §5.3, §3.7.1.4: salt of 16 bytes, passes, lanes, exponent of the memory).
  */
 function argon2Cost(first: Uint8Array): number {
-  const way = first[0] === 4 ? 2 : 5;
-  if (first[way] !== 4) return 0;
-  return (first[way + 17] ?? 0) * 2 ** (first[way + 19] ?? 0);
+  const type = first[0] === 4 ? 2 : 5;
+  if (first[type] !== 4) return 0;
+  return (first[type + 17] ?? 0) * 2 ** (first[type + 19] ?? 0);
 }
 
-/** What opens a message by hand, without idkit. */
+/** The command that opens a message without idkit. */
 export function gpgCommand(file: string): string {
   return file === SET_FILES.environment ? `gpg --decrypt --output .env ${file}` : `gpg --decrypt ${file}`;
 }
@@ -141,7 +141,7 @@ interface Packet {
   end: number;
 }
 
-/** One packet (RFC 9580 §4.2); undefined where it is none or is longer than what is there. */
+/** Reads one packet (RFC 9580 §4.2). Returns undefined if it is malformed or cut off. */
 function readPacket(message: Uint8Array, start: number): Packet | undefined {
   const head = message[start]!;
   if ((head & 0x80) === 0) return undefined;
@@ -152,7 +152,7 @@ function readPacket(message: Uint8Array, start: number): Packet | undefined {
   for (;;) {
     const length = modern ? modernLength(message, at) : oldLength(message, at, head & 3);
     if (length === undefined || length.body + length.bytes > message.length) return undefined;
-    first ??= message.subarray(length.body, length.body + Math.min(length.bytes, LOOKED_AT));
+    first ??= message.subarray(length.body, length.body + Math.min(length.bytes, HEAD_BYTES));
     at = length.body + length.bytes;
     if (!length.partial) return { tag, first, end: at };
   }
@@ -176,7 +176,7 @@ function modernLength(message: Uint8Array, at: number): Length | undefined {
 }
 
 function oldLength(message: Uint8Array, at: number, kind: number): Length | undefined {
-  // Of no stated length: to the end of the message.
+  // A packet without a length extends to the end of the message.
   if (kind === 3) return { body: at, bytes: message.length - at, partial: false };
   const octets = 2 ** kind;
   if (at + octets > message.length) return undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { IdkitError, type Secret } from '../../core/index.ts';
 import type { SealedList, SetHandle, SetProblem } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { damaged, problemOf, shown } from '../faults.ts';
+import { damaged, printable, problemOf } from '../faults.ts';
 import { CHECKSUMS_MAX_BYTES, parseChecksums, renderChecksums } from '../set/checksums.ts';
 import { parseSetName } from '../set/names.ts';
 import { decryptEnvironment, LONGEST_MESSAGE, messageFault } from './environment.ts';
@@ -10,12 +10,12 @@ import { encryptMessage, inspectMessage, openMessage } from './message.ts';
 
 const FILE = SET_FILES.seal;
 
-/** A seal is two lines, encrypted. */
+/** Limit in bytes. A seal is two encrypted lines. */
 const SEAL_MAX_BYTES = 64 * 1024;
 
 /**
- * The seal of a set (contract §4): what `gpg --decrypt seal.gpg | sha256sum -c` reads, and the set's name in a comment,
- * so that a whole set does not pass under the name of another.
+ * Creates the seal of a set. `gpg --decrypt seal.gpg | sha256sum -c` checks it. The set's name is in a comment, so that
+ * nobody can present one set under the name of another.
  */
 export async function makeSeal(name: string, sha256: string, passphrase: Secret): Promise<Uint8Array> {
   const text = `# set ${name}\n${renderChecksums([{ name: SET_FILES.checksums, sha256 }])}`;
@@ -23,10 +23,10 @@ export async function makeSeal(name: string, sha256: string, passphrase: Secret)
 }
 
 /**
- * Reads the checksums of a set, once, and checks its seal, before anything else of the set is believed. Whether a set
- * without a seal should have one is decided from its other files.
+ * Reads the checksums of a set once and checks its seal, before any other file of the set is trusted. The other files
+ * show whether a set without a seal should have one.
  *
- * @param passphrase absent: the seal is not opened
+ * @param passphrase if it is absent, the seal is not opened
  */
 export async function checkSeal(set: SetHandle, passphrase: Secret | undefined): Promise<SealedList> {
   const problems: SetProblem[] = [];
@@ -38,7 +38,7 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
   });
   const read = { problems, notes, ...(list === undefined ? {} : { list }) };
   if (!set.names.includes(FILE)) {
-    notes.push('the set is unsealed: whether somebody changed it cannot be checked');
+    notes.push('the set is unsealed: idkit cannot check whether somebody changed it');
     return { ...read, seal: 'unsealed' };
   }
   const message = await attempt(FILE, problems, () => set.read(FILE, SEAL_MAX_BYTES));
@@ -53,7 +53,7 @@ export async function checkSeal(set: SetHandle, passphrase: Secret | undefined):
   const opened = await attempt(FILE, problems, () => openSeal(set, message, passphrase));
   if (opened === undefined) return { ...read, seal: problems.some(isDamage) ? 'broken' : 'not checked' };
   if (list === undefined) return { ...read, seal: 'broken' };
-  const held = await attempt(FILE, problems, async () => holdAgainst(opened, list.sha256, set.name));
+  const held = await attempt(FILE, problems, async () => compareSeal(opened, list.sha256, set.name));
   if (held === undefined) return { ...read, seal: 'broken' };
   if (held.name !== set.name) notes.push(`the set was made as ${held.name}`);
   return { ...read, seal: 'holds' };
@@ -68,7 +68,7 @@ async function openSeal(set: SetHandle, message: Uint8Array, passphrase: Secret)
   throw messageFault(FILE, opened);
 }
 
-/** The seal is not among the checksums, so env.gpg distinguishes a wrong passphrase from a changed seal. */
+/** The checksums do not list the seal, so env.gpg distinguishes a wrong passphrase from a changed seal. */
 async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boolean> {
   if (!set.names.includes(SET_FILES.environment)) return false;
   const problems: SetProblem[] = [];
@@ -79,17 +79,17 @@ async function opensEnvironment(set: SetHandle, passphrase: Secret): Promise<boo
 }
 
 /** @throws IDKIT_DAMAGED if it is not a seal, or not the seal of this set */
-function holdAgainst(text: Uint8Array, sha256: string, name: string): { name: string } {
+function compareSeal(text: Uint8Array, sha256: string, name: string): { name: string } {
   const sealed = parseSeal(text);
-  // A directory that no backup named may have any name (contract §3, verify).
+  // A directory that was not named by a backup may have any name.
   if (parseSetName(name) !== undefined && sealed.name !== name)
-    throw new IdkitError('IDKIT_DAMAGED', `${FILE}: it is the seal of the set ${shown(sealed.name)}`, {
-      hints: ['a set whose directory you renamed yourself gets its name back'],
+    throw new IdkitError('IDKIT_DAMAGED', `${FILE}: it is the seal of the set ${printable(sealed.name)}`, {
+      hints: ['if you renamed the directory of the set, give it its old name'],
     });
   if (sealed.sha256 !== sha256)
     throw damaged(
       FILE,
-      `it does not fit ${SET_FILES.checksums}: the set was changed after it was sealed, or the seal is of another set`,
+      `it does not match ${SET_FILES.checksums}: the set changed after it was sealed, or the seal belongs to another set`,
     );
   return { name: sealed.name };
 }
@@ -97,7 +97,7 @@ function holdAgainst(text: Uint8Array, sha256: string, name: string): { name: st
 const HASH_LINE = /^([0-9A-Fa-f]{64}) [ *]?(?:\.\/)?checksums\.sha256$/;
 const NAME_LINE = /^# set ([^/\0]+)$/;
 
-/** In whichever order, and with the line ends of either kind: a set can be sealed by hand. */
+/** Accepts both orders of the lines and both kinds of line ends, because a set can be sealed with other tools. */
 function parseSeal(text: Uint8Array): { name: string; sha256: string } {
   const lines = Buffer.from(text)
     .toString('utf8')
@@ -106,13 +106,16 @@ function parseSeal(text: Uint8Array): { name: string; sha256: string } {
   const sha256 = lines.map((line) => HASH_LINE.exec(line)?.[1]).find(Boolean);
   const name = lines.map((line) => NAME_LINE.exec(line)?.[1]).find(Boolean);
   if (lines.length !== 2 || name === undefined || sha256 === undefined)
-    throw damaged(FILE, `it holds no seal: the line "# set NAME" and one line for ${SET_FILES.checksums}`);
+    throw damaged(
+      FILE,
+      `it is not a seal, which has the line "# set NAME" and one line for ${SET_FILES.checksums}`,
+    );
   return { name, sha256: sha256.toLowerCase() };
 }
 
 const isDamage = ({ code }: SetProblem) => code === 'IDKIT_DAMAGED';
 
-/** What the work gives; undefined if it finds a fault of the set, which is added to the problems. */
+/** Runs `work`. If the set has a fault, adds it to the problems and returns undefined. */
 async function attempt<T>(
   file: string,
   problems: SetProblem[],

@@ -15,8 +15,8 @@ import { findVerdict, removeVerdict } from '../verify/kept-verdicts.ts';
 const DAY_MILLISECONDS = 86_400_000;
 
 /**
- * What the retention rule needs to know of each set: the kept verdict, and whether its files are those that its
- * checksums list and have the sizes that its manifest tells. No content is read.
+ * Collects what the retention rule needs to know about each set: the kept verdict, whether the checksums list exactly
+ * its files, and whether the files have the sizes in its manifest. No content is read.
  */
 export async function judgeSets(root: string, sets: readonly ListedSet[]): Promise<readonly PrunableSet[]> {
   return Promise.all(
@@ -35,8 +35,8 @@ export async function judgeSets(root: string, sets: readonly ListedSet[]): Promi
 }
 
 /**
- * Whether a set holds the database, and whether what can be seen without reading content is in order. A broken set
- * counts as whole unless its manifest says otherwise: damage to the newest set must be told, not passed over.
+ * `whole`: the set includes the database. `broken`: the names or sizes of its files are wrong. A broken set counts as
+ * whole unless its manifest denies that, because damage to the newest set must be reported, not ignored.
  */
 async function shapeOf(dir: string): Promise<{ whole: boolean; broken: boolean }> {
   let whole = true;
@@ -48,9 +48,9 @@ async function shapeOf(dir: string): Promise<{ whole: boolean; broken: boolean }
     whole = manifest?.parts.includes('database') ?? true;
     const entries = parseChecksums(await set.read(SET_FILES.checksums, CHECKSUMS_MAX_BYTES));
     const listed = [...entries.map((entry) => entry.name), SET_FILES.checksums].sort();
-    const there = set.names.filter((name) => name !== SET_FILES.seal).sort();
-    const sealLost = manifest?.sealed === true && there.length === set.names.length;
-    const same = !sealLost && listed.join('\0') === there.join('\0');
+    const existing = set.names.filter((name) => name !== SET_FILES.seal).sort();
+    const sealLost = manifest?.sealed === true && existing.length === set.names.length;
+    const same = !sealLost && listed.join('\0') === existing.join('\0');
     const holds = listed.includes(SET_FILES.dump) === whole;
     return {
       whole,
@@ -69,9 +69,8 @@ async function sizesHold(set: SetHandle, manifest: Manifest): Promise<boolean> {
 }
 
 /**
- * The retention rule (contract §3, prune): by the time in the name, never the newest good set, never a future one.
- * Where the newest set that may be good was never verified, the newest verified one stays too. `now` in
- * milliseconds; oldest first.
+ * Applies the retention rule by the time in the names. The newest good set and sets dated in the future always stay. If
+ * the newest good set was never verified, the newest verified set stays too. The steps are in order, oldest set first.
  */
 export function planPrune(
   sets: readonly PrunableSet[],
@@ -96,15 +95,15 @@ export function planPrune(
 }
 
 /**
- * Deletes a set: one rename to `.trash-NAME`, so that half a deletion never looks like a set, then its files and
- * the verdict kept of it. Only a real directory with a set's name is touched.
+ * Deletes a set and its kept verdict. The set is renamed to `.trash-NAME` first, so that an unfinished deletion never
+ * looks like a set. Only a real directory with a set's name is deleted.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DIRECTORY_NOT_WRITABLE
  */
 export async function deleteSet(root: string, name: string): Promise<void> {
   const dir = join(resolve(root), name);
   if (parseSetName(name) === undefined || !(await isRealDirectory(dir)))
-    throw new IdkitError('IDKIT_NOT_FOUND', `${dir} is no backup set`);
+    throw new IdkitError('IDKIT_NOT_FOUND', `${dir} is not a backup set`);
   const trash = join(resolve(root), trashName(name));
   await writing(dir, async () => {
     await rm(trash, { recursive: true, force: true });
@@ -125,8 +124,8 @@ async function isRealDirectory(dir: string): Promise<boolean> {
 }
 
 /**
- * Removes `.partial-…` and `.trash-…` that earlier runs left behind. The caller holds the root's lock alone, so
- * whatever lies there belongs to nobody. Returns the names that went.
+ * Removes the `.partial-…` and `.trash-…` directories of earlier runs and returns their names. The caller holds the
+ * exclusive lock of the root, so no process uses them.
  *
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE
  */

@@ -13,26 +13,26 @@ import { renderChecksums } from '../set/checksums.ts';
 import { parseSetName } from '../set/names.ts';
 import { readRegular, streamRegular } from '../set/regular-file.ts';
 
-/** One checksum line. */
+/** Limit of a checksum line in bytes. */
 const LONGEST_LINE = 1024;
 
 const WEEK_MILLISECONDS = 7 * 86_400_000;
 
-/** One of the component directories beside the sets. */
+/** A directory next to the sets that keeps versions of one component. */
 interface Component {
   dir: string;
   extension: 'tar.gz' | 'gpg';
-  /** True where both files hold the same content, however they are packed. */
+  /** True if both files have the same content, even if they are packed differently. */
   same(newest: string, file: string): Promise<boolean>;
 }
 
 /**
- * Keeps a version of the configuration as `ROOT/config/STAMP.tar.gz` with a `.sha256` file, where its content
- * changed or the newest is a week old; the newest `keep` stay (contract §3, backup).
+ * Keeps a version of the configuration as `ROOT/config/STAMP.tar.gz` with a `.sha256` file, if its content changed or
+ * the newest version is a week old. The newest `keep` versions stay.
  *
- * @param stamp the name of the set that it comes from
+ * @param stamp the name of the set that the version comes from
  * @param file the set's `config.tar.gz`
- * @param options.sha256 of what the set was sealed with: what lies there by now may be another file
+ * @param options.sha256 the hash of the file when the set was sealed; the file may have been replaced since
  * @throws IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_NO_SPACE
  */
 export async function addConfigVersion(
@@ -41,23 +41,23 @@ export async function addConfigVersion(
   file: string,
   options: { keep: number; sha256: string },
 ): Promise<VersionResult> {
-  const same = async (newest: string, now: string) => {
+  const same = async (newest: string, current: string) => {
     const old = await archiveHash(newest);
-    return old !== undefined && old === (await archiveHash(now));
+    return old !== undefined && old === (await archiveHash(current));
   };
   return addVersion({ dir: join(resolve(root), 'config'), extension: 'tar.gz', same }, stamp, file, options);
 }
 
-/** As `addConfigVersion`, for `ROOT/env/STAMP.gpg`. A version that another passphrase opens counts as changed. */
+/** Does the same for `ROOT/env/STAMP.gpg`. A version with another passphrase counts as changed. */
 export async function addEnvironmentVersion(
   root: string,
   stamp: string,
   file: string,
   options: { keep: number; sha256: string; passphrase: Secret },
 ): Promise<VersionResult> {
-  const same = async (newest: string, now: string) => {
+  const same = async (newest: string, current: string) => {
     const [old, fresh] = await Promise.all(
-      [newest, now].map((path) => openVersion(path, options.passphrase)),
+      [newest, current].map((path) => openVersion(path, options.passphrase)),
     );
     return old !== undefined && fresh !== undefined && Buffer.compare(old, fresh) === 0;
   };
@@ -71,10 +71,10 @@ async function addVersion(
   { keep, sha256 }: { keep: number; sha256: string },
 ): Promise<VersionResult> {
   const at = parseSetName(stamp);
-  if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is no name of a set`);
+  if (at === undefined) throw new IdkitError('IDKIT_BUG', `${stamp} is not the name of a set`);
   return writing(component.dir, async () => {
     await mkdir(component.dir, { recursive: true, mode: 0o700 });
-    // What is written and deleted here must lie in the root, and not where a link leads.
+    // Files are written and deleted here, so the directory must be in the root and must not be a link.
     if (!(await lstat(component.dir)).isDirectory())
       throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${component.dir} is not a directory`);
     const newest = (await listVersions(component)).at(-1);
@@ -92,7 +92,7 @@ async function isDue(component: Component, newest: string, at: number, file: str
   return !(await hasChecksum(path)) || !(await component.same(path, file));
 }
 
-/** Names of the versions that are there, oldest first. Anything else in the directory is foreign. */
+/** Lists the names of the versions, oldest first. Other files in the directory are ignored. */
 async function listVersions(component: Component): Promise<string[]> {
   const entries = await readdir(component.dir, { withFileTypes: true });
   return entries
@@ -106,7 +106,7 @@ function timeOf(component: Component, name: string): number | undefined {
   return name.endsWith(suffix) ? parseSetName(name.slice(0, -suffix.length)) : undefined;
 }
 
-/** The checksum goes first: a version without a right one is not taken for whole, and is made again. */
+/** Writes the checksum first. A version without a right checksum counts as incomplete and is made again. */
 async function copyVersion(from: string, to: string, sha256: string): Promise<void> {
   const draft = `${to}.partial`;
   await rm(draft, { force: true });
@@ -120,7 +120,7 @@ async function copyVersion(from: string, to: string, sha256: string): Promise<vo
   }
   if ((await hashOf(draft)) !== sha256) {
     await rm(draft, { force: true });
-    throw damaged(from, 'it is no longer what was written: something changed it meanwhile');
+    throw damaged(from, 'it is no longer the file that was written: something changed it meanwhile');
   }
   replaceFile(`${to}.sha256`, renderChecksums([{ name: basename(to), sha256 }]));
   await rename(draft, to);
@@ -153,7 +153,7 @@ async function hashOf(path: string): Promise<string> {
   return hashAll(streamRegular(dirname(path), basename(path)), Number.POSITIVE_INFINITY);
 }
 
-/** Of the archive inside; undefined where it does not unpack, so that it equals nothing. */
+/** Hashes the archive inside. Returns undefined if it does not decompress, so that it equals nothing. */
 async function archiveHash(path: string): Promise<string | undefined> {
   try {
     const source = streamRegular(dirname(path), basename(path));
@@ -164,7 +164,7 @@ async function archiveHash(path: string): Promise<string | undefined> {
   }
 }
 
-/** What the message holds; undefined if it does not open, so that it equals nothing. */
+/** Decrypts a version. Returns undefined if it does not open, so that it equals nothing. */
 async function openVersion(path: string, passphrase: Secret): Promise<Uint8Array | undefined> {
   try {
     const message = await readRegular(dirname(path), basename(path), LONGEST_MESSAGE);
@@ -186,7 +186,7 @@ async function hashAll(source: AsyncIterable<Uint8Array>, maxBytes: number): Pro
   let bytes = 0;
   for await (const chunk of source) {
     bytes += chunk.length;
-    if (bytes > maxBytes) throw damaged('the archive', `it unpacks to more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw damaged('the archive', `it has more than ${maxBytes} bytes when unpacked`);
     hash.update(chunk);
   }
   return hash.digest('hex');

@@ -10,20 +10,20 @@ import { openRegular, readRegular, streamRegular } from './regular-file.ts';
 const SMALL_FILE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens a set to read. An explicit directory may have any name and be reached through a link; in it only regular
- * files are opened, never through a link (contract §3, verify).
+ * Opens a set for reading. The directory may have any name and be a link. In it, only regular files are opened, and
+ * links are not followed.
  *
- * @throws IDKIT_NOT_FOUND where there is no such directory; IDKIT_DAMAGED for a `.partial-…` directory, which is
- *   never a set
+ * @throws IDKIT_NOT_FOUND if the directory does not exist; IDKIT_DAMAGED for a `.partial-…` directory, which is never a
+ *   set
  */
 export async function openSet(dir: string): Promise<SetHandle> {
   const real = await realDirectory(dir);
   if ([basename(real), basename(resolve(dir))].some((name) => name.startsWith('.partial-')))
-    throw damaged(dir, 'it is a backup that did not end, never a set');
+    throw damaged(dir, 'it is an unfinished backup, not a set');
   return openDirectory(real);
 }
 
-/** As `openSet`, for a set that is being made and will have another name. */
+/** Opens the working directory of a set, which will have another name. */
 export async function openDirectory(dir: string, name = basename(dir)): Promise<SetHandle> {
   const names = (await reading(dir, () => readdir(dir))).sort((a, b) =>
     Buffer.compare(Buffer.from(a), Buffer.from(b)),
@@ -55,13 +55,13 @@ async function realDirectory(dir: string): Promise<string> {
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(systemErrorCode(error) ?? ''))
       await reading(dir, () => Promise.reject(error));
   }
-  throw new IdkitError('IDKIT_NOT_FOUND', `${dir} is no directory, so no backup set`);
+  throw new IdkitError('IDKIT_NOT_FOUND', `${dir} is not a directory, so it is not a backup set`);
 }
 
 /**
- * The same set, held to the checksums that were verified: what is read later is what was judged, even if the directory
- * changes meanwhile. The last bytes of a file are handed on only once all of it has the listed hash, so what is made
- * of a file counts only once it was read to its end. A file that is not listed is not read.
+ * Binds a set to the checksums that were verified, so that later reads return the verified content even if the directory
+ * changes meanwhile. The last bytes of a file are passed on only if the whole file has the listed hash. So the caller
+ * must not use a file before it has read it to its end. A file that is not listed is not read.
  */
 export function pinSet(set: SetHandle, entries: readonly ChecksumEntry[]): SetHandle {
   const hashes = new Map(entries.map(({ name, sha256 }) => [name, sha256]));
@@ -94,12 +94,12 @@ async function* readPinned(
   if (held !== undefined) yield held;
 }
 
-function checkHash(name: string, found: string, listed: string | undefined): void {
-  if (found === listed) return;
+function checkHash(name: string, actual: string, listed: string | undefined): void {
+  if (actual === listed) return;
   throw damaged(
     name,
     listed === undefined
       ? `${SET_FILES.checksums} does not list it`
-      : 'it is no longer what was verified: something changed it meanwhile',
+      : 'it is no longer the file that was verified: something changed it meanwhile',
   );
 }

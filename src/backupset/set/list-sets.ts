@@ -5,14 +5,15 @@ import type { ListedSet, PlannedName, RootListing } from '../contract.ts';
 import { reading } from '../faults.ts';
 import { formatSetName, parseSetName } from './names.ts';
 
-/** A set further ahead of the clock than this was dated by a wrong clock (contract §3, verify). */
+/** A set that is further ahead of the clock was dated by a wrong clock. */
 const FUTURE_MILLISECONDS = 3_600_000;
 
 /**
- * What a backup root holds. Links are never followed and files never taken for sets; a root that does not exist
- * holds nothing. `now` in milliseconds.
+ * Lists what a backup root holds. Links are not followed, and only directories are sets. A root that does not exist is
+ * empty.
  *
- * @throws IDKIT_FAILED where the root cannot be read
+ * @param now milliseconds since the Unix epoch
+ * @throws IDKIT_FAILED if the root cannot be read
  */
 export async function listSets(root: string, now: number): Promise<RootListing> {
   const sets: ListedSet[] = [];
@@ -35,7 +36,7 @@ export async function listSets(root: string, now: number): Promise<RootListing> 
   return { sets, partials: partials.sort(), trash: trash.sort() };
 }
 
-/** Dated more than an hour ahead of the clock; both in milliseconds. */
+/** True for a set dated more than an hour ahead of the clock. Both times are in milliseconds. */
 export function isFuture(startedAt: number, now: number): boolean {
   return startedAt > now + FUTURE_MILLISECONDS;
 }
@@ -50,9 +51,9 @@ async function readRoot(root: string) {
 }
 
 /**
- * The name for a set that begins now: unique and increasing. Within the second of the newest set it waits for the
- * next; behind the newest set it follows that one. Sets dated more than an hour ahead do not count, but their
- * names are not taken either (contract §3, backup).
+ * Plans the name for a set that begins now. Names are unique and increase. If the newest set has the current second, the
+ * caller waits for the next second. If the newest set is ahead of the clock, the name follows that set. Sets dated more
+ * than an hour ahead are ignored; the plan never gets as far as their names.
  */
 export function planSetName(sets: readonly ListedSet[], now: number): PlannedName {
   const newest = sets.filter((set) => !set.future).at(-1)?.startedAt;
@@ -68,22 +69,22 @@ export function planSetName(sets: readonly ListedSet[], now: number): PlannedNam
   };
 }
 
-/** `.partial-NAME-PID`, where a set is made. */
+/** `.partial-NAME-PID`: the working directory of a new set. */
 export function partialName(name: string): string {
   return `.partial-${name}-${process.pid}`;
 }
 
-/** True for the name of a working directory, whoever made it. */
+/** True for the name of a working directory of any process. */
 function isPartialName(name: string): boolean {
   return /^\.partial-\d{8}_\d{6}-\d+$/.test(name);
 }
 
-/** `.trash-NAME`, under which a set is deleted. */
+/** `.trash-NAME`: the name of a set that is being deleted. */
 export function trashName(name: string): string {
   return `.trash-${name}`;
 }
 
-/** True for the name of a deletion that did not end. */
+/** True for the name of an unfinished deletion. */
 function isTrashName(name: string): boolean {
   return /^\.trash-\d{8}_\d{6}(-\d+)?$/.test(name);
 }

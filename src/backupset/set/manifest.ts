@@ -1,21 +1,21 @@
 import { z } from 'zod';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, jsonFields } from '../../core/index.ts';
 import type { Manifest } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { damaged } from '../faults.ts';
 
 const FILE = SET_FILES.manifest;
 
-/** The newest format, which this version writes; it reads the first one, too. */
+/** The newest format, which this version writes. It also reads the first one. */
 const FORMAT_VERSION = 2;
 
-/** A manifest is read as a whole; a thousand realms take about 100 KiB. */
+/** Limit in bytes. A manifest of a thousand realms has about 100 KiB and is read as a whole. */
 export const MANIFEST_MAX_BYTES = 64 * 1024 * 1024;
 
 const count = z.number().int().nonnegative();
 const plainName = z.string().regex(/^(?!\.{1,2}$)[^/\0]+$/, 'not a plain file name');
 
-// Unknown members are let through: a later version may add some under the same format version.
+// Unknown members are accepted: a later version may add some under the same format version.
 const schema = z.object({
   formatVersion: z.literal([1, FORMAT_VERSION]),
   idkitVersion: z.string(),
@@ -45,18 +45,18 @@ export function renderManifest(manifest: Manifest): string {
 }
 
 /**
- * Reads `manifest.json`.
+ * Parses `manifest.json`.
  *
- * @throws IDKIT_DAMAGED naming the member that is wrong; IDKIT_VERSION for a format newer than this idkit's
+ * @throws IDKIT_DAMAGED with the name of the wrong member; IDKIT_VERSION for a newer format than this idkit reads
  */
 export function parseManifest(text: Uint8Array): Manifest {
   const value = parseJson(FILE, text);
-  const version = (value as { formatVersion?: unknown } | null)?.formatVersion;
-  if (Number.isSafeInteger(version) && (version as number) > FORMAT_VERSION)
+  const version = jsonFields(value)['formatVersion'];
+  if (typeof version === 'number' && Number.isSafeInteger(version) && version > FORMAT_VERSION)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `${FILE}: format version ${version as number} is newer than ${FORMAT_VERSION}, the newest that this idkit reads`,
-      { hints: ['use the idkit version that made the set, or a newer one'] },
+      `${FILE}: format version ${version} is newer than ${FORMAT_VERSION}, the newest version that this idkit reads`,
+      { hints: ['use the idkit version that made the set, or a newer version'] },
     );
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
@@ -64,27 +64,27 @@ export function parseManifest(text: Uint8Array): Manifest {
     throw damaged(FILE, `${issue.path.map(String).join('.') || 'the document'}: ${issue.message}`);
   }
   checkSealed(parsed.data);
-  checkTwice(parsed.data);
+  checkDuplicates(parsed.data);
   return parsed.data;
 }
 
-/** Format 2 says of every set whether it is sealed: a set from which that was removed does not become an older one. */
+/** Every manifest of format 2 has `sealed`. So a set without it cannot pass for a set of the older format. */
 function checkSealed({ formatVersion, sealed }: Manifest): void {
-  if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: it is missing');
+  if (formatVersion === 2 && sealed === undefined) throw damaged(FILE, 'sealed: the member is missing');
 }
 
-function checkTwice(manifest: Manifest): void {
+function checkDuplicates(manifest: Manifest): void {
   const names = manifest.realms.map((realm) => realm.realm);
   const files = manifest.realms.flatMap((realm) => realm.file ?? []);
   for (const list of [names, files, manifest.parts])
-    if (new Set(list).size !== list.length) throw damaged(FILE, 'a realm, realm file or part is named twice');
+    if (new Set(list).size !== list.length) throw damaged(FILE, 'it lists a realm, realm file or part twice');
 }
 
-/** JSON text in UTF-8, strictly. @throws IDKIT_DAMAGED */
+/** Parses JSON in strict UTF-8. @throws IDKIT_DAMAGED */
 export function parseJson(file: string, text: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(text));
   } catch (error) {
-    throw damaged(file, 'it is no JSON document', error);
+    throw damaged(file, 'it is not a JSON document', error);
   }
 }

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 
 const SET_NAME = /^(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})$/;
 
-/** The longest file name that every common file system takes, in bytes. */
+/** The longest file name in bytes that every common file system accepts. */
 const LONGEST_FILE_NAME = 255;
 
-/** `YYYYMMDD_HHMMSS` in UTC of a time in milliseconds (contract §4). */
+/** Renders a time as `YYYYMMDD_HHMMSS` in UTC. @param ms milliseconds since the Unix epoch */
 export function formatSetName(ms: number): string {
   return new Date(ms)
     .toISOString()
@@ -14,7 +14,10 @@ export function formatSetName(ms: number): string {
     .replace(/\.\d+Z$/, '');
 }
 
-/** Milliseconds that a set's name tells; undefined where it is no such name (31 February is none either). */
+/**
+ * Returns the time of a set's name in milliseconds since the Unix epoch. Returns undefined for any other name, also for
+ * one with an impossible date.
+ */
 export function parseSetName(name: string): number | undefined {
   const match = SET_NAME.exec(name);
   if (match === null) return undefined;
@@ -24,8 +27,8 @@ export function parseSetName(name: string): number | undefined {
 }
 
 /**
- * `realm-<realm>.json`, where every byte outside `A-Za-z0-9._-` and a leading dot is percent-encoded (contract
- * §4). A name that no file system would take is cut and told apart by its hash; the manifest maps it.
+ * Returns `realm-<realm>.json`, with a leading dot and every byte outside `A-Za-z0-9._-` percent-encoded. A name that is
+ * too long for a file system is cut off and gets a hash. The manifest maps the file to its realm.
  */
 export function realmFileName(realm: string): string {
   const encoded = [...Buffer.from(realm, 'utf8')]
@@ -41,19 +44,19 @@ export function realmFileName(realm: string): string {
   return `realm-${encoded.slice(0, 200).replace(/%.?$/, '')}~${hash}.json`;
 }
 
-/** The realm that a file name tells; undefined where it is no realm file's name. */
+/** Returns the realm of a realm file's name, or undefined for any other name. */
 export function parseRealmFileName(file: string): string | undefined {
   const encoded = /^realm-(.+)\.json$/s.exec(file)?.[1];
   if (encoded === undefined) return undefined;
   try {
     return decodeURIComponent(encoded);
   } catch {
-    // Made by other tools from a realm whose name holds a bare percent sign.
+    // Other tools do not encode a percent sign in the name of a realm.
     return encoded;
   }
 }
 
-/** True for a file name under which the realm may lie: idkit's own, or its plain name as other tools write it. */
+/** True for a file name of the realm: the one of idkit, or the plain name as other tools write it. */
 export function isRealmFileOf(file: string, realm: string): boolean {
   return (
     file === realmFileName(realm) || file === `realm-${realm}.json` || parseRealmFileName(file) === realm

@@ -4,11 +4,11 @@ import { systemErrorCode } from '../../core/index.ts';
 import type { WorkOptions } from '../contract.ts';
 import { damaged, reading } from '../faults.ts';
 
-// A backup root may be written by somebody else: what idkit reads there is a file, and never what a link leads to.
+// Somebody else may write to a backup root. So idkit reads only regular files there and follows no link.
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Waits for nothing: a FIFO or a link in the place of a file is refused, not opened. @throws IDKIT_DAMAGED */
+/** Opens a regular file. Rejects a FIFO or a link in its place, without waiting. @throws IDKIT_DAMAGED */
 export async function openRegular(dir: string, file: string): Promise<FileHandle> {
   if (file === '' || file === '.' || file === '..' || /[/\0]/.test(file))
     throw damaged(JSON.stringify(file), 'it is not a plain file name');
@@ -28,7 +28,7 @@ export async function openRegular(dir: string, file: string): Promise<FileHandle
   throw damaged(file, 'it is not a regular file');
 }
 
-/** A small file as a whole. @throws IDKIT_DAMAGED where it is missing, irregular or longer than `maxBytes` */
+/** Reads a small file as a whole. @throws IDKIT_DAMAGED if it is missing, not regular or longer than `maxBytes` */
 export async function readRegular(dir: string, file: string, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -40,7 +40,7 @@ export async function readRegular(dir: string, file: string, maxBytes: number): 
   return Buffer.concat(chunks);
 }
 
-/** A file's bytes in order. @throws IDKIT_DAMAGED where it is missing or irregular */
+/** Streams a file's bytes in order. @throws IDKIT_DAMAGED if it is missing or not regular */
 export async function* streamRegular(
   dir: string,
   file: string,

@@ -15,13 +15,13 @@ import { partialName } from './list-sets.ts';
 import { parseSetName } from './names.ts';
 
 /**
- * Begins a set in `ROOT/.partial-NAME-PID`. Nothing under the final name exists before `publish`. The root is made
- * where it is missing.
+ * Begins a set in `ROOT/.partial-NAME-PID`. The final name does not exist before `publish`. The call creates the root if
+ * it is missing.
  *
  * @throws IDKIT_NO_SPACE, IDKIT_DIRECTORY_NOT_WRITABLE
  */
 export async function createSetWriter(root: string, name: string): Promise<SetWriter> {
-  if (parseSetName(name) === undefined) throw new IdkitError('IDKIT_BUG', `${name} is no name of a set`);
+  if (parseSetName(name) === undefined) throw new IdkitError('IDKIT_BUG', `${name} is not the name of a set`);
   const dir = join(resolve(root), partialName(name));
   await writing(root, async () => {
     await mkdir(root, { recursive: true, mode: 0o700 });
@@ -52,9 +52,10 @@ class PartialSet implements SetWriter {
   }
 
   async createFile(name: string): Promise<SetFileWriter> {
-    if (this.#state !== 'writing') throw new IdkitError('IDKIT_BUG', `${name} comes after the checksums`);
+    if (this.#state !== 'writing')
+      throw new IdkitError('IDKIT_BUG', `${name} is created after the checksums`);
     if (this.#files.has(name) || this.#open.has(name) || /[/\\\0\n\r]/.test(name))
-      throw new IdkitError('IDKIT_BUG', `${name} cannot be made in a set`);
+      throw new IdkitError('IDKIT_BUG', `${name} cannot be created in a set`);
     this.#open.add(name);
     return this.#begin(name, (digest) => {
       this.#open.delete(name);
@@ -108,7 +109,7 @@ class PartialSet implements SetWriter {
 
   async writeSeal(passphrase: Secret): Promise<void> {
     if (this.#checksums === undefined)
-      throw new IdkitError('IDKIT_BUG', 'the seal comes before the checksums');
+      throw new IdkitError('IDKIT_BUG', 'the seal is written before the checksums');
     const file = await this.#begin(SET_FILES.seal, () => {});
     await file.write(await makeSeal(this.name, this.#checksums.sha256, passphrase));
     await file.close();
@@ -123,7 +124,7 @@ class PartialSet implements SetWriter {
     if (this.#state !== 'listed')
       throw new IdkitError('IDKIT_FAILED', `${this.name} cannot be published without its checksums`);
     const final = join(this.#root, this.name);
-    if (await exists(final)) throw new IdkitError('IDKIT_FAILED', `${final} is there already`);
+    if (await exists(final)) throw new IdkitError('IDKIT_FAILED', `${final} exists already`);
     await writing(final, async () => {
       syncDirectory(this.dir);
       await rename(this.dir, final);

@@ -1,12 +1,12 @@
 import type { DumpReport, Manifest, SetPart, SetProblem } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { shown } from '../faults.ts';
+import { printable } from '../faults.ts';
 import { isRealmFileOf } from '../set/names.ts';
 import type { Findings } from './content.ts';
 
 /**
- * Holds what the files of a set told against each other. A file that was found damaged is left out of it: its
- * fault is told already.
+ * Checks that the files of a set agree with each other. A damaged file is left out, because its fault is already
+ * reported.
  */
 export function judgeAgreement(
   findings: Findings,
@@ -30,8 +30,8 @@ export function judgeAgreement(
 }
 
 /**
- * A set without a seal that should have one: its manifest says so, or is of a format that seals every set with an
- * env.gpg, or env.gpg itself says so, which only who knows the passphrase can change.
+ * Reports a missing seal. A set should have one if its manifest says so, or if it has an env.gpg in a format that seals
+ * every such set, or if env.gpg says so. Nobody can change env.gpg without the passphrase.
  */
 export function judgeUnsealed(findings: Findings, listed: readonly string[]): SetProblem[] {
   const { manifest, sealedSet } = findings;
@@ -44,7 +44,7 @@ export function judgeUnsealed(findings: Findings, listed: readonly string[]): Se
   if (sealedSet === undefined) return [];
   return problem(
     `it is missing, and ${SET_FILES.environment} was encrypted for the sealed set ${sealedSet}`,
-    ['if you put the set together yourself, seal it as docs/operate/runbooks.md#the-seal says'],
+    ['if you assembled the set yourself, seal it as docs/operate/runbooks.md#the-seal explains'],
   );
 }
 
@@ -56,18 +56,18 @@ const PART_FILES = [
   ['env', SET_FILES.environment],
 ] as const satisfies [SetPart, string][];
 
-/** The specification's five kinds of file, as ordinary tools make them. */
+/** A set made by ordinary tools must have all five kinds of files. */
 function judgeWithoutManifest(findings: Findings, listed: readonly string[], report: Report): void {
   if (listed.includes(SET_FILES.manifest)) return;
-  findings.notes.push(`the set has no ${SET_FILES.manifest}; it was not made by idkit`);
+  findings.notes.push(`the set has no ${SET_FILES.manifest}; idkit did not make it`);
   for (const [, file] of PART_FILES)
-    if (!listed.includes(file)) report(file, 'it is missing, and no manifest says that it may');
+    if (!listed.includes(file)) report(file, 'it is missing, and no manifest allows that');
   if (!listed.some((name) => /^realm-.+\.json$/s.test(name)))
-    report('realm-*.json', 'the set holds no realm file, and no manifest says that it may');
+    report('realm-*.json', 'the set has no realm file, and no manifest allows that');
   for (const [file, realm] of findings.realmFiles) {
-    if (!isRealmFileOf(file, realm)) report(file, `it is of the realm ${shown(realm)}`);
+    if (!isRealmFileOf(file, realm)) report(file, `it belongs to the realm ${printable(realm)}`);
     if (findings.dump?.realms !== undefined && !findings.dump.realms.some((one) => one.realm === realm))
-      findings.notes.push(`${file}: the dump does not hold its realm; it was made between the two`);
+      findings.notes.push(`${file}: the dump does not contain its realm, which was created between the two`);
   }
 }
 
@@ -75,16 +75,16 @@ function judgeFiles(manifest: Manifest, findings: Findings, listed: readonly str
   for (const [part, file] of PART_FILES) {
     if (manifest.parts.includes(part) && !listed.includes(file)) report(file, 'it is missing');
     if (!manifest.parts.includes(part) && listed.includes(file))
-      report(file, `${SET_FILES.manifest} does not count it among the parts of the set`);
+      report(file, `${SET_FILES.manifest} does not list it among the parts of the set`);
   }
   if (manifest.parts.includes('database') && manifest.database === undefined)
     report(SET_FILES.manifest, 'it says nothing about the database');
   for (const [file, bytes] of Object.entries(manifest.files)) {
     const size = findings.sizes.get(file);
     if (!listed.includes(file))
-      report(file, `${SET_FILES.manifest} names it, ${SET_FILES.checksums} does not`);
+      report(file, `${SET_FILES.manifest} lists it, but ${SET_FILES.checksums} does not`);
     else if (size !== undefined && size !== bytes)
-      report(file, `it has ${size} bytes, ${SET_FILES.manifest} says ${bytes}`);
+      report(file, `it has ${size} bytes, but ${SET_FILES.manifest} says ${bytes}`);
   }
 }
 
@@ -94,8 +94,9 @@ function judgeRealmFiles(manifest: Manifest, findings: Findings, report: Report)
   );
   for (const [file, realm] of findings.realmFiles) {
     const named = expected.get(file);
-    if (named === undefined) report(file, `${SET_FILES.manifest} does not name it`);
-    else if (named !== realm) report(file, `it is of the realm ${shown(realm)}, not of ${shown(named)}`);
+    if (named === undefined) report(file, `${SET_FILES.manifest} does not list it`);
+    else if (named !== realm)
+      report(file, `it belongs to the realm ${printable(realm)}, not to ${printable(named)}`);
   }
   for (const file of expected.keys()) if (!findings.sizes.has(file)) report(file, 'it is missing');
 }
@@ -104,48 +105,52 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
   const { database } = manifest;
   if (database === undefined) return;
   if (database.kind !== dump.kind)
-    report(SET_FILES.dump, `it is a dump of ${dump.kind}, ${SET_FILES.manifest} says ${database.kind}`);
-  // pg_dump writes a COPY for every table: what is not there was taken out.
-  const tellsAll = dump.kind === 'postgres' && dump.postgres?.unread !== true;
-  if (dump.schemaVersion === undefined && tellsAll && database.schemaVersion > 0)
+    report(SET_FILES.dump, `it is a dump of ${dump.kind}, but ${SET_FILES.manifest} says ${database.kind}`);
+  // pg_dump writes a COPY for every table: if a table is missing, somebody removed it.
+  const isComplete = dump.kind === 'postgres' && dump.postgres?.unread !== true;
+  if (dump.schemaVersion === undefined && isComplete && database.schemaVersion > 0)
     report(
       SET_FILES.dump,
-      `it tells no version of its schema, ${SET_FILES.manifest} says ${database.schemaVersion}`,
+      `it has no schema version, but ${SET_FILES.manifest} says ${database.schemaVersion}`,
     );
   if (dump.schemaVersion !== undefined && dump.schemaVersion !== database.schemaVersion)
     report(
       SET_FILES.dump,
-      `its schema has version ${dump.schemaVersion}, ${SET_FILES.manifest} says ${database.schemaVersion}`,
+      `its schema has version ${dump.schemaVersion}, but ${SET_FILES.manifest} says ${database.schemaVersion}`,
     );
   if (dump.realms === undefined) {
-    if (tellsAll && manifest.realms.some(({ users }) => users !== undefined)) {
-      report(SET_FILES.dump, `it holds no realms with users, which ${SET_FILES.manifest} counts`);
+    if (isComplete && manifest.realms.some(({ users }) => users !== undefined)) {
+      report(SET_FILES.dump, `it has no realms with users, but ${SET_FILES.manifest} counts them`);
       return;
     }
-    findings.notes.push(`${SET_FILES.dump}: its realms and users could not be counted`);
+    findings.notes.push(`${SET_FILES.dump}: idkit could not count its realms and users`);
     return;
   }
   const counted = new Map(dump.realms.map((one) => [one.realm, one.users]));
   for (const { realm, users, file } of manifest.realms) {
-    const found = counted.get(realm);
+    const count = counted.get(realm);
     if (users === undefined) {
-      if (found !== undefined)
+      if (count !== undefined)
         report(
           SET_FILES.dump,
-          `it holds the realm ${shown(realm)}, which ${SET_FILES.manifest} says it does not`,
+          `it contains the realm ${printable(realm)}, but ${SET_FILES.manifest} says that it does not`,
         );
       else
         findings.notes.push(
-          `${file ?? shown(realm)}: the dump does not hold its realm; it was made between the two`,
+          `${file ?? printable(realm)}: the dump does not contain its realm, which was created between the two`,
         );
-    } else if (found === undefined) report(SET_FILES.dump, `it does not hold the realm ${shown(realm)}`);
-    else if (found !== users)
+    } else if (count === undefined)
+      report(SET_FILES.dump, `it does not contain the realm ${printable(realm)}`);
+    else if (count !== users)
       report(
         SET_FILES.dump,
-        `it holds ${found} users of the realm ${shown(realm)}, ${SET_FILES.manifest} says ${users}`,
+        `it contains ${count} users of the realm ${printable(realm)}, but ${SET_FILES.manifest} says ${users}`,
       );
     counted.delete(realm);
   }
   for (const realm of counted.keys())
-    report(SET_FILES.dump, `it holds the realm ${shown(realm)}, which ${SET_FILES.manifest} does not name`);
+    report(
+      SET_FILES.dump,
+      `it contains the realm ${printable(realm)}, which ${SET_FILES.manifest} does not list`,
+    );
 }

@@ -1,8 +1,9 @@
+import { jsonFields } from '../../core/index.ts';
 import { readArchive } from '../archive/reader.ts';
 import type { DumpReport, Manifest, VerifySetOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
 import { readSql } from '../dump/read-sql.ts';
-import { damaged, shown } from '../faults.ts';
+import { damaged, printable } from '../faults.ts';
 import { gunzip } from '../gzip/gunzip.ts';
 import {
   decryptEnvironment,
@@ -16,22 +17,26 @@ import { parseRealmFileName } from '../set/names.ts';
 
 const REALM_FILE_MAX_BYTES = 256 * 1024 * 1024;
 
-/** What the files of a set told while they were read. */
+/** What was learned from the files of a set. */
 export interface Findings {
   notes: string[];
   manifest?: Manifest;
   dump?: DumpReport;
-  /** The realm that each realm file says it is of. */
+  /** The realm of each realm file, by file name. */
   realmFiles: Map<string, string>;
-  /** The sealed set that env.gpg says it was encrypted for, once it is opened. */
+  /** The sealed set that env.gpg was encrypted for; known when env.gpg was opened. */
   sealedSet?: string;
-  /** Bytes of every file, as they were read. */
+  /** The size of every file in bytes. */
   sizes: Map<string, number>;
 }
 
 type EnvironmentOptions = Pick<VerifySetOptions, 'passphrase' | 'judgeEnvironment'>;
 
-/** Reads one file of a set to its end, as what its name says. @throws IDKIT_DAMAGED, _CREDENTIALS, _VERSION */
+/**
+ * Reads one file of a set to its end, as the kind that its name says.
+ *
+ * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS, IDKIT_VERSION
+ */
 export async function readContent(
   name: string,
   content: AsyncIterable<Buffer>,
@@ -44,7 +49,7 @@ export async function readContent(
   else if (name === SET_FILES.config) await readArchive(gunzip(content, name));
   else if (name === SET_FILES.environment) await readEnvironment(name, content, findings, options);
   else if (parseRealmFileName(name) !== undefined) await readRealmFile(name, content, findings);
-  else findings.notes.push(`${shown(name)} is no file of a backup set; its checksum is in the list`);
+  else findings.notes.push(`${printable(name)} is not a file of a backup set, but the checksums list it`);
 }
 
 async function readEnvironment(
@@ -75,9 +80,9 @@ async function readRealmFile(
   findings: Findings,
 ): Promise<void> {
   const value = parseJson(name, await whole(name, content, REALM_FILE_MAX_BYTES));
-  const realm = (value as { realm?: unknown } | null)?.realm;
-  if (typeof realm !== 'string' || Array.isArray(value))
-    throw damaged(name, 'it is no realm representation: it has no member "realm"');
+  const { realm } = jsonFields(value);
+  if (typeof realm !== 'string')
+    throw damaged(name, 'it is not a realm representation: it has no member "realm"');
   findings.realmFiles.set(name, realm);
 }
 

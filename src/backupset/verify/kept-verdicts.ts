@@ -12,7 +12,7 @@ import { readRegular } from '../set/regular-file.ts';
 
 const STATE_DIRECTORY = '.state';
 
-/** A verdict names every problem of a set. */
+/** Limit in bytes. A verdict lists every problem of a set. */
 const VERDICT_MAX_BYTES = 16 * 1024 * 1024;
 
 const schema = z.object({
@@ -24,8 +24,8 @@ const schema = z.object({
 });
 
 /**
- * The verdict that is kept of a set. Undefined where none is, where it cannot be read, and where the set's
- * checksums are no longer those that were judged.
+ * Finds the kept verdict of a set. Returns undefined if there is none, if it cannot be read, or if the checksums of the
+ * set have changed since.
  */
 export async function findVerdict(root: string, name: string): Promise<KeptVerdict | undefined> {
   const kept = schema.safeParse(await readJson(stateFile(root, name)));
@@ -45,7 +45,7 @@ export async function putVerdict(root: string, name: string, verdict: KeptVerdic
   replaceFile(file, `${JSON.stringify(verdict, null, 2)}\n`);
 }
 
-/** Forgets a verdict; harmless where none is kept. */
+/** Removes the verdict of a set, if there is one. */
 export async function removeVerdict(root: string, name: string): Promise<void> {
   const file = stateFile(root, name);
   await writing(file, () => rm(file, { force: true }));
@@ -59,7 +59,7 @@ async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse((await readRegular(dirname(file), basename(file), VERDICT_MAX_BYTES)).toString('utf8'));
   } catch (error) {
-    // A verdict that cannot be read is none: the set is verified anew.
+    // A verdict that cannot be read is ignored, and the set is verified again.
     if (error instanceof SyntaxError || error instanceof IdkitError) return undefined;
     throw error;
   }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { FileDigest, SetHandle, WorkOptions } from '../contract.ts';
 
-/** What one reading of a file told. */
+/** The result of reading a file once. */
 export interface ReadThrough<T> {
   digest: FileDigest;
-  /** What the reader made of the content, or why it could not. */
+  /** The result of the reader, or its error. */
   read: { outcome: 'read'; value: T } | { outcome: 'failed'; error: unknown };
 }
 
 /**
- * Reads a file once, from its first byte to its last: hashed, and handed to `reader` on the way. Where the reader
- * gives up early the hash still covers the whole file.
+ * Reads a file once from its first byte to its last, hashes it and passes it to `reader`. The hash covers the whole file
+ * even if the reader stops early.
  *
- * @throws IDKIT_DAMAGED where the file itself cannot be read; what the signal throws
+ * @throws IDKIT_DAMAGED if the file itself cannot be read; the reason of the signal
  */
 export async function readThrough<T>(
   set: SetHandle,
@@ -37,7 +37,7 @@ export async function readThrough<T>(
       throw error;
     }
   };
-  // It has no return(): a reader that stops must not end the reading.
+  // There is no return(): if the reader stops, the reading must continue.
   const content: AsyncIterable<Buffer> = { [Symbol.asyncIterator]: () => ({ next }) };
   const read = await outcomeOf(reader(content));
   if (fault !== undefined) throw fault.error;

@@ -1,18 +1,18 @@
 import { IdkitError } from '../../core/index.ts';
 import type { ChecksumEntry, SetHandle, SetProblem, Verdict, VerifySetOptions } from '../contract.ts';
 import { SET_FILES } from '../contract.ts';
-import { damaged, problemOf, shown } from '../faults.ts';
+import { damaged, printable, problemOf } from '../faults.ts';
 import { checkSeal } from '../openpgp/seal.ts';
 import { judgeAgreement, judgeUnsealed } from './agreement.ts';
 import { type Findings, readContent } from './content.ts';
 import { readThrough } from './read-through.ts';
 
 /**
- * Judges a set from its bytes alone (contract §3, verify): the seal holds, the set of files equals the checksums, every hash holds,
- * gzip and SQL reach their ends, manifest and dump agree, realm files parse, the archive is walked, env.gpg opens
- * where a passphrase is at hand. Every file is read once.
+ * Verifies a set from its bytes alone, and reads every file once. It checks the seal, that the checksums list exactly the
+ * files, every hash, that gzip and SQL are complete, that manifest and dump agree, the realm files and the archive. With
+ * a passphrase it opens env.gpg.
  *
- * @throws what the signal throws; IDKIT_FAILED where the system refuses to read. Damage is no throw but a verdict
+ * @throws the reason of the signal; IDKIT_FAILED if the system cannot read a file. Damage is a verdict, not an error
  */
 export async function verifySet(set: SetHandle, options: VerifySetOptions = {}): Promise<Verdict> {
   const sealed = options.sealed ?? (await checkSeal(set, options.passphrase));
@@ -27,7 +27,7 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
     for (const entry of list.entries) {
       if (!set.names.includes(entry.name)) continue;
       const before = bytes;
-      // Under a broken seal a file is hashed, to name what was changed, and its content is not read.
+      // If the seal is broken, a file is only hashed, to report what was changed.
       const reader =
         seal === 'broken'
           ? () => Promise.resolve()
@@ -57,18 +57,21 @@ export async function verifySet(set: SetHandle, options: VerifySetOptions = {}):
   };
 }
 
-/** Both ways: whatever lies in the directory is listed, and whatever is listed lies there. */
+/** Checks both directions: every file is listed, and every listed file exists. */
 function checkSameFiles(set: SetHandle, entries: readonly ChecksumEntry[], problems: SetProblem[]): void {
   const listed = new Set(entries.map((entry) => entry.name));
   for (const name of set.names)
     if (!listed.has(name) && name !== SET_FILES.checksums && name !== SET_FILES.seal)
-      problems.push(problemOf(name, damaged(shown(name), `${SET_FILES.checksums} does not list it`)));
+      problems.push(problemOf(name, damaged(printable(name), `${SET_FILES.checksums} does not list it`)));
   if (listed.has(SET_FILES.seal))
     problems.push(
-      problemOf(SET_FILES.seal, damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, which it seals`)),
+      problemOf(
+        SET_FILES.seal,
+        damaged(SET_FILES.seal, `${SET_FILES.checksums} lists it, but the seal is made after the list`),
+      ),
     );
   for (const name of listed)
-    if (!set.names.includes(name)) problems.push(problemOf(name, damaged(shown(name), 'it is missing')));
+    if (!set.names.includes(name)) problems.push(problemOf(name, damaged(printable(name), 'it is missing')));
 }
 
 async function sumOfSizes(set: SetHandle, entries: readonly ChecksumEntry[]): Promise<number> {
@@ -77,14 +80,14 @@ async function sumOfSizes(set: SetHandle, entries: readonly ChecksumEntry[]): Pr
     try {
       sum += await set.size(entry.name);
     } catch (error) {
-      // Told when the file is read.
+      // The error is reported when the file is read.
       if (!(error instanceof IdkitError)) throw error;
     }
   }
   return sum;
 }
 
-/** Bytes read. */
+/** Returns the number of bytes read. */
 async function judgeFile(
   set: SetHandle,
   entry: ChecksumEntry,
@@ -95,9 +98,9 @@ async function judgeFile(
 ): Promise<number> {
   try {
     const { digest, read } = await readThrough(set, entry.name, reader, options);
-    // What a file says is worth nothing where its bytes are not those that were written.
+    // The content of a file is worthless if its bytes are not the ones that were written.
     if (digest.sha256 !== entry.sha256)
-      problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum does not hold')));
+      problems.push(problemOf(entry.name, damaged(entry.name, 'its checksum is wrong')));
     else if (read.outcome === 'failed') problems.push(problemOf(entry.name, read.error));
     findings.sizes.set(entry.name, digest.bytes);
     return digest.bytes;
@@ -127,7 +130,7 @@ function partsOf(entries: readonly ChecksumEntry[]): Verdict['parts'] {
   ];
 }
 
-/** Realms as the dump counts them, else as the manifest does, each with its realm file. */
+/** The realms with the users that the dump counts, else the manifest, and with their realm files. */
 function realmsOf(findings: Findings): Verdict['realms'] {
   const counted = findings.dump?.realms ?? findings.manifest?.realms ?? [];
   const users = new Map(counted.map((one) => [one.realm, one.users]));

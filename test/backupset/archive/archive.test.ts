@@ -61,7 +61,7 @@ async function unpack(t: TestContext, bytes: Buffer) {
   return { target, entries, paths: entries.map((entry) => entry.path) };
 }
 
-test('files, directories, links, modes and times come back as they were', async (t) => {
+test('files, directories, links, modes and times are restored unchanged', async (t) => {
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'proxy/empty'), { recursive: true });
   const long = `${'long-name-'.repeat(20)}ü\n.txt`;
@@ -99,14 +99,14 @@ test('equal content and times give equal bytes', async (t) => {
   assert.ok((await archive(dir)).bytes.equals((await archive(dir)).bytes));
 });
 
-test('a platform without configuration gives an empty archive that reads', async (t) => {
+test('a platform without configuration gives a valid, empty archive', async (t) => {
   const dir = await temporaryDirectory(t);
   const { report, bytes } = await archive(dir);
   assert.equal(report.entries, 0);
   assert.deepEqual((await unpack(t, bytes)).paths, []);
 });
 
-test('the environment file is left out silently, under whatever name or link (contract §3, backup)', async (t) => {
+test('the environment file is left out without a report, under any name or link', async (t) => {
   const { dir, config } = await platform(t);
   await link(join(dir, '.env'), join(config, 'hard-copy'));
   await symlink('../.env', join(config, 'soft'));
@@ -118,7 +118,7 @@ test('the environment file is left out silently, under whatever name or link (co
   assert.equal(gunzipSync(bytes).includes('canary'), false);
 });
 
-test('it is left out where the environment file is itself a link', async (t) => {
+test('the environment file is left out if it is a link', async (t) => {
   const { dir, config } = await platform(t);
   await rename(join(dir, '.env'), join(config, 'secrets.conf'));
   await symlink('config/secrets.conf', join(dir, '.env'));
@@ -127,7 +127,7 @@ test('it is left out where the environment file is itself a link', async (t) => 
   assert.equal(gunzipSync(bytes).includes('canary'), false);
 });
 
-test('files named .env*, links that leave, sockets and FIFOs are left out and named (contract §3, backup)', async (t) => {
+test('files named .env*, links that lead out, sockets and FIFOs are left out and reported', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   await mkdir(join(config, 'sub/deep'), { recursive: true });
@@ -165,7 +165,7 @@ test('files named .env*, links that leave, sockets and FIFOs are left out and na
   assert.equal(await readFile(join(target, 'config/zlast'), 'utf8'), 'z');
 });
 
-test('a device is left out and named (contract §3, backup)', async (t) => {
+test('a device is left out and reported', async (t) => {
   const { dir, config } = await platform(t);
   try {
     execFileSync('mknod', [join(config, 'null'), 'c', '1', '3'], { stdio: 'ignore' });
@@ -179,17 +179,17 @@ test('a device is left out and named (contract §3, backup)', async (t) => {
   assert.deepEqual((await unpack(t, bytes)).paths, ['config']);
 });
 
-test('a name that is no UTF-8 is left out and named', async (t) => {
+test('a name that is not UTF-8 is left out and reported', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(Buffer.concat([Buffer.from(`${config}/`), Buffer.of(0xff, 0x61)]), 'x');
   const { report } = await archive(dir);
   assert.deepEqual(
     report.leftOut.map((one) => one.why),
-    ['name is no UTF-8'],
+    ['name is not UTF-8'],
   );
 });
 
-test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read harms no other (fault matrix 10)', async (t) => {
+test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read does not damage others', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const { dir, config } = await platform(t);
   for (const name of ['a', 'grows', 'shrinks', 'vanishes', 'turns', 'z'])
@@ -207,7 +207,7 @@ test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read ha
     { configDir: config, environmentFile: join(dir, '.env') },
     async (chunk) => {
       await out.write(chunk);
-      // The first bytes come out while the walk is over and the first file is read.
+      // When the first bytes arrive, the walk is over and the first file is being read.
       meddled ??= meddle();
       await meddled;
     },
@@ -221,14 +221,14 @@ test('a file that grows, shrinks, vanishes or becomes a FIFO while it is read ha
   assert.equal(why.get('turns'), 'changed while read');
 });
 
-test('more than a set takes is refused before anything is written', async (t) => {
+test('content above the limits of a set is rejected before anything is written', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(join(config, 'sparse'), '');
   await truncate(join(config, 'sparse'), 1024 ** 3 + 1);
   await assert.rejects(archive(dir), (error) => error instanceof IdkitError && error.code === 'IDKIT_FAILED');
 });
 
-test('set-id bits of the source never get into the archive', async (t) => {
+test('setuid and setgid bits are not archived', async (t) => {
   const { dir, config } = await platform(t);
   await writeFile(join(config, 's'), 's');
   await chmod(join(config, 's'), 0o6755);
@@ -255,12 +255,12 @@ test('an archive made with ./ in front of every name is read', async (t) => {
       { path: './config/x', content: 'x' },
     ]),
   );
-  // So that a user other than root can remove it again.
+  // Otherwise a user other than root could not remove the directory.
   await chmod(join(target, 'config'), 0o700);
   assert.deepEqual(paths, ['config', 'config/x']);
 });
 
-test('a directory that is there already is never unpacked into', async (t) => {
+test('never unpacks into an existing directory', async (t) => {
   const root = await temporaryDirectory(t);
   await mkdir(join(root, 'set'));
   await mkdir(join(root, 'target'));

@@ -18,14 +18,14 @@ const CONFIG: readonly Entry[] = [
   { path: 'config/idkit.yaml', content: 'another\n' },
 ];
 
-test('a file beside config/ is read out of the archive without unpacking it', async (t) => {
+test('reads a file next to config/ without unpacking the archive', async (t) => {
   const yaml = `# ${'x'.repeat(70_000)}\nrealms: [a]\n`;
   const set = await setWith(t, [...CONFIG, { path: './idkit.yaml', content: yaml }]);
   assert.equal(String(await readConfigFile(set, 'idkit.yaml', 1 << 20)), yaml);
   assert.equal(await readConfigFile(set, 'compose.yaml', 1 << 20), undefined);
 });
 
-test('an empty file is one, and the bytes of a hard link are those of its first name', async (t) => {
+test('reads an empty file, and a hard link with the bytes of its first name', async (t) => {
   const set = await setWith(t, [
     ...CONFIG,
     { path: 'compose.yaml', content: '' },
@@ -35,7 +35,7 @@ test('an empty file is one, and the bytes of a hard link are those of its first 
   assert.equal(String(await readConfigFile(set, 'idkit.yaml', 10)), 'another\n');
 });
 
-test('a file longer than the caller reads, and an archive that breaks a rule behind it, are damage', async (t) => {
+test('a file above the limit, and an archive that breaks a rule after the file, are damage', async (t) => {
   const damaged = { code: 'IDKIT_DAMAGED' };
   const long = await setWith(t, [{ path: 'idkit.yaml', content: 'x'.repeat(11) }]);
   await assert.rejects(readConfigFile(long, 'idkit.yaml', 10), damaged);

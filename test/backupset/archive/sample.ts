@@ -1,14 +1,14 @@
 import { renderTarHeader, TAR_END } from '../../../src/backupset/archive/tar-header.ts';
 import { gzipped } from '../sample-set.ts';
 
-/** One entry of a tar archive as a test wants it, allowed or not. */
+/** An entry of a tar archive, valid or not. */
 export interface Entry {
   path: string;
   type?: string;
   mode?: number;
   content?: string | Buffer;
   target?: string;
-  /** In the header, where the content's own length is not wanted. */
+  /** The size in the header. Default: the length of the content. */
   size?: number;
 }
 

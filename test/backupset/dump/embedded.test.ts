@@ -20,12 +20,12 @@ function damaged(text: string | Buffer, what: string): void {
   );
 }
 
-/** The sample with one statement more, among the others. */
+/** The sample with one more statement among the others. */
 function withStatement(statement: string): string {
   return DUMP.replace('PRAGMA application_id', `${statement}\nPRAGMA application_id`);
 }
 
-test('an embedded dump is read to its end line and its users are counted without service accounts', () => {
+test('reads an embedded dump to its end line and counts its users without service accounts', () => {
   assert.deepEqual(inspect(DUMP), {
     kind: 'sqlite',
     bytes: Buffer.byteLength(DUMP),
@@ -34,11 +34,11 @@ test('an embedded dump is read to its end line and its users are counted without
   });
 });
 
-test('it reads the same wherever the chunks are cut', () => {
+test('the result is the same wherever chunks begin', () => {
   for (const chunk of [1, 2, 3, 7, 50]) assert.deepEqual(inspect(DUMP, chunk), inspect(DUMP));
 });
 
-test('an end line that is not alone on its line is damage, wherever the chunks are cut', () => {
+test('an end line that is not alone on its line is damage, wherever chunks begin', () => {
   const end = '-- idkit dump complete';
   for (const marked of [` ${end}`, `${end} `, `${end} and more`, `PRAGMA user_version=1000; ${end}`])
     for (const chunk of [1, 7, 1 << 20])
@@ -46,13 +46,13 @@ test('an end line that is not alone on its line is damage, wherever the chunks a
   damaged(DUMP.replace(`COMMIT;\n${end}`, `COMMIT; ${end}`), 'on the line of COMMIT');
 });
 
-test('a long literal costs no more than its length, and many chunks', () => {
+test('the cost of a long literal in many chunks is proportional to its length', () => {
   const literal = 'x'.repeat(4_000_000);
   const text = withStatement(`INSERT INTO realm(id,name,doc,sealed) VALUES('r9','long','${literal}',NULL);`);
   assert.equal(inspect(text, 4096).realms?.length, 3);
 });
 
-test('the short rows of the table meta are told, wherever they stand and however the chunks are cut', () => {
+test('the report has the short rows of the table meta, wherever they are and wherever chunks begin', () => {
   const rows = [
     'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;',
     'CREATE TABLE metal (name TEXT PRIMARY KEY, value TEXT);',
@@ -70,19 +70,19 @@ test('the short rows of the table meta are told, wherever they stand and however
   for (const chunk of [1, 7, 1 << 20]) assert.deepEqual(inspect(text, chunk).meta, meta);
 });
 
-test('of a table meta without end only so much is kept', () => {
+test('keeps a limited part of an endless table meta', () => {
   const many = Array.from({ length: 5000 }, (_, index) => `('${index}','x')`).join(',');
   const table = 'CREATE TABLE meta (name TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;';
   const text = withStatement(`${table}\nINSERT INTO meta(name,value) VALUES${many};`);
   assert.equal(inspect(text).meta?.size, 1000);
 });
 
-test('a dump that is cut off anywhere is damage (contract §3, verify)', () => {
+test('a dump that is cut off anywhere is damage', () => {
   for (let end = 0; end < DUMP.length; end += 3) damaged(DUMP.slice(0, end), `cut at ${end}`);
   damaged(DUMP.slice(0, -1), 'without its last line end');
 });
 
-test('only what idkit writes is let through (contract §3, verify)', () => {
+test('accepts only what idkit writes', () => {
   const strange = [
     'DROP TABLE realm;',
     'DELETE FROM realm;',
@@ -150,7 +150,7 @@ test('only what idkit writes is let through (contract §3, verify)', () => {
   for (const statement of strange) damaged(withStatement(statement), statement);
 });
 
-test('nothing may come before its beginning or after its end', () => {
+test('nothing may precede its beginning or follow its end', () => {
   damaged(`CREATE TABLE t (a);\n${DUMP}`, 'before');
   damaged(DUMP.replace('BEGIN;\n', ''), 'no BEGIN');
   damaged(DUMP.replace('COMMIT;\n', ''), 'no COMMIT');
@@ -159,7 +159,7 @@ test('nothing may come before its beginning or after its end', () => {
   damaged(`${DUMP}.shell id\n`, 'a command of the shell after the end line');
 });
 
-test('an end line inside a literal ends nothing', () => {
+test('an end line inside a literal does not end the dump', () => {
   const text = withStatement(
     "INSERT INTO realm(id,name,doc,sealed) VALUES('x','\n-- idkit dump complete\n.quit\n',NULL,NULL);",
   );
@@ -171,7 +171,7 @@ test('a NUL byte is damage: text with one is written in hex', () => {
   damaged(DUMP.replace('{}', '{\0}'), 'NUL');
 });
 
-test('what begins like no dump is damage', () => {
+test('text that does not begin like a dump is damage', () => {
   for (const text of [
     '',
     '\n\n',
@@ -184,7 +184,7 @@ test('what begins like no dump is damage', () => {
     damaged(text, text.slice(0, 20));
 });
 
-test('a mutated dump is read or refused as damage, nothing else', () => {
+test('a mutated dump is either read or rejected as damage', () => {
   const bytes = Buffer.from(DUMP);
   fc.assert(
     fc.property(

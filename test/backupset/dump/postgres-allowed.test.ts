@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { damaged, inspect, refused, withStatement } from './postgres-sample.ts';
 
-test('a statement that reaches beyond the database is damage with its line (fault matrix 11)', () => {
+test('a statement that reaches beyond the database is damage with its line', () => {
   refused([
     'DROP DATABASE keycloak;',
     'CREATE DATABASE x;',
@@ -98,7 +98,7 @@ test('a setting that pg_dump does not write, or another value of one that it doe
     'SET LOCAL lock_timeout = 0;',
     "SET NAMES 'SJIS';",
     "SET client_encoding = 'SJIS';",
-    // Other names of SJIS, GBK, UHC and BIG5, in which psql does not see the quote behind a first byte.
+    // Other names of SJIS, GBK, UHC and BIG5, in which psql skips a quote after the first byte of a character.
     "SET client_encoding = 'WIN932';",
     "SET client_encoding = 'WIN936';",
     "SET client_encoding = 'WIN949';",
@@ -110,7 +110,7 @@ test('a setting that pg_dump does not write, or another value of one that it doe
   ]);
 });
 
-test('what runs later, or in the name of another, is damage: functions, triggers, rules, views and their kind', () => {
+test('code that runs later or as another role is damage: functions, triggers, rules, views and similar', () => {
   refused([
     "CREATE FUNCTION public.f() RETURNS integer LANGUAGE sql AS 'SELECT 1';",
     "CREATE OR REPLACE FUNCTION public.f() RETURNS integer LANGUAGE sql AS 'SELECT 1';",
@@ -234,7 +234,7 @@ test('a call in a DEFAULT, CHECK, generated column, index or INSERT is damage, h
   ]);
 });
 
-test("the calls of idkit's and Keycloak's own schemas pass as whole definitions alone", () => {
+test('the calls in the schemas of idkit and Keycloak are accepted only in whole definitions', () => {
   const table = `CREATE TABLE public.configuration_change (
     seq bigint NOT NULL,
     transaction bigint DEFAULT ((pg_current_xact_id())::text)::bigint NOT NULL,
@@ -269,7 +269,7 @@ test("the calls of idkit's and Keycloak's own schemas pass as whole definitions 
   for (const statement of bent) damaged(withStatement(statement), statement);
 });
 
-test("what pg_dump 15 to 18 writes for idkit's and Keycloak's schemas is read", () => {
+test('reads what pg_dump 15 to 18 writes for the schemas of idkit and Keycloak', () => {
   const usual = [
     "SELECT pg_catalog.setval('public.\"odd ''name\"_seq', 12, true);".replace('"_seq', '_seq"'),
     "SELECT pg_catalog.setval('public.event_seq_seq', 1, false);",

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createDumpInspector, type DumpReport } from '../../../src/backupset/index.ts';
 import { IdkitError } from '../../../src/core/index.ts';
 
-/** A dump of few lines. */
+/** A short dump. */
 export const SMALL = [
   '--',
   '-- PostgreSQL database dump',
@@ -39,10 +39,10 @@ export const SMALL = [
   '\\unrestrict abcDEF123',
   '',
 ].join('\n');
-/** The line that `withStatement` puts a statement in. */
+/** The line at which `withStatement` inserts a statement. */
 export const LINE = SMALL.slice(0, SMALL.indexOf('COPY public.empty')).split('\n').length;
 
-/** Reads a dump in chunks of so many bytes. */
+/** Reads a dump in chunks of a given number of bytes. */
 export function inspect(text: string | Buffer, chunk = 1 << 16): DumpReport {
   const bytes = Buffer.from(text as Buffer);
   const inspector = createDumpInspector();
@@ -58,12 +58,12 @@ export function damaged(text: string | Buffer, what: string, message = /./): voi
   );
 }
 
-/** The dump with one statement more. */
+/** The dump with one more statement. */
 export function withStatement(statement: string): string {
   return SMALL.replace('COPY public.empty', () => `${statement}\nCOPY public.empty`);
 }
 
-/** Each is refused, with the line that it begins in. */
+/** Asserts that each statement is rejected with the line on which it begins. */
 export function refused(statements: readonly string[]): void {
   for (const statement of statements)
     damaged(withStatement(statement), statement, new RegExp(`^keycloak-db.sql.gz: line ${LINE}: `));

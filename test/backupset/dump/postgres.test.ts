@@ -12,7 +12,7 @@ const REAL = gunzipSync(
   ),
 );
 
-test("a real Keycloak's dump is read, and its users are counted without service accounts", () => {
+test('reads the dump of a real Keycloak and counts its users without service accounts', () => {
   const report = inspect(REAL);
   assert.equal(report.kind, 'postgres');
   assert.deepEqual(report.realms, [
@@ -23,7 +23,7 @@ test("a real Keycloak's dump is read, and its users are counted without service 
   ]);
 });
 
-test('literals and rows are read as psql reads them, wherever the chunks are cut', () => {
+test('literals and rows are read as psql reads them, wherever chunks begin', () => {
   for (const chunk of [1, 2, 5, 1 << 16])
     assert.deepEqual(inspect(SMALL, chunk).realms, [
       { realm: 'master', users: 1 },
@@ -31,7 +31,7 @@ test('literals and rows are read as psql reads them, wherever the chunks are cut
     ]);
 });
 
-test('a dump cut at any line end is damage, in COPY and out of it (fault matrix 5)', () => {
+test('a dump that is cut off at any line end is damage, inside and outside COPY', () => {
   const end = SMALL.indexOf('-- PostgreSQL database dump complete');
   for (let at = 0; at < end; at++) if (SMALL[at] === '\n') damaged(SMALL.slice(0, at + 1), `cut at ${at}`);
   const real = REAL.indexOf('-- PostgreSQL database dump complete');
@@ -39,7 +39,7 @@ test('a dump cut at any line end is damage, in COPY and out of it (fault matrix 
     damaged(REAL.subarray(0, REAL.indexOf('\n', at) + 1), `cut at ${at}`);
 });
 
-test("every command of psql's own but \\restrict and \\unrestrict is damage (fault matrix 11)", () => {
+test('every psql command except \\restrict and \\unrestrict is damage', () => {
   const strange = [
     '\\! touch /tmp/canary',
     "\\copy realm from program 'id'",
@@ -58,7 +58,7 @@ test("every command of psql's own but \\restrict and \\unrestrict is damage (fau
   damaged(`${SMALL}\\! id\n`, 'after the end line');
 });
 
-test('a marker line that is not alone on its line is damage, wherever the chunks are cut', () => {
+test('a marker line that is not alone on its line is damage, wherever chunks begin', () => {
   const end = '-- PostgreSQL database dump complete';
   const begin = '-- PostgreSQL database dump\n';
   const marked = [
@@ -81,7 +81,7 @@ test('a marker line that is not alone on its line is damage, wherever the chunks
     for (const chunk of [1, 7, 1 << 16])
       assert.throws(
         () => inspect(text, chunk),
-        /alone on its line|cut off|with a comment|follows its end line/,
+        /alone on its line|cut off|with a comment|after its end line/,
         text,
       );
   }
@@ -89,7 +89,7 @@ test('a marker line that is not alone on its line is damage, wherever the chunks
   for (const chunk of [1, 7, 1 << 16]) assert.equal(inspect(escaped, chunk).realms?.length, 2);
 });
 
-test('a statement that is refused in its middle is named with the line of the middle', () => {
+test('the error for a statement names the line of its first difference', () => {
   const text = withStatement('CREATE TABLE public.t (\n    a text,\n    b text DEFAULT public.f()\n);');
   damaged(text, 'third line', new RegExp(`line ${LINE + 2}: .*public\\.f`));
   damaged(
@@ -101,13 +101,13 @@ test('a statement that is refused in its middle is named with the line of the mi
     assert.throws(() => inspect(text, chunk), new RegExp(`line ${LINE + 2}: `));
 });
 
-test('nothing hides from the reader what psql would run', () => {
-  // psql counts parentheses: for it the COPY below is no COPY, and its rows are commands.
+test('finds every command that psql would run', () => {
+  // psql counts parentheses. It does not see the COPY below, and would run its rows as commands.
   damaged(
     withStatement('CREATE TABLE public.t (a;\nCOPY public.x (a) FROM stdin;\n\\! id\n\\.\n);'),
     'parentheses',
   );
-  // psql ends a COPY at either line end.
+  // psql ends a COPY at either kind of line end.
   damaged(withStatement('COPY public.x (a) FROM stdin;\n\\.\r\n\\! id\n\\.\n'), 'CRLF');
   damaged(
     withStatement("COMMENT ON TABLE public.a IS '\\';\n\\! id\n--';").replace("--';", ''),
@@ -115,7 +115,7 @@ test('nothing hides from the reader what psql would run', () => {
   );
   damaged(SMALL.replaceAll('\n', '\r\n'), 'CRLF everywhere');
   damaged(withStatement('\r'), 'a carriage return between statements');
-  // In rows it is data, whatever it looks like.
+  // Inside rows the same text is data.
   inspect(
     withStatement(
       'COPY public.x (a) FROM stdin;\nDROP TABLE public.t;\n\\\\! id\n-- PostgreSQL database dump complete\n\\.\n',
@@ -123,7 +123,7 @@ test('nothing hides from the reader what psql would run', () => {
   );
 });
 
-test('what psql and its versions read in different ways is refused, whatever it hides (fault matrix 11)', () => {
+test('rejects text that versions of psql read in different ways', () => {
   const command = '\\! id';
   const strange = {
     'a line end of the old kind ends a comment': `-- harmless\r${command}`,
@@ -147,7 +147,7 @@ test('what psql and its versions read in different ways is refused, whatever it 
   for (const [what, statement] of Object.entries(strange)) damaged(withStatement(statement), what);
 });
 
-test('an end line inside rows or a literal ends nothing', () => {
+test('an end line inside rows or a literal does not end the dump', () => {
   const fake = '-- PostgreSQL database dump complete';
   damaged(`${SMALL.slice(0, SMALL.indexOf('u3\t'))}${fake}\n`, 'in rows');
   damaged(
@@ -156,11 +156,11 @@ test('an end line inside rows or a literal ends nothing', () => {
   );
 });
 
-test('a row with too few values for the columns that count is damage', () => {
+test('a row with too few values for the counted columns is damage', () => {
   damaged(SMALL.replace('u2\tr1\tc1', 'u2\tr1'), 'short row');
 });
 
-test('a mutated dump is read or refused as damage, nothing else', () => {
+test('a mutated dump is either read or rejected as damage', () => {
   const bytes = Buffer.from(SMALL);
   fc.assert(
     fc.property(
@@ -180,7 +180,7 @@ test('a mutated dump is read or refused as damage, nothing else', () => {
   );
 });
 
-test('a statement of endless pieces and rows of endless realms are damage before they fill the memory', () => {
+test('an endless statement or endless realms are damage before they fill the memory', () => {
   damaged(withStatement(`INSERT INTO public.t VALUES (1${',1'.repeat(300_000)});`), 'values', /INSERT INTO/);
   const columns = ',a text'.repeat(250_000);
   damaged(withStatement(`CREATE TABLE public.t (a text${columns});`), 'columns', /CREATE TABLE/);

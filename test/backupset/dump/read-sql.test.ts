@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { readSql } from '../../../src/backupset/dump/read-sql.ts';
 import { chunked, DUMP } from '../sample-set.ts';
 
-/** The sample with so many random rows that its gzip file is read in a thread. */
+/** The sample with enough random rows that a thread reads its gzip file. */
 function largeDump(): Buffer {
   const rows = Array.from(
     { length: 3000 },
@@ -15,7 +15,7 @@ function largeDump(): Buffer {
   return Buffer.from(DUMP.replace('CREATE TABLE realm', `${table}CREATE TABLE realm`));
 }
 
-test('a large dump is read as a small one is, wherever its chunks are cut', async () => {
+test('a large dump is read like a small one, wherever chunks begin', async () => {
   const small = await readSql('dump', chunked(gzipSync(DUMP)));
   const sql = largeDump();
   const zipped = gzipSync(sql, { level: 1 });
@@ -24,7 +24,7 @@ test('a large dump is read as a small one is, wherever its chunks are cut', asyn
     assert.deepEqual(await readSql('dump', chunked(zipped, size)), { ...small, bytes: sql.length });
 });
 
-test('damage anywhere in a large dump is told as in a small one (contract §3, verify)', async () => {
+test('damage anywhere in a large dump is reported as in a small one', async () => {
   const sql = largeDump();
   const zipped = gzipSync(sql, { level: 1 });
   const flipped = (at: number) => {
@@ -34,18 +34,18 @@ test('damage anywhere in a large dump is told as in a small one (contract §3, v
   };
   const early = gzipSync(Buffer.from(sql.toString('latin1').replace("('7',", "('7',now(),")), { level: 1 });
   const bad: Record<string, [Buffer, RegExp]> = {
-    'a cut': [zipped.subarray(0, -5), /gzip stream does not hold/],
-    'its last byte': [flipped(zipped.length - 1), /gzip stream does not hold/],
+    'a cut': [zipped.subarray(0, -5), /gzip stream is damaged/],
+    'its last byte': [flipped(zipped.length - 1), /gzip stream is damaged/],
     'its first half': [flipped(2_000_000), /: /],
     'a tail': [Buffer.concat([zipped, Buffer.from('x')]), /: /],
     'no end line': [gzipSync(sql.subarray(0, -10), { level: 1 }), /it is cut off/],
-    'an expression near the beginning': [early, /no plain value/],
+    'an expression near the beginning': [early, /other than a plain value/],
   };
   for (const [what, [bytes, message]] of Object.entries(bad))
     await assert.rejects(readSql('dump', chunked(bytes)), { code: 'IDKIT_DAMAGED', message }, what);
 });
 
-test('where a large dump cannot be read further its reading ends with that error', async () => {
+test('reading a large dump ends with the error of its source', async () => {
   const zipped = gzipSync(largeDump(), { level: 1 });
   const broken = async function* () {
     yield* chunked(zipped.subarray(0, 5_000_000));

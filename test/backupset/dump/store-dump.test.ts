@@ -5,7 +5,7 @@ import { checkSqliteDump, dumpSqlite } from '../../../src/store/open.ts';
 import { aClient, aRealm, aUser } from '../../conformance/store/records.ts';
 import { newMasterKey, newStore } from '../../store/files.ts';
 
-test("what idkit's store dumps tells which master key belongs to it, before it is loaded", async (t) => {
+test('a dump of the store shows which master key it needs, before it is loaded', async (t) => {
   const { file, masterKey } = await newStore(t);
   const inspector = createDumpInspector();
   await dumpSqlite(file, async (chunk) => inspector.write(Buffer.from(chunk)));
@@ -25,7 +25,7 @@ test("what idkit's store dumps tells which master key belongs to it, before it i
   refused({ meta: new Map([[name, '']]) }, masterKey, 'IDKIT_DAMAGED');
 });
 
-test("what idkit's store dumps is read to its end, with the same realms, users and schema version", async (t) => {
+test('a dump of the store is read to its end, with its realms, users and schema version', async (t) => {
   const { store, file } = await newStore(t);
   const applied = await store.apply([
     { do: 'create', realm: aRealm({ id: 'r1', name: "it's one" }) },

@@ -28,7 +28,7 @@ async function damagedBy(bytes: Uint8Array, chunk?: number): Promise<void> {
   );
 }
 
-/** Text that compresses, longer than the threads' blocks. */
+/** Compressible text that is longer than the blocks of the threads. */
 function text(bytes: number): Buffer {
   const words = randomBytes(4096).toString('hex');
   return Buffer.from(
@@ -38,7 +38,7 @@ function text(bytes: number): Buffer {
   ).subarray(0, bytes);
 }
 
-test('input of many blocks becomes one member that inflates to it', async () => {
+test('input of many blocks becomes one member that decompresses to the input', async () => {
   const input = text(5_000_001);
   const output = await deflate([
     input.subarray(0, 3),
@@ -57,12 +57,12 @@ test('the same input gives the same bytes', async () => {
   );
 });
 
-test('input of every small size inflates to itself', async () => {
+test('input of every small size decompresses to itself', async () => {
   for (const size of [0, 1, 65_535, 512 * 1024 - 1, 512 * 1024, 512 * 1024 + 1])
     assert.equal(gunzipSync(await deflate([text(size)])).length, size);
 });
 
-test('a sink that fails ends the writing with its error', async () => {
+test('writing ends with the error of a failed sink', async () => {
   const full = new Error('full');
   const gzip = createGzipWriter(() => Promise.reject(full));
   await assert.rejects(async () => {
@@ -72,7 +72,7 @@ test('a sink that fails ends the writing with its error', async () => {
   await gzip.abort();
 });
 
-test('an aborted signal ends the writing', async () => {
+test('writing ends when the signal is aborted', async () => {
   const stop = new AbortController();
   const gzip = createGzipWriter(collector().write, { signal: stop.signal });
   await gzip.write(text(1_200_000));
@@ -81,18 +81,18 @@ test('an aborted signal ends the writing', async () => {
   await gzip.abort();
 });
 
-test('several members are read as one stream, wherever the chunks are cut (contract §3, verify)', async () => {
+test('several members are read as one stream, wherever chunks begin', async () => {
   const members = Buffer.concat([gzipSync('one '), gzipSync(''), gzipSync('two')]);
   for (const chunk of [1, 2, 7, 24, 1000])
     assert.equal((await inflate(members, chunk)).toString(), 'one two');
 });
 
-test('zeros after the last member are let through, as gzip does', async () => {
+test('zeros after the last member are accepted, as gzip does', async () => {
   for (const chunk of [5, 1000])
     assert.equal((await inflate(Buffer.concat([gzipSync('x'), Buffer.alloc(100)]), chunk)).toString(), 'x');
 });
 
-test('anything else after the last member is damage', async () => {
+test('other data after the last member is damage', async () => {
   for (const tail of [
     Buffer.from('garbage'),
     Buffer.of(0, 0, 1),
@@ -102,7 +102,7 @@ test('anything else after the last member is damage', async () => {
     for (const chunk of [1, 30, 1000]) await damagedBy(Buffer.concat([gzipSync('x'), tail]), chunk);
 });
 
-test('no cut and no flipped bit of a member goes unseen', async () => {
+test('every cut and every flipped bit of a member is damage', async () => {
   const whole = gzipSync('some text, some text, some more text');
   for (let end = 0; end < whole.length; end++) await damagedBy(whole.subarray(0, end));
   const header = [3, 4, 5, 6, 7, 8, 9];
@@ -114,7 +114,7 @@ test('no cut and no flipped bit of a member goes unseen', async () => {
   }
 });
 
-test('whoever stops reading early leaves nothing hanging', async () => {
+test('a consumer that stops early leaves nothing open', async () => {
   const bytes = gzipSync(text(5_000_000));
   let read = 0;
   for await (const part of gunzip(chunked(bytes, 1000), 'x.gz')) {
@@ -124,7 +124,7 @@ test('whoever stops reading early leaves nothing hanging', async () => {
   assert.ok(read > 0);
 });
 
-test('what the source throws comes through', async () => {
+test('an error of the source is passed on', async () => {
   const failing = async function* () {
     yield gzipSync(text(100_000)).subarray(0, 5000);
     throw new Error('the disk is gone');
@@ -134,7 +134,7 @@ test('what the source throws comes through', async () => {
   }, /the disk is gone/);
 });
 
-test('any bytes are inflated or refused as damage, nothing else', async () => {
+test('arbitrary bytes are either decompressed or rejected as damage', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uint8Array({ maxLength: 200 }),

@@ -26,7 +26,7 @@ const OTHER = '20261102_020000';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** A sealed set, or one as an older idkit made it. */
+/** Publishes a sealed set, or a set of an older idkit. */
 async function published(t: TestContext, options: Parameters<typeof makeSet>[1] = {}): Promise<string> {
   return (await makeSet(await temporaryDirectory(t), options)).publish();
 }
@@ -39,7 +39,7 @@ async function judgeShut(dir: string): Promise<Verdict> {
   return verifySet(await openSet(dir));
 }
 
-/** Lists everything again, as a thief does who does not know the passphrase. */
+/** Writes new checksums, as an attacker without the passphrase would. */
 async function relist(dir: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => !['checksums.sha256', 'seal.gpg'].includes(name));
   const entries = await Promise.all(
@@ -54,14 +54,14 @@ async function changeManifest(dir: string, change: (manifest: Manifest) => objec
   await relist(dir);
 }
 
-/** The seal is named among the problems, and the verdict is 13. */
+/** Asserts that the verdict is 13 with a problem of the seal. */
 function sealIsBad(verdict: Verdict, why: RegExp): void {
   assert.equal(verdict.code, 'IDKIT_DAMAGED', JSON.stringify(verdict.problems));
   const messages = verdict.problems.filter(({ file }) => file === 'seal.gpg').map(({ message }) => message);
   assert.match(messages.join(), why);
 }
 
-test('a set is sealed over its checksums, which do not list the seal (contract §4)', async (t) => {
+test('a set is sealed over its checksums, which do not list the seal', async (t) => {
   const dir = await published(t);
   const verdict = await judge(dir);
   assert.deepEqual([verdict.verdict, verdict.seal, verdict.problems], ['good', 'holds', []]);
@@ -74,7 +74,7 @@ test('without a passphrase the seal is not opened, and the verdict says so', asy
   assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'not checked']);
 });
 
-test('whatever is altered under new checksums is damage that names the seal, and nothing of it is believed', async (t) => {
+test('any change under new checksums is damage of the seal, and no content is trusted', async (t) => {
   const dir = await published(t);
   const whole = join(await temporaryDirectory(t), 'whole');
   await cp(dir, whole, { recursive: true });
@@ -82,24 +82,24 @@ test('whatever is altered under new checksums is damage that names the seal, and
     await writeFile(join(dir, file), Buffer.concat([await readFile(join(dir, file)), Buffer.from('\n')]));
     await relist(dir);
     const verdict = await judge(dir);
-    sealIsBad(verdict, /does not fit checksums\.sha256/);
+    sealIsBad(verdict, /does not match checksums\.sha256/);
     assert.equal(verdict.seal, 'broken');
     assert.deepEqual([verdict.manifest, verdict.dump], [undefined, undefined]);
     await cp(whole, dir, { recursive: true, force: true });
   }
   await writeFile(join(dir, 'more.txt'), 'planted');
   await relist(dir);
-  sealIsBad(await judge(dir), /does not fit/);
+  sealIsBad(await judge(dir), /does not match/);
 });
 
-test('a seal that was taken away is damage, with a passphrase and without', async (t) => {
+test('a removed seal is damage, with and without a passphrase', async (t) => {
   const dir = await published(t);
   await rm(join(dir, 'seal.gpg'));
   sealIsBad(await judge(dir), /missing, and manifest\.json says that the set is sealed/);
   sealIsBad(await judgeShut(dir), /missing/);
 });
 
-test('a manifest that no longer says it is sealed does not make a set an older one (13)', async (t) => {
+test('a sealed set cannot pass for an older one if its manifest is changed (13)', async (t) => {
   const changes: ((manifest: Manifest) => object)[] = [
     ({ sealed: _, ...rest }) => rest,
     (manifest) => ({ ...manifest, sealed: false }),
@@ -113,7 +113,7 @@ test('a manifest that no longer says it is sealed does not make a set an older o
   }
 });
 
-test('a sealed set that is dressed up as one of an older idkit is found by what its env.gpg says inside', async (t) => {
+test('env.gpg exposes a sealed set that was changed to look like one of an older idkit', async (t) => {
   const dir = await published(t);
   await rm(join(dir, 'seal.gpg'));
   await changeManifest(dir, ({ sealed: _, ...rest }) => ({ ...rest, formatVersion: 1 }));
@@ -125,7 +125,7 @@ test('a sealed set that is dressed up as one of an older idkit is found by what 
   sealIsBad(await judge(dir), /encrypted for the sealed set/);
 });
 
-test('a set of an older idkit, and one that other tools made, is unsealed and said to be so', async (t) => {
+test('a set of an older idkit or of other tools is reported as unsealed', async (t) => {
   const older = await published(t, { older: true });
   for (const verdict of [await judge(older), await judgeShut(older)]) {
     assert.deepEqual([verdict.verdict, verdict.seal], ['good', 'unsealed']);
@@ -133,7 +133,7 @@ test('a set of an older idkit, and one that other tools made, is unsealed and sa
   }
 });
 
-test('an older set may be sealed by hand, in either order of the two lines', async (t) => {
+test('an older set may be sealed with other tools, in either order of the two lines', async (t) => {
   const older = await published(t, { older: true });
   const line = `${sha256(await readFile(join(older, 'checksums.sha256')))}  checksums.sha256\n`;
   for (const text of [`# set ${SET_NAME}\n${line}`, `${line}# set ${SET_NAME}\r\n`]) {
@@ -143,7 +143,7 @@ test('an older set may be sealed by hand, in either order of the two lines', asy
   }
 });
 
-test('a seal with anything else in it is damage', async (t) => {
+test('a seal with other content is damage', async (t) => {
   const dir = await published(t);
   const line = `${sha256(await readFile(join(dir, 'checksums.sha256')))}  checksums.sha256\n`;
   const texts = [
@@ -215,10 +215,10 @@ test('a list that lists the seal is damage', async (t) => {
   sealIsBad(await judgeShut(dir), /checksums\.sha256 lists it/);
 });
 
-test('a message that would take for ever to open is damage before it is opened', async (t) => {
+test('a message that would take too long to open is damage before it is opened', async (t) => {
   const dir = await published(t);
   const seal = await readFile(join(dir, 'seal.gpg'));
-  // The session key packet comes first: a byte of tag, one of length, the body.
+  // The session key packet is first: a byte for the tag, a byte for the length, the body.
   const session = seal.subarray(0, 2 + seal[1]!);
   const many = Buffer.concat([...Array.from({ length: 40 }, () => session), seal.subarray(session.length)]);
   const argon = Buffer.from([0xc3, 23, 4, 9, 4, ...new Array(16).fill(7), 255, 1, 31]);
@@ -231,7 +231,7 @@ test('a message that would take for ever to open is damage before it is opened',
   }
 });
 
-test('env.gpg says inside which sealed set it is of, and by hand nothing of it is seen', async () => {
+test('env.gpg contains the name of its sealed set, which gpg does not show', async () => {
   const opened = await decryptEnvironment(
     await encryptEnvironment(Buffer.from(ENVIRONMENT), PASSPHRASE, SET_NAME),
     PASSPHRASE,
@@ -239,12 +239,12 @@ test('env.gpg says inside which sealed set it is of, and by hand nothing of it i
   assert.equal(opened.outcome === 'opened' && Buffer.from(opened.bytes).toString(), ENVIRONMENT);
 });
 
-test('the seal comes after the checksums', async (t) => {
+test('the seal is written after the checksums', async (t) => {
   const writer = await createSetWriter(await temporaryDirectory(t), SET_NAME);
   await assert.rejects(writer.writeSeal(PASSPHRASE), (error) => (error as IdkitError).code === 'IDKIT_BUG');
 });
 
-test('what was verified is what is read later, or nothing', async (t) => {
+test('later reads return the verified content or fail', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   const { entries } = await verifySet(set);
@@ -258,14 +258,14 @@ test('what was verified is what is read later, or nothing', async (t) => {
   assert.deepEqual(await readAll(file), await readFile(join(dir, file)));
   await writeFile(join(dir, file), 'another');
   const changed = (error: unknown) =>
-    error instanceof IdkitError && /no longer what was verified/.test(error.message);
+    error instanceof IdkitError && /no longer the file that was verified/.test(error.message);
   await assert.rejects(readAll(file), changed);
   await assert.rejects(pinned.read(file), changed);
   await writeFile(join(dir, 'planted'), 'x');
   await assert.rejects(pinned.read('planted'), /does not list it/);
 });
 
-test('a FIFO in the place of a verdict or of checksums hangs no list of sets', async (t) => {
+test('a FIFO in place of a verdict or checksums does not block the list of sets', async (t) => {
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
   await mkdir(join(root, '.state'));

@@ -38,40 +38,40 @@ function deleted(sets: readonly PrunableSet[], keepDays = 7): string[] {
     .map((step) => step.name);
 }
 
-test('sets past their age go, by the time in their name (contract §3, prune)', () => {
+test('deletes old sets by the time in their name', () => {
   const [old, edge, fresh] = [set(8), set(7), set(1)];
   assert.deepEqual(deleted([fresh, old, edge]), [old.name]);
 });
 
-test('the newest good set stays, however old (contract §3, prune)', () => {
+test('keeps the newest good set, even if it is old', () => {
   const [older, newest] = [set(40), set(30)];
   assert.deepEqual(deleted([older, newest]), [older.name]);
   const bad = set(1, { state: 'bad' });
   assert.deepEqual(deleted([older, newest, bad]), [older.name]);
 });
 
-test('where only bad sets are young, the newest good old one stays (fault matrix 16)', () => {
+test('keeps the newest good set if all newer sets are bad', () => {
   const sets = [set(20), set(10), set(3, { state: 'bad' }), set(1, { state: 'bad' })];
   assert.deepEqual(deleted(sets), [sets[0]!.name]);
 });
 
-test('the newest verified set stays while nothing newer was verified', () => {
+test('keeps the newest verified set until a newer set is verified', () => {
   const sets = [set(40, { state: 'verified' }), set(20), set(1)];
   assert.deepEqual(deleted(sets), [sets[1]!.name]);
 });
 
-test('a future set is never deleted and never counts as the newest (contract §3, prune)', () => {
+test('never deletes a set dated in the future and never counts it as the newest', () => {
   const sets = [set(30), set(-365)];
   assert.deepEqual(deleted(sets), []);
   assert.deepEqual(deleted([set(30), set(20), set(-365)]), [set(30).name]);
 });
 
-test('partial sets go by age alone, and do not count as good (contract §3, backup)', () => {
+test('deletes partial sets by age alone and does not count them as good', () => {
   const sets = [set(40), set(9, { whole: false }), set(1, { whole: false })];
   assert.deepEqual(deleted(sets), [sets[1]!.name]);
 });
 
-test('whatever there is, at least one good set stays where there is one', () => {
+test('keeps at least one good set if there is one', () => {
   const any = fc.record({
     days: fc.integer({ min: -3, max: 60 }),
     whole: fc.boolean(),
@@ -92,7 +92,7 @@ test('whatever there is, at least one good set stays where there is one', () => 
   );
 });
 
-test('sets are judged by their kept verdict and by what lies in them', async (t) => {
+test('classifies sets by their kept verdict and their files', async (t) => {
   const root = await temporaryDirectory(t);
   const names = [
     '20261101_000000',
@@ -125,7 +125,7 @@ test('sets are judged by their kept verdict and by what lies in them', async (t)
   );
 });
 
-test('a damaged set still counts as one that should hold the database: it must be told, not passed over', async (t) => {
+test('a damaged set still counts as one that should include the database', async (t) => {
   const root = await temporaryDirectory(t);
   const hurt: ((dir: string) => Promise<void>)[] = [
     (dir) => rm(join(dir, 'keycloak-db.sql.gz')),
@@ -150,7 +150,7 @@ async function verdictOf(root: string, name: string, verdict: 'good' | 'damaged'
   return { at: new Date(NOW).toISOString(), verdict, checksumsSha256, problems: [] };
 }
 
-test('a verdict holds only as long as the checksums are those that were judged (contract §3, verify)', async (t) => {
+test('a kept verdict is valid only until the checksums change', async (t) => {
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
   const name = '20261101_020000';
@@ -165,7 +165,7 @@ test('a verdict holds only as long as the checksums are those that were judged (
   }
 });
 
-test('a deleted set is gone with its verdict, and nothing else is', async (t) => {
+test('deletes a set and its verdict, and nothing else', async (t) => {
   const root = await temporaryDirectory(t);
   await (await makeSet(root)).publish();
   await (await makeSet(root, { name: '20261102_020000' })).publish();
@@ -175,7 +175,7 @@ test('a deleted set is gone with its verdict, and nothing else is', async (t) =>
   assert.deepEqual(await readdir(join(root, '.state')), []);
 });
 
-test('nothing foreign and nothing through a link is ever deleted (fault matrix 16)', async (t) => {
+test('deletes nothing foreign and follows no link', async (t) => {
   const root = await temporaryDirectory(t);
   await mkdir(join(root, 'photos'));
   await symlink(join(root, 'photos'), join(root, '20200101_000000'));

@@ -24,7 +24,7 @@ const hashOf = async (file: string) =>
     .digest('hex');
 const config = (content: string) => tarGz([{ path: 'config/x', content }]);
 
-test('a version is added when the content changed or a week passed, and the newest stay (contract §3, backup)', async (t) => {
+test('adds a version after a change or a week, and keeps the newest ones', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   const add = async (day: number, content: string) => {
@@ -44,7 +44,7 @@ test('a version is added when the content changed or a week passed, and the newe
   );
 });
 
-test('environments are compared by what is inside: each encryption looks different', async (t) => {
+test('compares environments by their content, because each encryption is different', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   const add = async (day: number, content: string, passphrase = PASSPHRASE) => {
@@ -61,7 +61,7 @@ test('environments are compared by what is inside: each encryption looks differe
   );
 });
 
-test('a version whose checksum does not hold is made again', async (t) => {
+test('makes a version with a wrong checksum again', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));
@@ -70,7 +70,7 @@ test('a version whose checksum does not hold is made again', async (t) => {
   assert.ok((await addConfigVersion(root, stamp(1), file, { keep: 4, sha256: await hashOf(file) })).added);
 });
 
-test('foreign files beside the versions stay', async (t) => {
+test('keeps foreign files next to the versions', async (t) => {
   const root = await temporaryDirectory(t);
   await mkdir(join(root, 'config'));
   for (const name of ['notes.txt', 'old.tar.gz']) await writeFile(join(root, 'config', name), '');
@@ -84,7 +84,7 @@ test('foreign files beside the versions stay', async (t) => {
   );
 });
 
-test('a version is what the set holds, or nothing: whatever lies in its place by now', async (t) => {
+test('adds no version if the file of the set was replaced meanwhile', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));
@@ -92,18 +92,18 @@ test('a version is what the set holds, or nothing: whatever lies in its place by
   await writeFile(file, await config('planted'));
   await assert.rejects(
     addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
-    /no longer what was written/,
+    /no longer the file that was written/,
   );
   await rm(file);
   await symlink('/etc/hostname', file);
   await assert.rejects(
     addConfigVersion(root, stamp(0), file, { keep: 4, sha256 }),
-    /no longer what was written/,
+    /no longer the file that was written/,
   );
   assert.deepEqual(await readdir(join(root, 'config')), []);
 });
 
-test('versions are neither written nor deleted where a link leads', async (t) => {
+test('neither writes nor deletes versions through a link', async (t) => {
   const root = await temporaryDirectory(t);
   const elsewhere = await temporaryDirectory(t);
   for (const day of [0, 1, 2]) await writeFile(join(elsewhere, `${stamp(day)}.tar.gz`), 'of somebody else');
@@ -116,7 +116,7 @@ test('versions are neither written nor deleted where a link leads', async (t) =>
   assert.equal((await readdir(elsewhere)).length, 3);
 });
 
-test('a FIFO, a link or a bomb among the versions hangs nothing, and counts as a change', async (t) => {
+test('a FIFO, a link or a decompression bomb among the versions counts as a change and does not block', async (t) => {
   const root = await temporaryDirectory(t);
   const file = join(root, 'source');
   await writeFile(file, await config('one'));

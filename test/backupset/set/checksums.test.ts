@@ -14,7 +14,7 @@ function refused(text: string | Buffer, message: RegExp): void {
   );
 }
 
-test('the list is written in coreutils form: sorted bytewise, two spaces, one line end each (contract §4)', () => {
+test('renders the list in the form of coreutils: sorted bytewise, two spaces, a line end each', () => {
   const text = renderChecksums([
     { name: 'realm-a.json', sha256: A },
     { name: 'env.gpg', sha256: A },
@@ -23,7 +23,7 @@ test('the list is written in coreutils form: sorted bytewise, two spaces, one li
   assert.equal(text, `${A}  Z\n${A}  env.gpg\n${A}  realm-a.json\n`);
 });
 
-test('CRLF, ./name, *, one space, upper-case hex and comments are read (contract §3, verify)', () => {
+test('accepts CRLF, ./name, *, one space, upper-case hex and comments', () => {
   const text = `# by hand\r\n${B}  ./one\r\n${A} *two\r\n${A} three\r\n\r\n`;
   assert.deepEqual(parseChecksums(Buffer.from(text)), [
     { name: 'one', sha256: 'b'.repeat(64) },
@@ -32,7 +32,7 @@ test('CRLF, ./name, *, one space, upper-case hex and comments are read (contract
   ]);
 });
 
-test('what is written reads back', () => {
+test('a rendered list is parsed to the same entries', () => {
   const name = fc
     .stringMatching(/^[^/\0\r\n\\]{1,40}$/)
     .filter((it) => !/^(\.{1,2}|checksums\.sha256|[ *].*|\.\/.*)$/.test(it) && it.isWellFormed());
@@ -45,33 +45,33 @@ test('what is written reads back', () => {
   );
 });
 
-test('a name that leads anywhere is damage (contract §3, verify)', () => {
+test('a name that is a path is damage', () => {
   for (const name of ['/etc/passwd', '../x', 'a/b', '..', '.', './/x', './../x', 'x\0y'])
-    refused(`${A}  ${name}\n`, /no plain file name/);
+    refused(`${A}  ${name}\n`, /not a plain file name/);
 });
 
-test('a duplicate is damage, under whatever spelling (contract §3, verify)', () => {
+test('a duplicate is damage in any spelling', () => {
   refused(`${A}  one\n${B}  ./one\n`, /listed twice/);
 });
 
-test('an empty list is damage (contract §3, verify)', () => {
+test('an empty list is damage', () => {
   for (const text of ['', '\n\n', '# nothing\n']) refused(text, /empty/);
 });
 
-test('a line that is no checksum line is damage, next to good ones too', () => {
+test('a malformed line is damage, also next to good ones', () => {
   for (const line of ['garbage', `${A.slice(1)}  one`, `${A}one`, `SHA256 (one) = ${A}`, `\\${A}  a\\nb`])
     refused(`${A}  good\n${line}\n`, /line 2/);
 });
 
-test('bytes that are no UTF-8 are damage', () => {
+test('bytes that are not UTF-8 are damage', () => {
   refused(Buffer.concat([Buffer.from(`${A}  `), Buffer.of(0xff, 0x0a)]), /UTF-8/);
 });
 
-test('the list never lists itself', () => {
+test('the list must not list itself', () => {
   refused(`${A}  checksums.sha256\n`, /list itself/);
 });
 
-test('any bytes are read or refused as damage, nothing else', () => {
+test('arbitrary bytes are either parsed or rejected as damage', () => {
   fc.assert(
     fc.property(
       fc.oneof(

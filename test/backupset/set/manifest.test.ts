@@ -30,24 +30,24 @@ function codeOf(value: unknown): string {
   }
 }
 
-test('what is written reads back (contract §4, manifest.json)', () => {
+test('a rendered manifest is parsed to the same value', () => {
   assert.deepEqual(parseManifest(Buffer.from(renderManifest(MANIFEST))), MANIFEST);
 });
 
-test('format 2 says of every set whether it is sealed, and format 1 says nothing of it', () => {
+test('format 2 requires the member `sealed`, and format 1 does not have it', () => {
   for (const sealed of [true, false])
     assert.equal(codeOf({ ...MANIFEST, formatVersion: 2, sealed }), 'read', String(sealed));
 });
 
-test('members that a later version adds are let through', () => {
+test('accepts members that a later version adds', () => {
   assert.equal(codeOf({ ...MANIFEST, hostname: 'a' }), 'read');
 });
 
-test('a newer format version is refused with 14, not called damage', () => {
+test('rejects a newer format version with 14, not as damage', () => {
   assert.equal(codeOf({ ...MANIFEST, formatVersion: 3, parts: 'other' }), 'IDKIT_VERSION');
 });
 
-test('a member of another kind is damage and is named', () => {
+test('a member of the wrong type is damage and is named', () => {
   const wrong: Partial<Record<keyof Manifest, unknown>>[] = [
     { formatVersion: 0 },
     { formatVersion: 2 },
@@ -74,7 +74,7 @@ test('a member of another kind is damage and is named', () => {
     assert.equal(codeOf({ ...MANIFEST, ...change }), 'IDKIT_DAMAGED', JSON.stringify(change));
 });
 
-test('any text is read or refused, nothing else', () => {
+test('arbitrary text is either parsed or rejected', () => {
   const some = fc.oneof(
     fc.string(),
     fc.json(),

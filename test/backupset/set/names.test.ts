@@ -15,12 +15,12 @@ import { temporaryDirectory } from '../sample-set.ts';
 
 const NOON = Date.UTC(2026, 10, 1, 12, 0, 0);
 
-test('a set is named by its start in UTC, whatever the zone of the machine (contract §4)', () => {
+test('names a set by its start in UTC, in any time zone of the machine', () => {
   assert.equal(formatSetName(Date.UTC(2026, 10, 1, 2, 3, 4, 999)), '20261101_020304');
   assert.equal(parseSetName('20261101_020304'), Date.UTC(2026, 10, 1, 2, 3, 4));
 });
 
-test('a name reads back to the second that it was made from', () => {
+test('parsing a name returns the second that it was made from', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(9999, 11, 31) }), (ms) => {
       assert.equal(parseSetName(formatSetName(ms)), Math.floor(ms / 1000) * 1000);
@@ -28,7 +28,7 @@ test('a name reads back to the second that it was made from', () => {
   );
 });
 
-test('a name that tells no time is no name of a set', () => {
+test('a name without a valid time is not the name of a set', () => {
   for (const name of [
     '20260230_000000',
     '20261101_246060',
@@ -41,7 +41,7 @@ test('a name that tells no time is no name of a set', () => {
   fc.assert(fc.property(fc.string(), (name) => parseSetName(name) === undefined || name.length === 15));
 });
 
-test('the root lists only real directories with a timestamp for a name (contract §3, verify)', async (t) => {
+test('lists only real directories with a timestamp as their name', async (t) => {
   const root = await temporaryDirectory(t);
   for (const name of [
     '20261101_020000',
@@ -68,12 +68,12 @@ test('the root lists only real directories with a timestamp for a name (contract
   assert.deepEqual(listing.trash, ['.trash-20261001_020000']);
 });
 
-test('a root that does not exist holds nothing', async (t) => {
+test('a root that does not exist is empty', async (t) => {
   const listing = await listSets(join(await temporaryDirectory(t), 'none'), NOON);
   assert.deepEqual(listing, { sets: [], partials: [], trash: [] });
 });
 
-test('a root that is no directory is told as such', async (t) => {
+test('reports a root that is not a directory', async (t) => {
   const file = join(await temporaryDirectory(t), 'file');
   await writeFile(file, '');
   await assert.rejects(listSets(file, NOON), { code: 'IDKIT_FAILED' });
@@ -88,7 +88,7 @@ function listed(...times: number[]) {
   }));
 }
 
-test('a new set is named by the clock where that is free', () => {
+test('names a new set by the clock if the name is free', () => {
   assert.deepEqual(planSetName(listed(NOON - 1000), NOON + 250), {
     name: '20261101_120000',
     startedAt: NOON,
@@ -97,7 +97,7 @@ test('a new set is named by the clock where that is free', () => {
   });
 });
 
-test('within the second of the newest set it waits for the next (contract §3, backup)', () => {
+test('waits for the next second if the newest set has this one', () => {
   assert.deepEqual(planSetName(listed(NOON), NOON + 250), {
     name: '20261101_120001',
     startedAt: NOON + 1000,
@@ -106,7 +106,7 @@ test('within the second of the newest set it waits for the next (contract §3, b
   });
 });
 
-test('behind the newest set the name follows it, and says so (contract §3, backup)', () => {
+test('follows the newest set if that is ahead of the clock, and says so', () => {
   assert.deepEqual(planSetName(listed(NOON + 5000), NOON), {
     name: '20261101_120006',
     startedAt: NOON + 6000,
@@ -115,17 +115,17 @@ test('behind the newest set the name follows it, and says so (contract §3, back
   });
 });
 
-test('a set more than an hour ahead does not count for the next name (contract §3, backup)', () => {
+test('ignores a set more than an hour ahead', () => {
   assert.equal(planSetName(listed(NOON + 3_600_001), NOON).name, '20261101_120000');
 });
 
-test('a realm file percent-encodes what is no letter, digit, dot, dash or underscore, and a leading dot (contract §4)', () => {
+test('percent-encodes a leading dot and all but letters, digits, dots, dashes and underscores in the name of a realm file', () => {
   assert.equal(realmFileName('acme-1.2_x'), 'realm-acme-1.2_x.json');
   assert.equal(realmFileName('../../x'), 'realm-%2E.%2F..%2Fx.json');
   assert.equal(realmFileName('Söhne 100%'), 'realm-S%C3%B6hne%20100%25.json');
 });
 
-test('a realm name comes back from its file name', () => {
+test('returns the name of a realm from the name of its file', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (realm) => {
       const file = realmFileName(realm);
@@ -135,7 +135,7 @@ test('a realm name comes back from its file name', () => {
   );
 });
 
-test('a realm name that no file system takes is cut, and stays apart from its neighbours', () => {
+test('cuts a long realm name off and keeps it different from similar names', () => {
   const [one, other] = [realmFileName(`${'ä'.repeat(200)}1`), realmFileName(`${'ä'.repeat(200)}2`)];
   assert.notEqual(one, other);
   for (const file of [one, other]) assert.ok(Buffer.byteLength(file) <= 255, file);

@@ -16,7 +16,7 @@ import { makeSet, PASSPHRASE, SET_NAME, temporaryDirectory } from '../sample-set
 
 const fails = (code: string) => (error: unknown) => error instanceof IdkitError && error.code === code;
 
-test('a set appears under its name by one rename, whole (contract §4)', async (t) => {
+test('a complete set appears under its name with one rename', async (t) => {
   const root = join(await temporaryDirectory(t), 'not/yet');
   const writer = await makeSet(root);
   assert.deepEqual((await listSets(root, Date.now())).sets, []);
@@ -29,7 +29,7 @@ test('a set appears under its name by one rename, whole (contract §4)', async (
   assert.equal((await verifySet(await openSet(dir), { passphrase: PASSPHRASE })).verdict, 'good');
 });
 
-test('directory 0700, files 0600', async (t) => {
+test('the mode of the directory is 0700, of files 0600', async (t) => {
   const root = await temporaryDirectory(t);
   const dir = await (await makeSet(root)).publish();
   assert.equal((await lstat(dir)).mode & 0o777, 0o700);
@@ -37,7 +37,7 @@ test('directory 0700, files 0600', async (t) => {
     assert.equal((await lstat(join(dir, file))).mode & 0o777, 0o600, file);
 });
 
-test('what is written is hashed on the way', async (t) => {
+test('hashes what it writes', async (t) => {
   const writer = await createSetWriter(await temporaryDirectory(t), SET_NAME);
   const file = await writer.createFile('f');
   await file.write(Buffer.from('ab'));
@@ -47,7 +47,7 @@ test('what is written is hashed on the way', async (t) => {
   assert.deepEqual(writer.files.get('f'), digest);
 });
 
-test('a set is not published without its checksums, nor over another', async (t) => {
+test('does not publish a set without its checksums or over another set', async (t) => {
   const root = await temporaryDirectory(t);
   const writer = await createSetWriter(root, SET_NAME);
   await writer.putFile('a', 'a');
@@ -58,7 +58,7 @@ test('a set is not published without its checksums, nor over another', async (t)
   await assert.rejects(writer.publish(), fails('IDKIT_FAILED'));
 });
 
-test('read-back sees what the disk holds, not what was meant', async (t) => {
+test('read-back sees the content of the disk, not what was intended', async (t) => {
   const writer = await makeSet(await temporaryDirectory(t));
   await writeFile(join(writer.dir, 'env.gpg'), 'rot');
   const verdict = await writer.readBack();
@@ -72,7 +72,7 @@ test('an abandoned set leaves nothing', async (t) => {
   assert.deepEqual(await readdir(root), []);
 });
 
-test('leftovers of dead runs go, and nothing foreign with them', async (t) => {
+test('removes the leftovers of ended runs and nothing foreign', async (t) => {
   const root = await temporaryDirectory(t);
   for (const name of [
     '.partial-20261101_020000-1',
@@ -87,7 +87,7 @@ test('leftovers of dead runs go, and nothing foreign with them', async (t) => {
   assert.deepEqual((await readdir(root)).sort(), ['.partial-mine', '.state', SET_NAME, 'photos']);
 });
 
-test('a root that cannot be one is named', async (t) => {
+test('names a root that is not a directory', async (t) => {
   const dir = await temporaryDirectory(t);
   await writeFile(join(dir, 'file'), '');
   await assert.rejects(createSetWriter(join(dir, 'file/root'), SET_NAME), (error) => {
@@ -98,7 +98,7 @@ test('a root that cannot be one is named', async (t) => {
   });
 });
 
-test('a full disk is IDKIT_NO_SPACE, at whatever write (fault matrix 4)', async (t) => {
+test('a full disk is IDKIT_NO_SPACE at every write', async (t) => {
   const root = join(await temporaryDirectory(t), 'small');
   await mkdir(root);
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', root]);
@@ -126,7 +126,7 @@ test('a full disk is IDKIT_NO_SPACE, at whatever write (fault matrix 4)', async 
   }
 });
 
-test('no set holds the environment in the clear', async (t) => {
+test('no set contains the unencrypted environment', async (t) => {
   const writer = await makeSet(await temporaryDirectory(t));
   for (const file of writer.files.keys())
     assert.equal((await readFile(join(writer.dir, file))).includes('hunter2'), false, file);

@@ -27,12 +27,12 @@ async function published(t: TestContext, options?: SampleOptions): Promise<strin
   return (await makeSet(await temporaryDirectory(t), options)).publish();
 }
 
-/** `null`: without a passphrase. */
+/** @param passphrase null for none */
 async function judge(dir: string, passphrase: Secret | null = PASSPHRASE): Promise<Verdict> {
   return verifySet(await openSet(dir), passphrase === null ? {} : { passphrase });
 }
 
-/** Writes the checksums anew over whatever lies there, as an attacker or a careless hand would. */
+/** Writes new checksums for the current files, as an attacker or a careless person would. */
 async function relist(dir: string): Promise<void> {
   const names = (await readdir(dir)).filter((name) => !['checksums.sha256', 'seal.gpg'].includes(name));
   const entries = await Promise.all(
@@ -70,12 +70,12 @@ test('a set as backup makes it is good, with realms, users and sizes', async (t)
   assert.equal(verdict.files, (await readdir(dir)).length);
 });
 
-test('a set that ordinary tools made on a real Keycloak is good, with a note (issue: done when 8)', async () => {
+test('a set that ordinary tools made from a real Keycloak is good, with a note', async () => {
   const verdict = await judge(REAL, REAL_PASSPHRASE);
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
-    'the set is unsealed: whether somebody changed it cannot be checked',
-    'the set has no manifest.json; it was not made by idkit',
+    'the set is unsealed: idkit cannot check whether somebody changed it',
+    'the set has no manifest.json; idkit did not make it',
   ]);
   assert.equal(verdict.dump?.kind, 'postgres');
   assert.deepEqual(
@@ -84,7 +84,7 @@ test('a set that ordinary tools made on a real Keycloak is good, with a note (is
   );
 });
 
-test('without a passphrase env.gpg is not opened, and a note says so (contract §3, verify)', async (t) => {
+test('without a passphrase env.gpg is not opened, and a note says so', async (t) => {
   const verdict = await verifySet(await openSet(await published(t)));
   assert.equal(verdict.verdict, 'good');
   assert.deepEqual(verdict.notes, [
@@ -93,7 +93,7 @@ test('without a passphrase env.gpg is not opened, and a note says so (contract �
   ]);
 });
 
-test('what env.gpg holds is judged by the caller, once it is opened: a fault is damage, a note is not', async (t) => {
+test('the caller checks the content of env.gpg: a fault is damage, a note is not', async (t) => {
   const set = await openSet(await published(t));
   const seen: string[] = [];
   const judgeEnvironment = (plain: Uint8Array) => {
@@ -105,15 +105,15 @@ test('what env.gpg holds is judged by the caller, once it is opened: a fault is 
   assert.ok(noted.notes.includes('env.gpg: odd'));
   const faulty = await verifySet(set, {
     passphrase: PASSPHRASE,
-    judgeEnvironment: () => ({ fault: 'it holds nothing' }),
+    judgeEnvironment: () => ({ fault: 'it is empty' }),
   });
   damagedIn(faulty, 'env.gpg');
-  assert.equal(faulty.problems[0]?.message, 'it holds nothing');
+  assert.equal(faulty.problems[0]?.message, 'it is empty');
   await verifySet(set, { judgeEnvironment });
   assert.equal(seen.length, 1, 'nothing to judge without a passphrase');
 });
 
-test('a wrong passphrase is 12, and damage elsewhere wins over it (contract §3, verify)', async (t) => {
+test('a wrong passphrase is 12, and damage elsewhere takes precedence', async (t) => {
   const dir = await published(t);
   assert.deepEqual(
     [(await judge(dir, new Secret('other'))).verdict, (await judge(dir, new Secret('other'))).code],
@@ -127,7 +127,7 @@ for (const [what, source] of [
   ['idkit', undefined],
   ['ordinary tools', REAL],
 ] as const)
-  test(`one flipped bit in any file of a set made by ${what} is damage that names the file (fault matrix 6)`, async (t) => {
+  test(`one flipped bit in any file of a set made by ${what} is damage that names the file`, async (t) => {
     const dir = source === undefined ? await published(t) : join(await temporaryDirectory(t), SET_NAME);
     if (source !== undefined) await cp(source, dir, { recursive: true });
     for (const file of await readdir(dir)) {
@@ -137,16 +137,16 @@ for (const [what, source] of [
         const bent = Buffer.from(whole);
         bent[at]! ^= 1 << (round % 8);
         await writeFile(join(dir, file), bent);
-        // Only who opens the seal sees that it changed: the checksums cannot list it.
+        // The checksums do not list the seal, so only opening it shows the change.
         const verdict = await judge(dir, file === 'seal.gpg' ? PASSPHRASE : null);
-        // A bit of the list itself bends one line of it: the file of that line no longer fits.
+        // A flipped bit in the list changes one line, so the file of that line no longer matches.
         damagedIn(verdict, file === 'checksums.sha256' ? /./ : file);
       }
       await writeFile(join(dir, file), whole);
     }
   });
 
-test('the same damage under recomputed checksums is still damage (fault matrix 5)', async (t) => {
+test('the same damage under recomputed checksums is still damage', async (t) => {
   const cases: Record<string, (content: Buffer) => Buffer> = {
     'keycloak-db.sql.gz': () => gzipSync(DUMP.slice(0, DUMP.indexOf('CREATE UNIQUE INDEX'))),
     'config.tar.gz': (content) => content.subarray(0, content.length - 1),
@@ -162,7 +162,7 @@ test('the same damage under recomputed checksums is still damage (fault matrix 5
   }
 });
 
-test('a file that is missing, unlisted or irregular is damage (contract §3, verify)', async (t) => {
+test('a missing, unlisted or irregular file is damage', async (t) => {
   if (!hasProgram(t, 'mkfifo')) return;
   const changes: [string, (dir: string) => Promise<unknown>][] = [
     ['env.gpg', (dir) => rm(join(dir, 'env.gpg'))],
@@ -192,7 +192,7 @@ test('a file that is missing, unlisted or irregular is damage (contract §3, ver
   }
 });
 
-test('a file removed together with its line is damage (disaster-recovery §4.1)', async (t) => {
+test('a file removed together with its line is damage', async (t) => {
   for (const file of ['keycloak-db.sql.gz', 'env.gpg', 'config.tar.gz', 'realm-master.json']) {
     const dir = await published(t);
     await rm(join(dir, file));
@@ -206,7 +206,7 @@ test('a file removed together with its line is damage (disaster-recovery §4.1)'
   damagedIn(await judge(dir, REAL_PASSPHRASE), 'env.gpg');
 });
 
-test('a foreign file that is listed is a note (contract §3, verify)', async (t) => {
+test('a listed foreign file is a note', async (t) => {
   const dir = await published(t, { older: true });
   await writeFile(join(dir, 'RESTORE.txt'), 'how to');
   await relist(dir);
@@ -244,7 +244,7 @@ test('manifest and dump must agree on realms, users, schema and kind', async (t)
   damagedIn(await judge(swapped), 'realm-master.json');
 });
 
-test('a realm made between snapshot and realm files is a note, no damage (contract §3, backup)', async (t) => {
+test('a realm created between the snapshot and the realm files is a note, not damage', async (t) => {
   const dir = await published(t, {
     extra: { 'realm-fresh.json': '{"realm":"fresh"}' },
     manifest: (manifest) => ({
@@ -257,14 +257,14 @@ test('a realm made between snapshot and realm files is a note, no damage (contra
   assert.match(verdict.notes.join(), /realm-fresh\.json/);
 });
 
-test('a partial set is good with the parts that its manifest lists (contract §3, backup)', async (t) => {
+test('a partial set is good with the parts that its manifest lists', async (t) => {
   for (const parts of [['config'], ['env'], ['realms'], ['database'], ['config', 'env']] as const) {
     const verdict = await judge(await published(t, { parts }));
     assert.deepEqual([verdict.verdict, verdict.parts], ['good', parts], JSON.stringify(verdict.problems));
   }
 });
 
-test('a set may have any name and be reached through a link; a .partial- is never one (contract §3, verify)', async (t) => {
+test('a set may have any name and be behind a link, but a .partial- directory is never a set', async (t) => {
   const root = await temporaryDirectory(t);
   const writer = await makeSet(root);
   await assert.rejects(
@@ -277,7 +277,7 @@ test('a set may have any name and be reached through a link; a .partial- is neve
   assert.equal((await judge(join(root, 'link'))).verdict, 'good');
 });
 
-test('an explicit directory that is not there is IDKIT_NOT_FOUND (contract §3, verify)', async (t) => {
+test('an explicit directory that does not exist is IDKIT_NOT_FOUND', async (t) => {
   const root = await temporaryDirectory(t);
   await writeFile(join(root, 'file'), '');
   for (const name of ['none', 'file', 'file/x'])
@@ -287,7 +287,7 @@ test('an explicit directory that is not there is IDKIT_NOT_FOUND (contract §3, 
     );
 });
 
-test('a realm name is never a path (fault matrix 11)', async (t) => {
+test('a realm name is never a path', async (t) => {
   const dir = await published(t);
   const set = await openSet(dir);
   for (const name of ['../20261101_020000/env.gpg', '/etc/passwd', '..', ''])
@@ -297,7 +297,7 @@ test('a realm name is never a path (fault matrix 11)', async (t) => {
     );
 });
 
-test('it stops when told to, and tells how far it is', async (t) => {
+test('stops when the signal is aborted, and reports progress', async (t) => {
   const dir = await published(t);
   const seen: { done: number; total: number | undefined }[] = [];
   const verdict = await verifySet(await openSet(dir), {
@@ -310,7 +310,7 @@ test('it stops when told to, and tells how far it is', async (t) => {
   );
 });
 
-test('nothing of the set changes by being read', async (t) => {
+test('reading does not change the set', async (t) => {
   const dir = await published(t);
   const before = await readdir(dir);
   await judge(dir);

@@ -237,9 +237,9 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const { set, load } = await platforms.fresh(t);
     const whole = gunzipSync(await readFile(join(set, 'keycloak-db.sql.gz'))).toString('latin1');
     const told = {
-      realm: /holds no realms with users, which manifest\.json counts/,
-      account: /holds no realms with users, which manifest\.json counts/,
-      idkit_schema: /tells no version of its schema, manifest\.json says \d+/,
+      realm: /has no realms with users, but manifest\.json counts them/,
+      account: /has no realms with users, but manifest\.json counts them/,
+      idkit_schema: /has no schema version, but manifest\.json says \d+/,
     };
     for (const [table, message] of Object.entries(told)) {
       const rows = new RegExp(`\\nCOPY public\\.${table} \\([\\s\\S]*?\\n\\\\\\.\\n`);

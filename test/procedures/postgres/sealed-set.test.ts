@@ -42,9 +42,9 @@ describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, 
     const drilled = await drill(settings, { ...options(), set: platform.set });
     for (const { failure } of [verified, drilled]) {
       assert.equal(failure?.exitCode, 13);
-      assert.match(failure.message, /seal\.gpg: it does not fit checksums\.sha256/);
+      assert.match(failure.message, /seal\.gpg: it does not match checksums\.sha256/);
     }
-    await assert.rejects(restore(settings, options({ from: platform.set })), /seal\.gpg: it does not fit/);
+    await assert.rejects(restore(settings, options({ from: platform.set })), /seal\.gpg: it does not match/);
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
@@ -74,7 +74,7 @@ describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, 
       const own = options({ from: platform.set, failpoint, ...(inPlace === undefined ? {} : { inPlace }) });
       await assert.rejects(restore(await platform.load(), own), (error) => {
         assert.equal((error as { exitCode: number }).exitCode, 13);
-        assert.match((error as Error).message, /keycloak-db\.sql\.gz: it is no longer what was verified/);
+        assert.match((error as Error).message, /keycloak-db\.sql\.gz: it is no longer the file that was verified/);
         return true;
       });
       assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);

@@ -50,7 +50,7 @@ describe('a set that was altered under new checksums', () => {
     for (const more of [{}, { dryRun: true }, { trustUnsealed: true }, { keepEnv: true }])
       await assert.rejects(restore(settings, options({ from: set.dir, ...more })), (error) => {
         assert.equal((error as { exitCode: number }).exitCode, 13);
-        assert.match((error as Error).message, /seal\.gpg: it does not fit checksums\.sha256/);
+        assert.match((error as Error).message, /seal\.gpg: it does not match checksums\.sha256/);
         return true;
       });
     for (const { failure } of [verified, drilled]) assert.match(failure!.message, /seal\.gpg: /);
@@ -136,7 +136,7 @@ describe('a set that changes after it was verified', () => {
       (error: Error & { exitCode: number }) => error,
     );
     assert.equal(refused.exitCode, 13, refused.message);
-    assert.match(refused.message, new RegExp(`${name}: it is no longer what was verified`));
+    assert.match(refused.message, new RegExp(`${name}: it is no longer the file that was verified`));
     assert.deepEqual(await readState(platform.dir), OLD);
   };
 

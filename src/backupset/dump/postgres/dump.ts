@@ -1,5 +1,5 @@
 import type { DumpReport } from '../../contract.ts';
-import { shown } from '../../faults.ts';
+import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, skipSpace } from '../statement.ts';
 import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
@@ -7,46 +7,45 @@ import { DumpFacts, type TableReader } from './facts.ts';
 import { endOfPsqlStatement, foreignStatement } from './psql.ts';
 import { checkStatement } from './statements/allowed.ts';
 
-/** The lines that begin and end what pg_dump writes. */
+/** The first and the last line of a dump by pg_dump. */
 export const POSTGRES_START = '-- PostgreSQL database dump';
 const POSTGRES_END = '-- PostgreSQL database dump complete';
 
-/** A row of COPY, or a large object's write. */
+/** Bytes of a row of COPY or of a statement. */
 const LONGEST = 256 * 1024 * 1024;
 
 const LINE_END = 0x0a;
 const TAB = 0x09;
 
 /**
- * Reads a plain pg_dump as psql would: COPY blocks are closed, no command of psql's own but `\restrict` and
- * `\unrestrict`, no statement but those of `checkStatement`, and the end line (contract §3, verify). Whatever is
- * refused is named with its line.
+ * Reads a plain dump of pg_dump as psql would. It accepts closed COPY blocks, the psql commands `\restrict` and
+ * `\unrestrict`, the statements of `checkStatement`, and the end line. Errors name the line.
  */
 export class PostgresDump {
   readonly #window = new DumpWindow(LONGEST);
   readonly #counter = new RealmCounter();
   #begun = false;
   #ended = false;
-  /** The last byte that was done with. */
+  /** The last byte that was scanned. */
   #before = LINE_END;
-  /** Of the text that comes next. */
+  /** The line of the next text. */
   #line = 1;
-  /** Where in a COPY block the reader is, if it knows better than where the block was entered. */
+  /** The offset of the current row in a COPY block. */
   #row: number | undefined;
   readonly #facts = new DumpFacts();
-  #copy: { counted: CountedTable | undefined; told: TableReader | undefined } | undefined;
+  #copy: { counted: CountedTable | undefined; facts: TableReader | undefined } | undefined;
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
     this.#window.push(chunk, (text) => this.#scan(text));
   }
 
-  /** @throws IDKIT_DAMAGED where the end line was not reached, or a COPY is open */
+  /** @throws IDKIT_DAMAGED if the end line is missing or a COPY is open */
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (this.#copy !== undefined) throw badDump('it is cut off inside the rows of a COPY');
     if (rest.length > 0 || !this.#ended)
-      throw badDump(`it is cut off: the line ${shown(POSTGRES_END)} does not end it`);
+      throw badDump(`it is cut off: it does not end with the line ${printable(POSTGRES_END)}`);
     const realms = this.#counter.result(false);
     return {
       kind: 'postgres',
@@ -80,12 +79,13 @@ export class PostgresDump {
 
   #scanTop(text: Buffer, from: number): number {
     const start = skipSpace(text, from);
-    if (text.subarray(from, start).includes(0x0d)) throw badDump('it holds a carriage return outside quotes');
+    if (text.subarray(from, start).includes(0x0d))
+      throw badDump('it contains a carriage return outside quotes');
     if (start > from) return start;
     if (start === text.length) return INCOMPLETE;
     const byte = text[start]!;
     if (byte === 0x2d || byte === 0x5c) return this.#scanLine(text, start, byte);
-    if (this.#ended) throw badDump('a statement follows its end line');
+    if (this.#ended) throw badDump('there is a statement after its end line');
     const end = endOfPsqlStatement(text, start);
     if (end === INCOMPLETE) return INCOMPLETE;
     const statement = text.toString('utf8', start, end - 1);
@@ -102,57 +102,57 @@ export class PostgresDump {
     return end + 1;
   }
 
-  /** A comment, or one of psql's commands, each on a line of its own. */
+  /** Scans a comment or a psql command, each on its own line. */
   #scanLine(text: Buffer, start: number, byte: number): number {
     const end = text.indexOf('\n', start, 'latin1');
     if (end < 0) return INCOMPLETE;
     const line = text.toString('utf8', start, end);
-    // For psql it ends a comment.
-    if (line.includes('\r')) throw badDump('it holds a carriage return outside quotes');
+    // psql ends a comment at a carriage return.
+    if (line.includes('\r')) throw badDump('it contains a carriage return outside quotes');
     if (byte === 0x5c) {
       if (!/^\\(un)?restrict [A-Za-z0-9]+$/.test(line))
-        throw badDump(`it holds the psql command ${shown(line.slice(0, 60))}`);
-    } else if (!line.startsWith('--')) throw badDump(`it holds ${shown(line.slice(0, 60))}`);
+        throw badDump(`it contains the psql command ${printable(line.slice(0, 60))}`);
+    } else if (!line.startsWith('--')) throw badDump(`it contains ${printable(line.slice(0, 60))}`);
     const marks = byte === 0x5c || line.startsWith(POSTGRES_START);
     const alone = byte === 0x5c || line === POSTGRES_START || line === POSTGRES_END;
     const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
-    if (marks && !(alone && first)) throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
+    if (marks && !(alone && first)) throw badDump(`${printable(line.slice(0, 60))} is not alone on its line`);
     this.#facts.comment(line);
     if (line === POSTGRES_START) this.#begun = true;
     if (line === POSTGRES_END) {
-      if (!this.#begun) throw badDump('its end line comes before its beginning');
+      if (!this.#begun) throw badDump('its end line precedes its first line');
       this.#ended = true;
     }
     return end + 1;
   }
 
   #beginCopy(table: string, columns: readonly string[]): void {
-    this.#copy = { counted: this.#counter.table(table, columns), told: this.#facts.table(table, columns) };
+    this.#copy = { counted: this.#counter.table(table, columns), facts: this.#facts.table(table, columns) };
   }
 
-  /** Rows up to the line `\.`; `from` is always at the beginning of a line. */
+  /** Scans rows up to the line `\.`. `from` is always the beginning of a line. */
   #scanCopy(text: Buffer, from: number): number {
-    const { counted, told } = this.#copy!;
-    // Three bytes at a line's beginning tell whether it ends the block.
+    const { counted, facts } = this.#copy!;
+    // The first three bytes of a line show whether it ends the block.
     let line = from;
     let mark = nextMark(text, line);
     for (;;) {
       this.#row = line;
       if (text.length - line < 3) return line === from ? INCOMPLETE : line;
       if (text[line] === 0x5c && text[line + 1] === 0x2e) {
-        // psql ends the block at `\.` and a line end of either kind; pg_dump writes one of them.
+        // psql ends the block at `\.` and either kind of line end. pg_dump writes only one kind.
         if (text[line + 2] !== 0x0a) throw badDump(String.raw`a row of a COPY begins with \.`);
         this.#copy = undefined;
         return line + 3;
       }
-      const skips = counted === undefined && told === undefined;
+      const skips = counted === undefined && facts === undefined;
       const next = skips ? nextSuspect(text, line) : text.indexOf(0x0a, line) + 1;
       if (next === 0) return line === from ? INCOMPLETE : line;
       if (mark < line) mark = nextMark(text, line);
-      // A server older than 17 takes it for the end of the rows, and loads no more of them.
-      if (mark < next) throw badDump(String.raw`a row of a COPY holds \., which is not alone on its line`);
+      // A server older than 17 reads `\.` as the end of the rows and loads no more of them.
+      if (mark < next) throw badDump(String.raw`a row of a COPY contains \., which is not alone on its line`);
       if (counted !== undefined) this.#count(text, counted, line, next - 1);
-      if (told !== undefined) told.add(rowOf(text, told.last, line, next - 1).map(valueIn));
+      if (facts !== undefined) facts.add(rowOf(text, facts.last, line, next - 1).map(valueIn));
       line = next;
     }
   }
@@ -163,7 +163,7 @@ export class PostgresDump {
       this.#counter.addRealm(unescaped(row[counted.id]!), unescaped(row[counted.name]!));
       return;
     }
-    // Of a million users each is looked at: without a copy of the row.
+    // A dump may have a million users, so the row is not copied.
     const { realm, serviceAccount } = counted;
     const last = Math.max(realm, serviceAccount);
     let person = false;
@@ -177,17 +177,17 @@ export class PostgresDump {
       if (column === serviceAccount)
         person = at - begun === 2 && text[begun] === 0x5c && text[begun + 1] === 0x4e;
       if (column === last) break;
-      if (at === end) throw badDump('a row of a COPY holds fewer values than it names columns');
+      if (at === end) throw badDump('a row of a COPY has fewer values than columns');
       at++;
     }
     if (person) this.#counter.addUser(unescaped(text.toString('utf8', from, to)));
   }
 }
 
-/** The values of a row up to the one numbered `last`, in COPY's text form. */
+/** Returns the values of a row up to index `last`, in COPY's text form. */
 function rowOf(text: Buffer, last: number, start: number, end: number): readonly string[] {
   const row = text.toString('utf8', start, end).split('\t', last + 1);
-  if (row.length <= last) throw badDump('a row of a COPY holds fewer values than it names columns');
+  if (row.length <= last) throw badDump('a row of a COPY has fewer values than columns');
   return row;
 }
 
@@ -195,7 +195,10 @@ function valueIn(text: string): string | null {
   return text === String.raw`\N` ? null : unescaped(text);
 }
 
-/** The beginning of the next line that may end a block, else of the last, unfinished line; 0 where there is none. */
+/**
+ * Returns the beginning of the next line that may end a block, else the beginning of the last, incomplete line. Returns
+ * 0 if there is neither.
+ */
 function nextSuspect(text: Buffer, line: number): number {
   const suspect = text.indexOf('\n\\.', line, 'latin1');
   if (suspect >= 0) return suspect + 1;
@@ -203,7 +206,7 @@ function nextSuspect(text: Buffer, line: number): number {
   return last > line ? last : 0;
 }
 
-/** The place of the next `\.` whose backslash is not escaped itself; Infinity for none. `from` begins a line. */
+/** Returns the offset of the next `\.` whose backslash is not escaped, or Infinity. `from` begins a line. */
 function nextMark(text: Buffer, from: number): number {
   for (let at = from; ; at += 2) {
     at = text.indexOf('\\.', at, 'latin1');
@@ -216,7 +219,7 @@ function nextMark(text: Buffer, from: number): number {
 
 const ESCAPES: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
-/** A value in COPY's text form. */
+/** Decodes a value in COPY's text form. */
 function unescaped(value: string): string {
   if (!value.includes('\\')) return value;
   return value.replaceAll(/\\(.)/gs, (_all, sign: string) => ESCAPES[sign] ?? sign);

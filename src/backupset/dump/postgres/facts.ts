@@ -1,28 +1,28 @@
 import type { PostgresDumpFacts } from '../../contract.ts';
 
-/** Rows of `meta` are short; of anything else no more than this is kept. */
+/** Limits of what is kept of the table `meta`, whose rows are short. */
 const META_ROWS = 1000;
 const META_VALUE = 4096;
-/** Bytes of comments before the first statement that are kept. */
+/** Limit in bytes of the kept comments before the first statement. */
 const HEAD_BYTES = 256 * 1024;
 
 const ROLE = String.raw`("(?:[^"]|"")+"|[A-Za-z_][\w$]*)`;
 const OWNER = new RegExp(`^(?:ALTER .* OWNER TO|CREATE SCHEMA .* AUTHORIZATION) ${ROLE}$`, 'is');
 const GRANTED = new RegExp(`^(?:GRANT|REVOKE) .* (?:TO|FROM) ${ROLE}(?: WITH GRANT OPTION)?$`, 'is');
 const DEFAULTS = new RegExp(`^ALTER DEFAULT PRIVILEGES FOR ROLE ${ROLE} .* (?:TO|FROM) ${ROLE}`, 'is');
-/** Rows of the tables that tell something here, as `pg_dump --inserts` writes them: they are not read. */
+/** Rows of the interesting tables as `pg_dump --inserts` writes them. They are not read. */
 const UNREAD = /^INSERT INTO (?:\S+\.)?"?(?:meta|idkit_schema|migration_model)"? /i;
 const VERSION = /^-- Dumped (from database|by pg_dump) version (\d+(?:\.\d+)?)/;
 
-/** Takes the rows of one table. */
+/** Receives the rows of one table. */
 export interface TableReader {
-  /** The last column that is needed. */
+  /** The index of the last column that is needed. */
   last: number;
-  /** Values as they are, null for `\N`. */
+  /** @param values the unescaped values, null for `\N` */
   add(values: readonly (string | null)[]): void;
 }
 
-/** What a Postgres dump tells of itself, gathered as it goes by. */
+/** Collects what a Postgres dump says about its origin. */
 export class DumpFacts {
   readonly #roles = new Set<string>();
   readonly #meta = new Map<string, string>();
@@ -41,21 +41,21 @@ export class DumpFacts {
     if (this.#inHead && this.#head.length < HEAD_BYTES) this.#head += `${line}\n`;
   }
 
-  /** A statement with its white space folded. */
+  /** @param words the statement with white space reduced to single blanks */
   statement(words: string): void {
     this.#inHead = false;
     this.#unread ||= UNREAD.test(words);
-    const found = [
+    const named = [
       OWNER.exec(words)?.[1],
       GRANTED.exec(words)?.[1],
       ...(DEFAULTS.exec(words)?.slice(1) ?? []),
     ];
-    for (const role of found)
+    for (const role of named)
       if (role !== undefined && !/^(PUBLIC|CURRENT_USER|SESSION_USER|CURRENT_ROLE)$/i.test(role))
         this.#roles.add(unquoted(role));
   }
 
-  /** Undefined for a table that tells nothing here. */
+  /** Returns undefined for a table without facts. */
   table(name: string, columns: readonly string[]): TableReader | undefined {
     const at = (column: string) => columns.indexOf(column);
     const has = (...wanted: readonly string[]) => wanted.every((column) => at(column) >= 0);
@@ -95,13 +95,13 @@ export class DumpFacts {
   }
 }
 
-/** `26.7.3` as one number that grows with the version, for a manifest's `schemaVersion`: 260703. */
+/** Returns 260703 for `26.7.3`: a number that grows with the version, for `schemaVersion` of a manifest. */
 export function keycloakSchemaNumber(version: string): number {
   const [major = 0, minor = 0, patch = 0] = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
   return major * 10_000 + minor * 100 + patch;
 }
 
-/** `26.7.3` of 260703; undefined of 0, where no version is known. */
+/** Returns `26.7.3` for 260703, and undefined for 0, the unknown version. */
 export function renderKeycloakVersion(schema: number): string | undefined {
   if (schema === 0) return undefined;
   return [Math.floor(schema / 10_000), Math.floor(schema / 100) % 100, schema % 100].join('.');

@@ -1,9 +1,9 @@
-import { shown } from '../../faults.ts';
+import { printable } from '../../faults.ts';
 import { endOfQuoted, isWord } from '../statement.ts';
 import { type BadDump, badDump, countLines, INCOMPLETE } from '../window.ts';
 
-/** Begins what is said of a statement that nothing of the services' own makes. */
-export const FOREIGN_STATEMENT = 'pg_dump writes no such statement for idkit or Keycloak';
+/** The beginning of the message about a statement that neither service needs. */
+export const FOREIGN_STATEMENT = 'pg_dump does not write this statement for idkit or Keycloak';
 
 const QUOTE = 0x27;
 const DOUBLE_QUOTE = 0x22;
@@ -11,11 +11,11 @@ const DASH = 0x2d;
 const SLASH = 0x2f;
 
 /**
- * Finds the end of the Postgres statement that begins at `start`, where psql would find it: the place after a
- * semicolon outside quotes and parentheses; or INCOMPLETE. What pg_dump never writes for these schemas and psql's
- * versions read in different ways is refused.
+ * Finds the end of the Postgres statement that begins at `start`, where psql would find it: the offset after a
+ * semicolon outside quotes and parentheses, or INCOMPLETE. Rejects text that versions of psql read in different ways;
+ * pg_dump never writes such text for these schemas.
  *
- * @throws IDKIT_DAMAGED, also for a backslash outside of quotes, which psql takes for a command of its own
+ * @throws IDKIT_DAMAGED, also for a backslash outside quotes, which psql executes as a command
  */
 export function endOfPsqlStatement(text: Buffer, start: number): number {
   let parentheses = 0;
@@ -42,10 +42,10 @@ export function endOfPsqlStatement(text: Buffer, start: number): number {
 
 function strange(text: Buffer, start: number, at: number, what: string): BadDump {
   const begun = beginningOf(text.toString('utf8', start, Math.min(text.length, start + 240)));
-  return badDump(`${FOREIGN_STATEMENT}: ${shown(begun)}, with ${what}`, countLines(text, start, at));
+  return badDump(`${FOREIGN_STATEMENT}: ${printable(begun)}, with ${what}`, countLines(text, start, at));
 }
 
-/** What psql or Postgres would not take for a plain sign. */
+/** Names a character that psql or Postgres would not read as a plain one. */
 function findStrange(byte: number, next: number): string | undefined {
   if (byte === 0x5c) return 'a psql command';
   if (byte === 0x0d) return 'a carriage return outside quotes';
@@ -54,17 +54,17 @@ function findStrange(byte: number, next: number): string | undefined {
   return comments ? 'a comment inside it' : undefined;
 }
 
-/** @param at the place in the statement from which it is not what pg_dump writes */
+/** @param at the offset in the statement at which it differs from what pg_dump writes */
 export function foreignStatement(statement: string, at: number): BadDump {
   const rest = oneLine(statement.slice(at, at + 40));
-  const where = at < 20 || holdsValues(statement) ? '' : `, at ${rest === '' ? 'its end' : shown(rest)}`;
+  const where = at < 20 || holdsValues(statement) ? '' : `, at ${rest === '' ? 'its end' : printable(rest)}`;
   return badDump(
-    `${FOREIGN_STATEMENT}: ${shown(beginningOf(statement))}${where}`,
+    `${FOREIGN_STATEMENT}: ${printable(beginningOf(statement))}${where}`,
     statement.slice(0, at).split('\n').length - 1,
   );
 }
 
-/** Less the values of an INSERT, which may be secrets. */
+/** Omits the values of an INSERT, which may be secrets. */
 function beginningOf(statement: string): string {
   return oneLine(statement.slice(0, 60)).replace(/\bVALUES\b.*/i, 'VALUES');
 }

@@ -1,5 +1,5 @@
 import type { DumpReport } from '../../contract.ts';
-import { shown } from '../../faults.ts';
+import { printable } from '../../faults.ts';
 import { type CountedTable, RealmCounter } from '../realm-counter.ts';
 import { checkNoNul, endOfStatement, skipSpace } from '../statement.ts';
 import { BadDump, badDump, countLines, DumpWindow, INCOMPLETE } from '../window.ts';
@@ -12,32 +12,31 @@ const EMBEDDED_END = '-- idkit dump complete';
 
 const LINE_END = 0x0a;
 
-/** One row may hold a realm of the largest import, in hex. */
+/** Bytes of one row, which may hold a realm of the largest import in hex. */
 const LONGEST_ROW = 256 * 1024 * 1024;
-/** Any statement but INSERT is part of the schema. */
+/** Bytes of a statement other than INSERT. */
 const LONGEST_STATEMENT = 1024 * 1024;
 
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const INSERT = new RegExp(`^INSERT INTO (${NAME}) ?\\((${NAME}(?:, ?${NAME})*)\\) ?VALUES\\s*`, 'i');
-/** What idkit writes into `meta` is two short rows; of anything else no more than this is kept. */
+/** Limits of what is kept of the table `meta`. idkit writes two short rows. */
 const META_ROWS = 1000;
 const META_VALUE = 4096;
 
 interface Insert {
   columns: number;
   counted: CountedTable | undefined;
-  /** Where the table `meta` has its two columns. */
+  /** The places of the two columns of the table `meta`. */
   meta: { name: number; value: number } | undefined;
   places: Places | undefined;
-  /** A row was read, so a comma or semicolon comes next. */
+  /** A row was read, so a comma or a semicolon must follow. */
   begun: boolean;
 }
 
 /**
- * Reads an embedded dump and lets through only what idkit's dump writes (contract §3, verify): `PRAGMA
- * foreign_keys=OFF`, `BEGIN`, the tables and indexes of one version of idkit's schema with rows of plain values,
- * `PRAGMA user_version|application_id`, `COMMIT`, the end line. Of a version that is newer than this idkit, tables and
- * indexes that compute nothing. Whatever is refused is named with its line.
+ * Reads an embedded dump and accepts only what idkit writes: `PRAGMA foreign_keys=OFF`, `BEGIN`, the tables and indexes
+ * of one schema version with rows of plain values, `PRAGMA user_version|application_id`, `COMMIT` and the end line. For
+ * a schema version newer than this idkit, it accepts tables and indexes that compute nothing. Errors name the line.
  */
 export class EmbeddedDump {
   readonly #window = new DumpWindow(LONGEST_ROW);
@@ -46,9 +45,9 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   readonly #pragmas = new Map<string, number>();
   readonly #schema = new SchemaSeen();
-  /** Of the text that comes next. */
+  /** The line of the next text. */
   #line = 1;
-  /** The last byte that was done with. */
+  /** The last byte that was scanned. */
   #before = LINE_END;
   readonly #meta = new Map<string, string>();
 
@@ -57,14 +56,14 @@ export class EmbeddedDump {
     this.#window.push(chunk, (text) => this.#scan(text));
   }
 
-  /** @throws IDKIT_DAMAGED where the end line was not reached */
+  /** @throws IDKIT_DAMAGED if the end line is missing */
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (rest.length > 0 || this.#stage !== 'ended')
-      throw badDump(`it is cut off: the line ${shown(EMBEDDED_END)} does not end it`);
+      throw badDump(`it is cut off: it does not end with the line ${printable(EMBEDDED_END)}`);
     const schemaVersion = this.#pragmas.get('user_version') ?? 0;
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
-      throw badDump('its PRAGMA application_id is not that of idkit');
+      throw badDump('its PRAGMA application_id is not the one of idkit');
     if (schemaVersion < 1) throw badDump('it has no PRAGMA user_version, which names its schema');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
@@ -97,15 +96,15 @@ export class EmbeddedDump {
     }
   }
 
-  /** One comment line or statement; for an INSERT only as far as VALUES. */
+  /** Scans one comment line or statement, an INSERT only up to VALUES. */
   #scanTop(text: Buffer, from: number): number {
     const start = skipSpace(text, from);
     if (start > from) return start;
     if (start === text.length) return INCOMPLETE;
-    if (this.#stage === 'ended') throw badDump('something follows its end line');
+    if (this.#stage === 'ended') throw badDump('there is data after its end line');
     if (text[start] === 0x2d) return this.#scanComment(text, start);
-    // The shell of sqlite3 takes a line that begins with a dot for a command of its own.
-    if (!/[A-Za-z]/.test(String.fromCharCode(text[start]!))) throw this.#stranger(text, start);
+    // The shell of sqlite3 executes a line that begins with a dot as a command.
+    if (!/[A-Za-z]/.test(String.fromCharCode(text[start]!))) throw this.#foreign(text, start);
     if (text.length - start < 12 && text.indexOf(';', start) < 0) return INCOMPLETE;
     const insert = /^INSERT\s/i.test(text.toString('latin1', start, start + 7));
     return insert ? this.#beginInsert(text, start) : this.#scanStatement(text, start);
@@ -115,12 +114,12 @@ export class EmbeddedDump {
     const end = text.indexOf('\n', start, 'latin1');
     if (end < 0) return this.#bounded(text, start);
     const line = text.toString('utf8', start, end);
-    if (!line.startsWith('--')) throw this.#stranger(text, start);
+    if (!line.startsWith('--')) throw this.#foreign(text, start);
     const first = (start === 0 ? this.#before : text[start - 1]) === LINE_END;
     if (line.startsWith(EMBEDDED_END) && !(first && line === EMBEDDED_END))
-      throw badDump(`${shown(line.slice(0, 60))} is not alone on its line`);
+      throw badDump(`${printable(line.slice(0, 60))} is not alone on its line`);
     if (line === EMBEDDED_END) {
-      if (this.#stage !== 'committed') throw badDump('its end line comes before COMMIT');
+      if (this.#stage !== 'committed') throw badDump('its end line precedes COMMIT');
       this.#stage = 'ended';
     }
     return end + 1;
@@ -167,9 +166,9 @@ export class EmbeddedDump {
     const head = text.toString('utf8', start, Math.min(text.length, start + 65_536));
     const match = INSERT.exec(head);
     if (match === null) {
-      // The head of an INSERT is short; what does not match within that much never will.
+      // The head of an INSERT is short. If this much text does not match, more text does not match either.
       if (text.length - start < 65_536 && !/\bVALUES\b/i.test(head) && !head.includes(';')) return INCOMPLETE;
-      throw this.#stranger(text, start);
+      throw this.#foreign(text, start);
     }
     if (match[0].length === head.length) return INCOMPLETE;
     if (this.#stage !== 'open') throw this.#refused(match[0]);
@@ -185,7 +184,7 @@ export class EmbeddedDump {
     return start + Buffer.byteLength(match[0]);
   }
 
-  /** Rows as far as they go, and the semicolon. */
+  /** Scans the complete rows, and the semicolon. */
   #scanRows(text: Buffer, from: number): number {
     const insert = this.#insert!;
     let done = from;
@@ -197,7 +196,7 @@ export class EmbeddedDump {
           this.#insert = undefined;
           return at + 1;
         }
-        if (text[at] !== 0x2c) throw badDump('a row of an INSERT is followed by something else than , or ;');
+        if (text[at] !== 0x2c) throw badDump('a row of an INSERT is not followed by , or ;');
         at = skipSpace(text, at + 1);
         if (at >= text.length) return done === from ? INCOMPLETE : done;
       }
@@ -227,12 +226,12 @@ export class EmbeddedDump {
     this.#meta.set(read(name), read(value));
   }
 
-  #stranger(text: Buffer, start: number) {
+  #foreign(text: Buffer, start: number) {
     return this.#refused(text.toString('utf8', start, Math.min(text.length, start + 200)));
   }
 
   #refused(statement: string) {
-    return badDump(`idkit's dump never holds ${shown(statement.slice(0, 60))} ${placeOf(this.#stage)}`);
+    return badDump(`idkit never writes ${printable(statement.slice(0, 60))} ${placeOf(this.#stage)}`);
   }
 }
 

@@ -2,7 +2,10 @@ import { SQLITE_DEFINITIONS } from './definitions.ts';
 
 const BY_TEXT = new Map(SQLITE_DEFINITIONS.map((definition) => [definition.sql, definition]));
 
-/** What a definition makes, and for an index on which table; names without quotes. Undefined for anything else. */
+/**
+ * Returns the unquoted name of the table or index that a definition creates, and for an index its table (`on`). Returns
+ * undefined for any other statement.
+ */
 export function parseBeginning(sql: string): { name: string; on?: string } | undefined {
   const [, table, index, on] = BEGINNING.exec(sql) ?? [];
   if (table !== undefined) return { name: unquoted(table) };
@@ -13,12 +16,12 @@ function unquoted(name: string): string {
   return name.startsWith('"') ? name.slice(1, -1).replaceAll('""', '"') : name;
 }
 
-/** The definition with that very text, of whatever version. */
+/** Finds the definition with exactly this text in any schema version. */
 export function findDefinition(sql: string): SqliteDefinition | undefined {
   return BY_TEXT.get(sql);
 }
 
-/** All that a database of that version of the schema holds, and nothing more. */
+/** Lists every table and index of a schema version. */
 export function definitionsOf(version: number): readonly SqliteDefinition[] {
   return SQLITE_DEFINITIONS.filter(({ versions }) => versions.includes(version));
 }
@@ -26,16 +29,16 @@ export function definitionsOf(version: number): readonly SqliteDefinition[] {
 const NAME = '(?:[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")+")';
 const BEGINNING = new RegExp(`^CREATE (?:TABLE (${NAME})|(?:UNIQUE )?INDEX (${NAME}) ON (${NAME})) ?\\(`);
 const TOKEN = /\s+|[A-Za-z_][A-Za-z0-9_]*|"(?:[^"]|"")*"|'(?:[^']|'')*'|[0-9]+|[(),;.=<>-]/y;
-/** A table from a question, a computed column, a check: what idkit's tables never have. */
+/** Words of a table made from a query, a computed column or a check, which the tables of idkit never have. */
 const COMPUTES = new Set(['AS', 'SELECT', 'CHECK', 'GENERATED', 'VALUES', 'WITH', 'MATCH', 'USING']);
-/** What may come before a parenthesis and be no call. */
+/** Words before a parenthesis that is not a call. */
 const OPENS = new Set(['KEY', 'UNIQUE', 'COALESCE']);
-/** What comes before the name of a table, whose columns follow in parentheses. */
+/** Words before the name of a table, which columns in parentheses follow. */
 const NAMES_TABLE = new Set(['TABLE', 'ON', 'REFERENCES']);
 
 /**
- * Whether a definition that a newer idkit made computes nothing: columns, keys and indexes alone, without a call, a
- * comment or a quote that only SQLite knows. What it is in full only that idkit can tell.
+ * True if a definition of a newer idkit computes nothing: it has only columns, keys and indexes, and no call, comment or
+ * quote that only SQLite knows. Only the newer idkit can check it completely.
  */
 export function isPlainDefinition(sql: string): boolean {
   if (parseBeginning(sql) === undefined) return false;
@@ -47,8 +50,8 @@ export function isPlainDefinition(sql: string): boolean {
     if (token === undefined) return false;
     if (token.trim() === '') continue;
     const word = token.toUpperCase();
-    const two = last === '-' && token === '-';
-    if (two || COMPUTES.has(word)) return false;
+    const isComment = last === '-' && token === '-';
+    if (isComment || COMPUTES.has(word)) return false;
     if (token === '(' && !OPENS.has(last) && !NAMES_TABLE.has(before)) return false;
     before = last;
     last = word;
@@ -58,10 +61,10 @@ export function isPlainDefinition(sql: string): boolean {
 
 /** A table or index of idkit's embedded database. */
 export interface SqliteDefinition {
-  /** As the database keeps it. */
+  /** The statement as the database stores it. */
   sql: string;
-  /** The versions of the schema that have it. */
+  /** The schema versions that have it. */
   versions: readonly number[];
-  /** Of a table. */
+  /** Set for a table, absent for an index. */
   table?: { name: string; columns: readonly string[] };
 }

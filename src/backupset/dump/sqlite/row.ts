@@ -14,20 +14,20 @@ const CAST_START = Buffer.from("CAST(X'");
 const CAST_END = Buffer.from("' AS TEXT)");
 const NULL_WORD = Buffer.from('NULL');
 
-/** Where the values of wanted columns lie, by the column's place in the row: start at 2i, end at 2i + 1. */
+/** The offsets of the values of a row: column `i` begins at `places[2i]` and ends at `places[2i + 1]`. */
 export type Places = Int32Array;
 
 /**
- * Reads one row `(value,…)` that begins at `start`: strings, blobs, numbers, NULL and `CAST(X'…' AS TEXT)`, no
- * expression. Returns the place after it, or INCOMPLETE.
+ * Reads one row `(value,…)` that begins at `start`: strings, blobs, numbers, NULL and `CAST(X'…' AS TEXT)`, but no
+ * expression. Returns the offset after the row, or INCOMPLETE.
  *
- * @throws IDKIT_DAMAGED for anything else, or another count of values than `columns`
+ * @throws IDKIT_DAMAGED for anything else, or if the number of values is not `columns`
  */
 export function scanRow(text: Uint8Array, start: number, columns: number, places?: Places): number {
   if (text[start] !== OPEN) throw badDump('a row of an INSERT does not begin with (');
   let at = start + 1;
   for (let column = 0; ; column++) {
-    if (column === columns) throw badDump('a row holds more values than its INSERT names columns');
+    if (column === columns) throw badDump('a row has more values than its INSERT has columns');
     const end = scanValue(text, at);
     if (end === INCOMPLETE || end >= text.length) return INCOMPLETE;
     if (places !== undefined) {
@@ -37,9 +37,9 @@ export function scanRow(text: Uint8Array, start: number, columns: number, places
     const next = text[end];
     if (next === COMMA) at = text[end + 1] === 0x20 ? end + 2 : end + 1;
     else if (next === CLOSE) {
-      if (column + 1 !== columns) throw badDump('a row holds fewer values than its INSERT names columns');
+      if (column + 1 !== columns) throw badDump('a row has fewer values than its INSERT has columns');
       return end + 1;
-    } else throw badDump('a value of an INSERT is followed by something else than , or )');
+    } else throw badDump('a value of an INSERT is not followed by , or )');
   }
 }
 
@@ -54,7 +54,7 @@ function scanValue(text: Uint8Array, start: number): number {
     const hex = scanWord(text, start, CAST_START);
     return hex === INCOMPLETE ? INCOMPLETE : scanHex(text, hex - 1, true);
   }
-  throw badDump('an INSERT holds something that is no plain value');
+  throw badDump('an INSERT has something other than a plain value');
 }
 
 function scanString(text: Uint8Array, start: number): number {
@@ -67,7 +67,7 @@ function scanString(text: Uint8Array, start: number): number {
   }
 }
 
-/** Bytes that are looked at one by one: for the many short texts a call of `indexOf` costs more than it saves. */
+/** Bytes that are compared one by one. Most texts are short, and for them `indexOf` is slower. */
 const SHORT_TEXT = 40;
 
 function nextQuote(text: Uint8Array, from: number): number {
@@ -89,19 +89,18 @@ function scanNumber(text: Uint8Array, start: number): number {
   return /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(number) ? at : bad();
 
   function bad(): never {
-    throw badDump('an INSERT holds a number that is none');
+    throw badDump('an INSERT has a malformed number');
   }
 }
 
-/** `start` is at the opening quote. */
+/** `start` is the offset of the opening quote. */
 function scanHex(text: Uint8Array, start: number, cast: boolean): number {
   if (start >= text.length) return INCOMPLETE;
-  if (text[start] !== QUOTE) throw badDump('an INSERT holds something that is no plain value');
+  if (text[start] !== QUOTE) throw badDump('an INSERT has something other than a plain value');
   let at = start + 1;
   while (at < text.length && HEX[text[at]!] === 1) at++;
   if (at === text.length) return INCOMPLETE;
-  if (text[at] !== QUOTE || (at - start) % 2 === 0)
-    throw badDump('an INSERT holds a blob that is not in hex');
+  if (text[at] !== QUOTE || (at - start) % 2 === 0) throw badDump('an INSERT has a blob that is not in hex');
   return cast ? scanWord(text, at, CAST_END) : at + 1;
 }
 
@@ -109,12 +108,12 @@ function scanWord(text: Uint8Array, start: number, word: Uint8Array): number {
   for (let index = 0; index < word.length; index++) {
     if (start + index >= text.length) return INCOMPLETE;
     if (text[start + index] !== word[index])
-      throw badDump('an INSERT holds something that is no plain value');
+      throw badDump('an INSERT has something other than a plain value');
   }
   return start + word.length;
 }
 
-/** A scanned value as text: strings as they are, blobs as hex, numbers as written; undefined for NULL. */
+/** Returns a scanned value as text, a blob as written in hex, and undefined for NULL. */
 export function valueText(text: Buffer, start: number, end: number): string | undefined {
   const literal = text.toString('utf8', start, end);
   if (literal === 'NULL') return undefined;

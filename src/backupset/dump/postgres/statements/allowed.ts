@@ -7,13 +7,13 @@ import { select, setting } from './session.ts';
 import { NotAllowed } from './tokens.ts';
 import { literal } from './values.ts';
 
-/** What a statement of a dump is, once it is let through. */
+/** The result of checking one statement of a dump. */
 export type CheckedStatement =
   | { allowed: true; copy?: { table: Relation; columns: readonly string[] } }
-  /** `at`: the place in the statement from which it is not what pg_dump writes. */
+  /** `at`: the offset at which the statement differs from what pg_dump writes. */
   | { allowed: false; at: number };
 
-/** The first words of a statement of a dump, and what may follow them. Nothing else passes. */
+/** The first words of each accepted statement, and the check of the rest. Every other statement is rejected. */
 const STATEMENTS: Readonly<Record<string, (read: StatementReader) => void>> = {
   'CREATE TABLE': createTable,
   'CREATE UNLOGGED TABLE': createTable,
@@ -61,7 +61,7 @@ function copyFrom(read: StatementReader) {
   return { table, columns };
 }
 
-/** `pg_dump --inserts`: rows that are written down. */
+/** Rows as `pg_dump --inserts` writes them. */
 function insert(read: StatementReader): void {
   read.relation();
   if (read.token.text === '(') read.names();

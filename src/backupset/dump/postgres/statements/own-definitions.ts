@@ -2,8 +2,8 @@ import { SYSTEM_SCHEMA } from './reader.ts';
 import { type Token, tokenize } from './tokens.ts';
 
 /**
- * Every definition with a call that the migrations of idkit and Keycloak make, whole and as pg_dump writes it. A
- * migration that makes or changes one adds it here; what an older version made stays.
+ * Every definition with a function call that the migrations of idkit and Keycloak create, as pg_dump writes it. A
+ * migration that creates or changes such a definition adds a row here. The rows of older versions stay.
  */
 const DEFINITIONS = [
   `CREATE TABLE public.configuration_change (
@@ -21,18 +21,18 @@ const DEFINITIONS = [
 
 const KNOWN: ReadonlySet<string> = new Set(DEFINITIONS.map((text) => keyOf(tokenize(text))));
 
-/** Whether the statement is one of them, in whatever schema its table is. */
+/** True if the statement is one of these definitions, in any schema except those of the server. */
 export function isOwnDefinition(tokens: readonly Token[]): boolean {
   const schema = tokens[schemaPlace(tokens)];
   return schema !== undefined && !SYSTEM_SCHEMA.test(schema.text) && KNOWN.has(keyOf(tokens));
 }
 
-/** Before the first dot. */
+/** The schema is the token before the first dot. */
 function schemaPlace(tokens: readonly Token[]): number {
   return tokens.findIndex(({ text, kind }) => kind === 'sign' && text === '.') - 1;
 }
 
-/** Its tokens, less the schema. */
+/** Joins the tokens without the schema. */
 function keyOf(tokens: readonly Token[]): string {
   const schema = schemaPlace(tokens);
   return (
@@ -40,7 +40,7 @@ function keyOf(tokens: readonly Token[]): string {
       .filter((_token, index) => index !== schema)
       .map(({ kind, text }) => (kind === 'name' ? JSON.stringify(text) : text))
       .join(' ')
-      // Versions of pg_dump differ in which of the two comes first.
+      // Versions of pg_dump write these two in different orders.
       .replaceAll('NOT NULL COLLATE pg_catalog . "C"', 'COLLATE pg_catalog . "C" NOT NULL')
   );
 }

@@ -2,7 +2,7 @@ import { NotAllowed, stringValue, type Token, tokenize } from './tokens.ts';
 
 /** A name that pg_dump writes without quotes. */
 const PLAIN_NAME = /^[a-z_][a-z0-9_]*$/;
-/** Schemas of the server itself: rows written there are functions, roles and rights. */
+/** Schemas of the server itself, whose rows are functions, roles and privileges. */
 export const SYSTEM_SCHEMA = /^(?:pg_|information_schema$)/i;
 
 /** A table, index or sequence. */
@@ -11,7 +11,7 @@ export interface Relation {
   name: string;
 }
 
-/** Reads the tokens of one statement in order; whatever is not what it must be is refused. */
+/** Reads the tokens of one statement in order, and rejects the statement at the first unexpected token. */
 export class StatementReader {
   readonly tokens: readonly Token[];
   #next = 0;
@@ -25,12 +25,14 @@ export class StatementReader {
     return this.tokens[this.#next]!;
   }
 
-  /** Refuses the statement at the next token. */
+  /** Rejects the statement at the current token. */
   refuse(): never {
     throw new NotAllowed(this.token.at);
   }
 
-  /** Takes these keywords, written as pg_dump writes them, or signs, divided by blanks: all or none. */
+  /**
+   * Moves past keywords or signs that blanks separate, if all of them follow. The case must be that of pg_dump.
+   */
   take(words: string): boolean {
     const wanted = words.split(' ');
     const fits = wanted.every((word, index) => {
@@ -41,7 +43,7 @@ export class StatementReader {
     return fits;
   }
 
-  /** One of several, as `take` does. */
+  /** Takes the first of several choices that follows. */
   takeOne(choices: readonly string[]): string | undefined {
     return choices.find((choice) => this.take(choice));
   }
@@ -72,7 +74,7 @@ export class StatementReader {
     return this.takeName() ?? this.refuse();
   }
 
-  /** A literal that says something which `fits`. */
+  /** Reads a literal whose content `fits`. */
   string(fits: (text: string) => boolean = () => true): void {
     const { token } = this;
     if (token.kind !== 'string' || !fits(stringValue(token))) this.refuse();
@@ -84,13 +86,13 @@ export class StatementReader {
     this.#next++;
   }
 
-  /** An integer, which may be negative. */
+  /** Reads an integer, which may be negative. */
   integer(): void {
     this.take('-');
     if (!/^\d+$/.test((this.takeKind('number') ?? this.refuse()).text)) this.refuse();
   }
 
-  /** `schema.name`: pg_dump never relies on a search path. */
+  /** Reads `schema.name`: pg_dump never relies on a search path. */
   relation(): Relation {
     if (SYSTEM_SCHEMA.test(this.token.text)) this.refuse();
     const schema = this.name();
@@ -98,7 +100,7 @@ export class StatementReader {
     return { schema, name: this.name() };
   }
 
-  /** `(item, …)` */
+  /** Reads `(item, …)`. */
   list(item: () => void): void {
     this.must('(');
     do item();
@@ -106,7 +108,7 @@ export class StatementReader {
     this.must(')');
   }
 
-  /** `(name, …)` */
+  /** Reads `(name, …)`. */
   names(): string[] {
     const names: string[] = [];
     this.list(() => names.push(this.name()));

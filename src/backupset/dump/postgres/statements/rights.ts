@@ -13,7 +13,7 @@ const RIGHTS = [
   'CREATE',
 ];
 
-/** `GRANT` and `REVOKE` of rights on tables, sequences and schemas. Roles are never granted: that is no database's own. */
+/** `GRANT` and `REVOKE` of privileges on tables, sequences and schemas. Roles belong to the server, not to a dump. */
 export function grant(read: StatementReader): void {
   read.take('GRANT OPTION FOR');
   rights(read);

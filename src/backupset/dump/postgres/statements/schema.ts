@@ -1,11 +1,11 @@
 import type { StatementReader } from './reader.ts';
 import { constant, expression, literal, typeName } from './values.ts';
 
-/** Operator classes of Postgres' own that an index names. */
+/** Built-in operator classes that an index may use. */
 const OPERATOR_CLASSES = ['bpchar', 'text', 'varchar'].map((type) => `${type}_pattern_ops`);
 const METHODS = ['btree', 'hash', 'gin', 'gist', 'brin', 'spgist'];
 
-/** Columns and constraints; no partitions, no inheritance, nothing that is computed. */
+/** Accepts columns and constraints, but no partitions, no inheritance and no computed columns. */
 export function createTable(read: StatementReader): void {
   read.relation();
   if (!read.take('( )'))
@@ -40,7 +40,7 @@ function collation(read: StatementReader): void {
   read.name();
 }
 
-/** `CHECK (…)`, of columns and constants alone. */
+/** `CHECK (…)` with only columns and constants. */
 export function check(read: StatementReader): void {
   read.must('CHECK (');
   expression(read);
@@ -90,7 +90,7 @@ export function createSequence(read: StatementReader): void {
   sequenceOptions(read);
 }
 
-/** Where a sequence begins and ends, each option at most once. */
+/** The options of a sequence in the order of pg_dump, each at most once. */
 export function sequenceOptions(read: StatementReader): void {
   if (read.take('START WITH')) read.integer();
   if (read.take('INCREMENT BY')) read.integer();

@@ -1,7 +1,7 @@
 import { StatementReader } from './reader.ts';
 import { NotAllowed } from './tokens.ts';
 
-/** Settings of a session that pg_dump writes, each with the value that it writes. None changes who acts. */
+/** The session settings that pg_dump writes, with their values. None of them changes the role. */
 const SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: '0',
   lock_timeout: '0',
@@ -16,9 +16,9 @@ const SETTINGS: Readonly<Record<string, string>> = {
   default_table_access_method: 'heap',
 };
 /**
- * Encodings that a server may have: in them a backslash or a quote is never a part of a character. WIN932, WIN936, WIN949
- * and WIN950 are others (PostgreSQL documentation, 24.3.2): in them psql passes over the quote behind a byte that begins
- * a character, and takes the rest of a literal for its own commands.
+ * Encodings in which a backslash or a quote is never a part of another character. WIN932, WIN936, WIN949 and WIN950 are
+ * not among them (PostgreSQL documentation, 24.3.2). In those, psql skips a quote after the first byte of a character,
+ * and executes the rest of a literal as its own commands.
  */
 const SAFE_ENCODING =
   /^(?:UTF-?8|UNICODE|SQL_ASCII|LATIN(?:\d|10)|ISO_8859_[5-8]|WIN(?:866|874|125\d)|KOI8R|KOI8U|EUC_(?:JP|CN|KR|TW|JIS_2004))$/;
@@ -36,7 +36,7 @@ export function setting(read: StatementReader): void {
   }
 }
 
-/** The two questions of pg_dump: that names are looked up nowhere, and how far a sequence is. */
+/** The two queries of pg_dump: it clears the search path, and it sets the value of a sequence. */
 export function select(read: StatementReader): void {
   read.must('pg_catalog .');
   if (read.take('set_config (')) {

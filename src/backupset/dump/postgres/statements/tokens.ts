@@ -1,14 +1,14 @@
-/** A piece of a statement, as Postgres' scanner would cut it. */
+/** A token of a statement as the scanner of Postgres reads it. */
 export interface Token {
-  /** `word`: unquoted; `name`: in double quotes. */
+  /** A `word` is unquoted, a `name` is in double quotes. */
   kind: 'word' | 'name' | 'string' | 'number' | 'sign' | 'end';
-  /** As written; of a `name` what is between the quotes. */
+  /** As written. For a `name`, the text between the quotes. */
   text: string;
-  /** Its place in the statement. */
+  /** The offset in the statement. */
   at: number;
 }
 
-/** A statement that no dump of idkit or Keycloak holds, and the place in it that says so. */
+/** Thrown for a statement that no dump of idkit or Keycloak contains, with the offset of the first difference. */
 export class NotAllowed extends Error {
   readonly at: number;
 
@@ -21,15 +21,15 @@ export class NotAllowed extends Error {
 const PLAIN =
   /(?<space>[ \t\n]+)|(?<word>[A-Za-z_][A-Za-z0-9_]*)|(?<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|(?<sign>::|<>|<=|>=|[(),.=<>+*[\]-])/y;
 const SPACE = /[ \t\n]/;
-/** Nothing in either schema is called so, and a line break in a name is how commands were smuggled (CVE-2025-8715). */
+/** No name in either schema has one. A line break in a name smuggled commands into psql (CVE-2025-8715). */
 const CONTROL = /\p{Cc}/u;
 
-/** Of one statement: a table has some thousands, `pg_dump --rows-per-insert` may write more. Each takes memory. */
+/** Limit for one statement, because each token takes memory. A table has some thousands. */
 const MOST_TOKENS = 500_000;
 
 /**
- * Cuts one statement, without its semicolon. pg_dump writes neither comments, dollar quotes nor literals with a prefix
- * (`E''`, `U&''`, `B''`).
+ * Splits one statement without its semicolon. Comments, dollar quotes and literals with a prefix (`E''`, `U&''`, `B''`)
+ * are rejected, because pg_dump does not write them.
  *
  * @throws NotAllowed
  */
@@ -53,7 +53,7 @@ export function tokenize(statement: string): Token[] {
     const text = space ?? word ?? number ?? single!;
     if (word !== undefined) tokens.push({ kind: 'word', text, at });
     else if (number !== undefined) {
-      // Versions of psql differ in where a number ends that runs into a word.
+      // Versions of psql disagree about the end of a number that a word follows directly.
       if (/[A-Za-z0-9_.]/.test(statement[at + text.length] ?? '')) throw new NotAllowed(at);
       tokens.push({ kind: 'number', text, at });
     } else if (single !== undefined) tokens.push({ kind: 'sign', text, at });
@@ -71,7 +71,7 @@ function quotedToken(statement: string, at: number, end: number, quote: string):
   return { kind: 'name', text: name, at };
 }
 
-/** The place after the closing quote. */
+/** Returns the offset after the closing quote. */
 function endOfQuoted(statement: string, start: number, quote: string): number {
   for (let at = start + 1; ; at += 2) {
     at = statement.indexOf(quote, at);
@@ -86,7 +86,7 @@ function trimmedLength(statement: string): number {
   return end;
 }
 
-/** What a string literal without backslash escapes says. */
+/** Decodes a string literal without backslash escapes. */
 export function stringValue(token: Token): string {
   return token.text.slice(1, -1).replaceAll("''", "'");
 }

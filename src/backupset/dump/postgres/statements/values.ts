@@ -1,6 +1,6 @@
 import type { StatementReader } from './reader.ts';
 
-/** Types of Postgres' own, whose input functions do nothing but read. */
+/** Built-in types whose input functions only parse. */
 const TYPES = [
   'bigint',
   'boolean',
@@ -18,12 +18,12 @@ const TYPES = [
   'text',
   'uuid',
 ];
-/** With an optional length or precision. */
+/** Types with an optional length or precision. */
 const SIZED = ['character varying', 'character', 'bpchar', 'numeric', 'bit varying', 'bit'];
 const OPERATORS = ['=', '<>', '<=', '>=', '<', '>', '+', '-', '*'];
-/** Without quotes they are calls that are written without parentheses. */
+/** Without quotes, these words are function calls without parentheses. */
 const HIDDEN_CALL = /^(?:current_\w+|localtime|localtimestamp|session_user|system_user|user)$/;
-/** Parentheses within each other. */
+/** Limit of nested parentheses. */
 const DEEPEST = 50;
 
 export function typeName(read: StatementReader): void {
@@ -39,13 +39,13 @@ function size(read: StatementReader): void {
   if (read.token.text === '(') read.list(() => read.integer());
 }
 
-/** A value that nothing has to be computed for, as an INSERT holds it. */
+/** Reads a value of an INSERT that needs no computation. */
 export function literal(read: StatementReader): void {
   if (read.takeOne(['NULL', 'DEFAULT']) !== undefined) return;
   if (!takeConstant(read)) read.refuse();
 }
 
-/** What a DEFAULT may say: a constant, and the type that it is of. */
+/** Reads a constant with an optional cast, as a DEFAULT may have. */
 export function constant(read: StatementReader): void {
   if (read.take('(')) {
     constant(read);
@@ -62,7 +62,7 @@ function takeConstant(read: StatementReader): boolean {
   return false;
 }
 
-/** Columns, constants, casts and comparisons, as Postgres writes an expression that it has parsed. No call. */
+/** Reads columns, constants, casts and comparisons in the form that Postgres writes. Function calls are rejected. */
 export function expression(read: StatementReader, depth = 0): void {
   if (depth > DEEPEST) read.refuse();
   for (;;) {
