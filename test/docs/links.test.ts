@@ -40,6 +40,15 @@ test('every page of docs/ that a source, a test or a message cites exists, with 
   assert.deepEqual(faults, []);
 });
 
+test('every path of the repository that a page names exists', () => {
+  const faults = pages.flatMap(({ file, text }) =>
+    [...text.matchAll(/(?<=[`\s])((?:src|test|bin|build|examples|docs)\/[\w./-]*[\w/])(?=[`\s])/g)].flatMap(
+      ([, path]) => (/[A-Z]{4}/.test(path!) || existsSync(join(root, path!)) ? [] : [`${file}: ${path}`]),
+    ),
+  );
+  assert.deepEqual(faults, []);
+});
+
 test('anchors follow GitHub’s rule', () => {
   assert.equal(slugOf('The `exp` of a token, and "why" (RFC 6749)'), 'the-exp-of-a-token-and-why-rfc-6749');
   assert.deepEqual(
