@@ -32,35 +32,27 @@ export const CITATIONS: readonly { name: string; instead: string; pattern: RegEx
   },
 ];
 
-/** What quotes the rules, or is not written by us. */
+/** Files that quote the rules or that others wrote. */
 const NOT_OURS = /^(?:docs\/style\.md|test\/docs\/style|test\/fixtures\/|docs\/\.vitepress\/)/;
+
+/** The header of a generated file; the rules hold for the program that writes it. */
+const WRITTEN = /^\/\/ Written by `node /;
 
 /** Every text that the rules hold for. */
 export function listTexts(): readonly Text[] {
   const folders = ['src', 'test', 'docs', 'bin', 'build', 'examples', '.github'];
-  const files = folders.flatMap((folder) => {
-    try {
-      return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && /\.(?:tsx?|m?js|md|ya?ml|html)$/.test(entry.name))
-        .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-    } catch {
-      return [];
-    }
-  });
-  return [...files, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
-    .filter((file) => !NOT_OURS.test(file) && !file.includes('node_modules/'))
-    .flatMap((file) => {
-      try {
-        const text = readFileSync(join(root, file), 'utf8');
-        // The program that writes a file is read instead.
-        return /^\/\/ Written by `node /.test(text) ? [] : [{ file, text }];
-      } catch {
-        return [];
-      }
-    });
+  const below = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:tsx?|m?js|md|ya?ml|html)$/.test(entry.name))
+      .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+  );
+  return [...below, 'README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md']
+    .filter((file) => !NOT_OURS.test(file))
+    .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+    .filter(({ text }) => !WRITTEN.test(text));
 }
 
-/** A text whose comments and paragraphs run on: a phrase that a line break parts is found as well. */
+/** Joins the lines of comments and paragraphs, so that a phrase over two lines is found. */
 export function prose(text: string): string {
   return text
     .replace(/\n[ \t]*(?:\/\/|\*(?!\/)|>)?[ \t]*/g, ' ')
