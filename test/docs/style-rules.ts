@@ -71,7 +71,7 @@ export const STYLE_RULES: readonly StyleRule[] = [
   {
     avoid: 'goes on',
     instead: 'continues, resumes',
-    pattern: /\b(?:go|goes|went|going|gone) on\b|\bgoOn\b/gi,
+    pattern: /\b(?:go|goes|went|going|gone) on\b(?! the wire)|\bgoOn\b/gi,
     before: 'while the service goes on',
     after: 'while the service runs',
   },
@@ -134,7 +134,7 @@ export const STYLE_RULES: readonly StyleRule[] = [
   {
     avoid: 'as ever, parted at, lest, thereof',
     instead: 'as before, split at, so that … not, of it',
-    pattern: /\bas ever\b|\bparted at\b|\blest\b|\b(?:there|where|here)(?:of|by|upon)\b/gi,
+    pattern: /\bas ever\b|\bparted at\b|\blest\b|\b(?:there|where)(?:of|by|upon)\b/gi,
     before: 'words parted at blanks',
     after: 'words are split at spaces',
   },
