@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeLicences } from './licences.ts';
 
-// Builds the console into dist/console: index.html and hashed files, which browsers may keep for ever.
+// Builds the console into dist/console: index.html, and files named by their hash, which browsers may cache forever.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = (name: string): string => `${root}src/console/${name}`;
@@ -22,7 +22,7 @@ const { metafile } = await build({
   jsx: 'automatic',
   entryNames: '[name]-[hash]',
   assetNames: '[name]-[hash]',
-  // Backgrounds that PatternFly's own pages name; a policy of `img-src 'self'` takes files, no data URLs.
+  // Background images of PatternFly's pages. The policy `img-src 'self'` allows files, but not data URLs.
   loader: { '.svg': 'copy', '.jpg': 'file', '.woff2': 'file' },
   define: { 'process.env.NODE_ENV': '"production"' },
   conditions: ['idkit-source'],
@@ -35,7 +35,7 @@ const [script, output] = Object.entries(metafile.outputs).find(([, { entryPoint 
 ) ?? ['', undefined];
 const icon = Object.keys(metafile.outputs).find((name) => /\bicon-\w+\.svg$/.test(name));
 if (icon === undefined || output?.cssBundle === undefined)
-  throw new Error('the console was built without its script, style or icon');
+  throw new Error('the build of the console produced no script, style or icon');
 mkdirSync(target, { recursive: true });
 writeFileSync(
   `${target}/index.html`,

@@ -13,7 +13,7 @@ interface Manifest {
 }
 
 /**
- * Writes the licences of the packages whose code or styles are in a build, as most of them ask for.
+ * Writes the licences of the packages whose code or styles are part of a build. Most licences require it.
  *
  * @param target relative to the checkout
  */
@@ -34,13 +34,13 @@ function noticeOf(directory: string): string {
   return `${manifest.name} ${manifest.version} (${manifest.license})\n\n${text.trim()}\n`;
 }
 
-/** Some packages name their licence and bring no text of it. @throws where nothing here knows the text */
+/** Some packages name their licence without its text. @throws Error if the text is unknown here, too */
 function usualText({ name, license, author = `The authors of ${name}` }: Manifest): string {
   const holder = typeof author === 'string' ? author : author.name;
   if (license === 'MIT') return `Copyright (c) ${holder}\n\n${MIT}`;
   if (license === 'Unlicense')
     return 'Released into the public domain by its authors (https://unlicense.org).';
-  throw new Error(`${name} brings no text of its licence ${license}`);
+  throw new Error(`package ${name} does not include the text of its licence ${license}`);
 }
 
 const MIT = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated

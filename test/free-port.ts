@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Above the well-known ones and those that browsers refuse, below those that Linux gives to whoever names none. */
+/** Above the well-known ports and those that browsers refuse, below the ephemeral ports of Linux. */
 const PORTS = { from: 20_000, to: 32_768 } as const;
 
 /**
- * A port of loopback that nobody listens on just now, and that no connection is given by chance. No other test is
- * given it while this process runs, whether it is listened on or not.
+ * Returns a free port of the loopback interface outside of the ephemeral range. No other test gets the same port while
+ * this process runs, even if nothing listens on it.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
-    // A name of Linux's sockets that no file belongs to: it goes with the process, however that ends.
+    // An abstract socket of Linux disappears with its process, no matter how that ends.
     const lease = await listen((server) => server.listen(`\0idkit-test-port-${port}`));
     if (lease === undefined) continue;
     lease.unref();
@@ -24,7 +24,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Undefined where somebody listens there already. */
+/** Resolves to undefined if another program listens there already. */
 async function listen(begin: (server: Server) => void): Promise<Server | undefined> {
   const server = createServer();
   try {

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { waitUntil } from './wait-until.ts';
 
-// A poll without an end hangs a whole run, and one without a message says nothing of why.
+// A poll without a timeout hangs a whole run, and a poll without a message does not say why it failed.
 
 const ROOT = import.meta.dirname;
 
-/** A loop whose head does not count, and what it runs: a block, or one statement. */
+/** A loop without a counter in its head, and its body: a block or one statement. */
 const LOOP = /^( *)(?:while \(.*|for \(;;\)|do) *(?:\{\n[\s\S]*?^\1\}|.*;$|\n.*;$)/gm;
 const PAUSE = /\b(?:sleep|pause|wait|setTimeout)\(/;
-/** An end of its own: a time that is compared, a fault that is thrown, or a load that the test ends. */
+/** Signs that the loop ends: it compares a time, throws an error, or is a load that the test stops. */
 const END =
   /\b(?:assert|throw|late|until|end|running|busy|storm|aborted|atWork)\b|performance\.now|Date\.now/;
 

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How a condition is waited for. */
+/** How to wait for a condition. */
 export interface Patience {
-  /** Seconds until it counts as never. */
+  /** Timeout in seconds. Default: 60. */
   seconds?: number;
-  /** Milliseconds between two looks. */
+  /** Interval between two checks in milliseconds. */
   every?: number;
-  /** What the message of a failure shows besides: the state that was seen last. */
+  /** Returns the last state, which the message of a failure shows. */
   seen?: () => unknown;
 }
 
 /**
- * Looks until something holds, and gives what was found. Every poll of a test goes through here, so that each has an
- * end and says what it waited for.
+ * Calls `look` until its result is truthy, and returns that result. Every test polls with this function, so every poll
+ * has a timeout and a message that names the condition.
  *
  * @param what the condition in words, as `the replica is ready`
- * @param look anything but undefined, null and false holds; an error of it is the test's
- * @throws Error that names the condition after `seconds` (60)
+ * @param look returns undefined, null or false until the condition holds; its errors fail the test
+ * @throws Error that names the condition after the timeout
  */
 export async function waitUntil<T>(
   what: string,

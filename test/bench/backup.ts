@@ -11,7 +11,7 @@ import { load, median, timed } from './measure.ts';
 import { databaseFile, seedFamilies, seedUsers } from './seed.ts';
 import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
-/** Refreshes a second while the backup runs, open loop. */
+/** Refreshes per second during the backup, sent on a fixed schedule (open loop). */
 const RATE = 300;
 const PASSPHRASE = 'bench-Passphrase-1';
 
@@ -41,14 +41,14 @@ function newestSet(dir: string): string {
   return join(root, names.sort().at(-1) ?? '');
 }
 
-/** The database that is backed up, and how long the load runs where nothing else bounds it. */
+/** Size of the database that is backed up, and how long the load runs if nothing else bounds it. */
 export interface BackupSize {
   bytes: number;
   families: number;
   seconds: number;
 }
 
-/** Backup under load, verify and the restore's load, each over ordinary tools on the same database. */
+/** Measures a backup under load, verify and the load step of a restore, each over ordinary tools on the same database. */
 export async function measureBackup(
   entry: Entry,
   rounds: number,

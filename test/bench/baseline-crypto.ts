@@ -1,4 +1,4 @@
-/** One core's bare rates: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`; prints operations a second. */
+/** Prints how many operations per second one core does without a service: `sign RS256|ES256 SECONDS` or `argon2 SECONDS`. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 
@@ -30,7 +30,7 @@ function signer(): () => void {
 function hasher(): () => void {
   const salt = randomBytes(16);
   const options = {
-    // Argon2id and version 1.3 in the numbering of the binding, whose enums are erased.
+    // Argon2id and version 1.3 as the binding numbers them. Type stripping erases its enums.
     algorithm: 2,
     version: 1,
     memoryCost: 7168,

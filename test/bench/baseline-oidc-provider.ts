@@ -1,6 +1,6 @@
 /**
- * node-oidc-provider with its state in memory, as a peer to measure against: client credentials with a JWT
- * access token (resource indicators) and refresh with rotation. Prints its port and a refresh-token seed.
+ * Runs node-oidc-provider with its state in memory, as a peer to compare with. It serves client credentials with a JWT
+ * access token (resource indicators) and refresh with rotation. Prints its port and refresh tokens for the load.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const key = { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'bench' };
 const store = new Map<string, Record<string, unknown>>();
 
-/** The peer's own adapter contract, over one Map. */
+/** Implements the adapter contract of node-oidc-provider on one Map. */
 class MemoryAdapter {
   readonly name: string;
   constructor(name: string) {

@@ -1,6 +1,7 @@
 /**
- * `npm run bench [-- PART] [-- --quick] [-- --json FILE]`; a PART (also `--only PART`) is a word of `scenarios` below: ratios against baselines of the same run, on
- * one core with the load on another. `--quick` ends within two minutes with smaller data, marked as such.
+ * `npm run bench [-- PART] [-- --quick] [-- --json FILE]` prints ratios to baselines of the same run. The measured program
+ * runs on one core and the load on another. PART (or `--only PART`) selects the scenarios below whose name contains it.
+ * `--quick` uses smaller data and fewer rounds, and says so in its output.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';

@@ -1,20 +1,20 @@
 /**
- * Logins of many browsers in a process of its own: keep-alive connections over plain sockets, closed loop. Reads
- * one JSON line of `BrowserOrder` on stdin, prints one JSON line of `BrowserResult`.
+ * Simulates the logins of many browsers in a separate process: keep-alive connections on plain sockets, closed loop.
+ * Reads one JSON line of `BrowserOrder` from stdin and prints one JSON line of `BrowserResult`.
  */
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /**
- * What each browser does over and over. `login`: authorization page, form, code exchange, as a new browser.
- * `sso`: authorization request with a login already there, code exchange. `open`: the page alone.
+ * What each browser repeats. `login`: authorization page, form and code exchange as a new browser. `sso`: authorization
+ * request within an existing session, and code exchange. `open`: only the authorization page.
  */
 export interface BrowserOrder {
   port: number;
   realm: string;
   does: 'login' | 'sso' | 'open';
   connections: number;
-  /** Seconds of the measured window; absent: until `count` are done. */
+  /** Measured window in seconds. Default: until `count` requests are done. */
   seconds?: number;
   count?: number;
 }
@@ -22,7 +22,7 @@ export interface BrowserOrder {
 export interface BrowserResult {
   done: number;
   perSecond: number;
-  /** The first answer that was not the one expected. */
+  /** The first unexpected response. */
   fault?: string;
 }
 
@@ -54,7 +54,7 @@ let left = order.count ?? Number.POSITIVE_INFINITY;
 let done = 0;
 let fault: string | undefined;
 
-/** One request after the other on one connection. */
+/** Sends one request after the other on one connection. */
 class Connection {
   readonly #socket: Socket;
   #received = '';

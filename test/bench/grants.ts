@@ -6,13 +6,14 @@ import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startSer
 export interface Measured {
   row: string;
   ratio: number;
-  /** What was divided, for the reader. */
+  /** What the ratio divides, in words. */
   detail: string;
 }
 
 /**
- * How long and how often. `seconds` are of one measured window; `warmUp` of the window before them, of each kind of
- * load, which counts nothing: Node.js optimizes a function only after thousands of calls, and a service runs all day.
+ * How long and how often to measure. `seconds` is the length of one measured window. `warmUp` is the length in seconds of
+ * the uncounted window before it, for each kind of load: Node.js optimizes a function only after thousands of calls, and
+ * a service runs all day.
  */
 export interface Effort {
   rounds: number;
@@ -37,7 +38,7 @@ function password(port: number, realm: string, seconds: number): LoadOrder {
   return { port, method: 'POST', path: TOKEN(realm), form, connections: 16, seconds };
 }
 
-/** The grants on one core, over bare signing, bare Argon2 and node-oidc-provider, round by round. */
+/** Measures the grants on one core over bare signing, bare Argon2 and node-oidc-provider. The rounds alternate. */
 export async function measureGrants(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -103,7 +104,7 @@ export async function measureGrants(entry: Entry, effort: Effort): Promise<Measu
   }
 }
 
-/** Median latency of `/health/ready` while password logins saturate the core, over idle. */
+/** Measures the median latency of `/health/ready` while password logins saturate the core, over the idle latency. */
 export async function measureReadiness(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

@@ -9,7 +9,7 @@ import { type Entry, logIn, makeDirectory, makeRealms, removeDirectory, startSer
 
 const here = (name: string) => new URL(name, import.meta.url).pathname;
 
-/** The store's rotate with 32 callers over a commit per call, 1 ms added to every fsync. */
+/** Measures `rotate` of the store with 32 callers over one commit per call. Every fsync takes 1 ms longer than usual. */
 export async function measureGroupCommit(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   try {

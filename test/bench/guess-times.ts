@@ -1,8 +1,8 @@
 /**
- * `node test/bench/guess-times.ts [--postgres] [--policy TEXT] [--rounds N]`: whether the time of a refused guess tells
- * of whom it was. Guesses at users of every kind go by turns to a service of this process; the medians are printed, and
- * the exit code is 1 where one differs from that of a wrong password by more than `TOLERANCE`. The policy's hash costs
- * next to nothing unless `--policy` says otherwise, so that what is beside it shows.
+ * `node test/bench/guess-times.ts [--postgres] [--policy TEXT] [--rounds N]` checks that the time of a refused guess does
+ * not reveal whether the user exists. It sends guesses at users of every kind in turn to a service in this process and
+ * prints the medians. The exit code is 1 if one differs from that of a wrong password by more than `TOLERANCE`. The
+ * default policy makes hashing nearly free, so that differences in the other work show.
  */
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,7 @@ import { makeDatabase } from '../store/databases.ts';
 import { startPostgres } from '../store/postgres-server.ts';
 import { median } from './measure.ts';
 
-/** Of the median of a wrong password, and milliseconds that are noise in any case. */
+/** Accepted difference: a share of the median of a wrong password, and milliseconds that are always noise. */
 const TOLERANCE = { share: 0.1, milliseconds: 0.15 };
 const PASSWORD = 'Correct-Horse-1';
 
@@ -117,7 +117,7 @@ for (const guarded of [true, false]) {
   console.log(`\n${guarded ? 'With' : 'Without'} brute force protection, ${rounds} guesses each:`);
   for (const [kind, taken] of times) {
     const one = median(taken);
-    // Two columns are searched for what may be an e-mail address.
+    // The service searches two columns for a name that may be an e-mail address.
     const usual = median(
       times.get(kind.includes('e-mail') ? 'wrong password, by e-mail' : 'wrong password')!,
     );

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Milliseconds after which a worker thread that does not answer is asleep, and so has called nothing. */
+/** A worker thread that does not answer for this many milliseconds is asleep, so it called no function. */
 const ASLEEP = 500;
 
 /** What V8 counted in one script since the last snapshot. */
@@ -9,7 +9,7 @@ export interface ScriptCoverage {
   url: string;
   functions: readonly {
     functionName: string;
-    /** The first one is the whole function. */
+    /** The first range is the whole function. */
     ranges: readonly { startOffset: number; endOffset: number; count: number }[];
   }[];
 }
@@ -26,7 +26,7 @@ interface Message {
 export class Inspector {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>();
-  /** Session of each worker thread, and when it counts. */
+  /** The session of each worker thread, and a promise that resolves when the thread counts its calls. */
   readonly #workers = new Map<string, Promise<void>>();
   #lastId = 0;
 
@@ -56,13 +56,13 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** Counts the calls of every function from now on, in every thread of the process and in those that it starts. */
+  /** Starts to count the calls of every function, in every thread of the process and in threads that it starts later. */
   async startCoverage(): Promise<void> {
     await this.#call('NodeWorker.enable', { waitForDebuggerOnStart: false });
     await this.#startCounting((method, params) => this.#call(method, params));
   }
 
-  /** The counts since the last snapshot; every count is zero afterwards. */
+  /** Returns the counts since the last snapshot and resets them to zero. */
   async takeCoverage(): Promise<readonly ScriptCoverage[]> {
     const method = 'Profiler.takePreciseCoverage';
     const taken = await Promise.all([
@@ -88,7 +88,7 @@ export class Inspector {
     return this.#send((id) => ({ id, method, params }));
   }
 
-  /** The answer comes as an event with the same id, not as the result of the message that carries the call. */
+  /** The response is an event with the same id. It is not the result of the message that carries the call. */
   #callWorker(sessionId: string, method: string, params: object): Promise<unknown> {
     return this.#send((id) => ({
       id: -id,

@@ -1,27 +1,27 @@
 /**
- * A load generator in a process of its own: keep-alive connections over plain sockets, closed loop or open
- * loop. Reads one JSON line of `LoadOrder` on stdin, prints one JSON line of `LoadResult`.
+ * A load generator for a separate process: keep-alive connections on plain sockets, closed loop or open loop. Reads one
+ * JSON line of `LoadOrder` from stdin and prints one JSON line of `LoadResult`.
  */
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What to send. `path`, `form` make one fixed request; with `tokens` it is refreshes, each token used once. */
+/** What to send: one fixed request of `path` and `form`, or with `tokens` a refresh per token, each token used once. */
 export interface LoadOrder {
   port: number;
   method: 'GET' | 'POST';
   path: string;
-  /** Form body; `refresh_token` is added for refreshes. */
+  /** Form body. A refresh adds `refresh_token`. */
   form?: string;
-  /** Refresh tokens to rotate, taken at random; each is replaced by the one that is answered. */
+  /** Refresh tokens to rotate in random order. The token in each response replaces the one that was sent. */
   tokens?: string[];
   connections: number;
-  /** Seconds of the measured window. */
+  /** Measured window in seconds. */
   seconds: number;
-  /** Requests a second, evenly spaced; absent: closed loop. */
+  /** Requests per second, evenly spaced. Default: closed loop. */
   rate?: number;
 }
 
-/** Latencies are milliseconds; of an open loop from the scheduled time. */
+/** Latencies are in milliseconds. An open loop measures them from the scheduled time. */
 export interface LoadResult {
   requests: number;
   perSecond: number;
@@ -30,7 +30,7 @@ export interface LoadResult {
   p50: number;
   p99: number;
   p999: number;
-  /** The tokens in force afterwards. */
+  /** The tokens that are valid afterwards. */
   tokens?: string[];
 }
 
@@ -136,7 +136,7 @@ function report(): void {
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 }
 
-/** Sends on schedule whether or not earlier answers have come. */
+/** Sends on schedule, even if earlier responses are still outstanding. */
 function pace(rate: number): void {
   const start = performance.now();
   let due = 0;

@@ -4,10 +4,10 @@ import type { Effort, Measured } from './grants.ts';
 import { baseline, LOAD_CORE, median, residentMegabytes, runPinned } from './measure.ts';
 import { type Entry, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
-/** Signatures by the realm's key that a code exchange with `openid` needs: access token and ID token. */
+/** Signatures that a code exchange with `openid` needs: one for the access token and one for the ID token. */
 const SIGNATURES = 2;
 
-/** Browsers on the load's core. @throws on any answer that is not the one expected */
+/** Runs browsers on the load's core. @throws Error for any unexpected response */
 async function browse(order: BrowserOrder): Promise<BrowserResult> {
   const program = new URL('browser-load.ts', import.meta.url).pathname;
   const output = await runPinned(LOAD_CORE, process.execPath, [program], JSON.stringify(order));
@@ -16,7 +16,7 @@ async function browse(order: BrowserOrder): Promise<BrowserResult> {
   return result;
 }
 
-/** Complete logins and code flows of a login that is there, over bare Argon2 and bare signing, round by round. */
+/** Measures complete logins over bare Argon2, and code flows within a session over bare signing. The rounds alternate. */
 export async function measureLogins(entry: Entry, effort: Effort): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -63,7 +63,7 @@ export async function measureLogins(entry: Entry, effort: Effort): Promise<Measu
   }
 }
 
-/** What many half-done logins add to the resident memory of a service that has served as many before. */
+/** Measures how much resident memory many unfinished logins add to a service that has served as many before. */
 export async function measureOpenLogins(entry: Entry, count: number): Promise<Measured> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);
@@ -85,7 +85,7 @@ export async function measureOpenLogins(entry: Entry, count: number): Promise<Me
   }
 }
 
-/** Bytes of the login page with all that it loads, and of the console's first load as it is sent. */
+/** Measures the bytes of the login page with all its files, and the bytes on the wire of the console's first load. */
 export async function measurePages(entry: Entry): Promise<Measured[]> {
   const dir = makeDirectory();
   const service = await startService(entry, dir);

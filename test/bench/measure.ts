@@ -4,13 +4,12 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { LoadOrder, LoadResult } from './load.ts';
 
-/** The core that what is measured runs on, and the one that the load comes from. */
+/** The core of the measured program, and the core of the load. */
 export const SERVER_CORE = 0;
 export const LOAD_CORE = 1;
 
 const here = (name: string) => new URL(name, import.meta.url).pathname;
 
-/** The middle value. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -31,7 +30,7 @@ export function startPinned(
   });
 }
 
-/** Runs a program on one core and answers its standard output. @throws when it fails */
+/** Runs a program on one core and returns its standard output. @throws Error if it fails */
 export async function runPinned(
   core: number,
   command: string,
@@ -47,7 +46,7 @@ export async function runPinned(
   return output;
 }
 
-/** Sends load from its own core. @throws on any answer that is not 200 */
+/** Sends load from its own core. @throws Error for any response other than 200 */
 export async function load(order: LoadOrder): Promise<LoadResult> {
   const output = await runPinned(LOAD_CORE, process.execPath, [here('load.ts')], JSON.stringify(order));
   const result = JSON.parse(output) as LoadResult;
@@ -57,20 +56,20 @@ export async function load(order: LoadOrder): Promise<LoadResult> {
   return result;
 }
 
-/** A bare rate of the server's core. */
+/** Operations per second of the server's core without a service. */
 export async function baseline(...args: string[]): Promise<number> {
   const output = await runPinned(SERVER_CORE, process.execPath, [here('baseline-crypto.ts'), ...args]);
   return (JSON.parse(output) as { perSecond: number }).perSecond;
 }
 
-/** The first line that a program prints, parsed. */
+/** Parses the first line that a program prints. */
 export async function firstLine<T>(child: ChildProcess): Promise<T> {
   if (!child.stdout) throw new Error('no standard output');
   for await (const line of createInterface({ input: child.stdout })) return JSON.parse(line) as T;
   throw new Error('ended without a line');
 }
 
-/** Ends a program that this bench started. */
+/** Stops a program that this benchmark started. */
 export async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
@@ -84,7 +83,7 @@ export function residentMegabytes(pid: number): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
 }
 
-/** Seconds that `run` takes. */
+/** Returns the duration of `run` in seconds. */
 export async function timed(run: () => Promise<unknown>): Promise<number> {
   const start = performance.now();
   await run();

@@ -6,7 +6,7 @@ import type { Entry } from './service.ts';
 
 const checkout = new URL('../..', import.meta.url).pathname;
 
-/** The package as it ships, unpacked outside the checkout; its dependencies are the checkout's. */
+/** Unpacks the package outside of the checkout, as npm installs it, with the dependencies of the checkout. */
 export async function buildPackage(): Promise<Entry & { remove(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-bench-package-'));
   execFileSync('npm', ['run', '--silent', 'build'], {

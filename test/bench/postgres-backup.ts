@@ -14,10 +14,10 @@ import { median, timed } from './measure.ts';
 import { type Entry, makeDirectory, makeRealms, removeDirectory, startService } from './service.ts';
 
 const PASSPHRASE = 'bench-Passphrase-1';
-/** Users that one statement makes. */
+/** Users that one statement creates. */
 const BATCH = 50_000;
 
-/** `idkit backup` over `pg_dump | gzip -6`, and the restore's load over `gunzip | psql`, of one database, fsync on. */
+/** Measures `idkit backup` over `pg_dump | gzip -6`, and the load of a restore over `gunzip | psql`, with fsync on. */
 export async function measurePostgresBackup(
   entry: Entry,
   rounds: number,
@@ -93,7 +93,7 @@ export async function measurePostgresBackup(
   }
 }
 
-/** Users with a password each, until the database has so many bytes; answers how many it has. */
+/** Adds users with a password until the database has `bytes` bytes. Returns its size in bytes. */
 async function seed(server: PostgresServer, name: string, bytes: number): Promise<number> {
   const of = `(SELECT id FROM realm WHERE name = 'rs')`;
   for (let from = 0; ; from += BATCH) {
@@ -134,7 +134,7 @@ async function idkit(entry: Entry, dir: string, env: Readonly<Record<string, str
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const [code] = await once(child, 'exit');
-  // 3: the database's password comes from the environment here.
+  // Exit code 3: a finding reports that the database's password is in the environment, not in the set.
   if (code !== 0 && code !== 3) throw new Error(`idkit backup ended with ${code}`);
 }
 

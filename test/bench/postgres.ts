@@ -19,12 +19,12 @@ import {
   startService,
 } from './service.ts';
 
-/** Refresh tokens that the load uses of a large database. */
+/** Number of refresh tokens of a large database that the load uses. */
 const USABLE = 20_000;
 
 const ROTATE = new URL('rotate-postgres.ts', import.meta.url).pathname;
 
-/** A service on a database of its own; both on the server's core. */
+/** A service with its own database, both on the server's core. */
 interface Platform {
   dir: string;
   name: string;
@@ -33,7 +33,7 @@ interface Platform {
   tokens: string[];
 }
 
-/** The service on Postgres, fsync on, server and service on one core: refreshes, their batches, very many sessions. */
+/** Measures refreshes, batches of them, and refreshes among many sessions. Postgres (fsync on) and service share one core. */
 export async function measurePostgres(
   entry: Entry,
   effort: Effort,
@@ -160,7 +160,7 @@ async function refresh(platform: Platform, seconds: number): Promise<number> {
   return result.perSecond;
 }
 
-/** Copies the session and family of `token` until there are `count`; answers refresh tokens spread over them. */
+/** Copies the session and family of `token` until there are `count`. Returns refresh tokens spread evenly over them. */
 async function seedSessions(
   server: PostgresServer,
   platform: Platform,
@@ -188,7 +188,7 @@ async function seedSessions(
   };
   const sessions = await columns('user_session', ['id']);
   const families = await columns('token_family', ['id', 'session_id', 'current_hash']);
-  // Copies of rows whose references hold: they are not checked one by one.
+  // Every reference of a copied row is valid, so Postgres need not check each one.
   const [familyId, sessionId] = [String(claims['reuse_id']), String(claims['sid'])];
   await runSql(
     server,

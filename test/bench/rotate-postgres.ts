@@ -1,7 +1,7 @@
 /**
- * Rotations a second on a Postgres database: `rotate-postgres.ts group|single URL SECONDS`, the password in
- * IDKIT_DATABASE_PASSWORD. `group` is the store's own verb with 32 callers; `single` the same update, a statement and
- * commit for each call, on as many connections. Makes its families itself.
+ * Prints rotations per second on a Postgres database: `rotate-postgres.ts group|single URL SECONDS`, with the password in
+ * IDKIT_DATABASE_PASSWORD. `group` calls `rotate` of the store with 32 callers. `single` runs the same update with one
+ * statement and commit per call, on as many connections. The program creates its own token families.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { Pool } from 'pg';

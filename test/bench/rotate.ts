@@ -1,6 +1,7 @@
 /**
- * Rotations a second on a stopped platform's database: `rotate.ts group|single DIR SECONDS`, refresh tokens on
- * stdin. `group` is the store's own verb with 32 callers; `single` the same update with a commit per call.
+ * Prints rotations per second on the database of a stopped platform: `rotate.ts group|single DIR SECONDS`, with refresh
+ * tokens on stdin. `group` calls `rotate` of the store with 32 callers. `single` runs the same update with one commit per
+ * call.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';

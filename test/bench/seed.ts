@@ -10,14 +10,14 @@ import { readEnvironment } from './service.ts';
 
 type Row = Record<string, string | number | bigint | Uint8Array | null>;
 
-/** The database of a platform directory, whose service is stopped. */
+/** The database file of a platform directory. The service must be stopped. */
 export function databaseFile(dir: string): string {
   return join(dir, 'data', 'idkit.db');
 }
 
 /**
- * Copies the family of `token`, a real login, until the table holds `count`, each in a session of its own;
- * answers `usable` refresh tokens spread evenly over them. The service is stopped.
+ * Copies the family of `token`, which comes from a real login, until the table holds `count` families, each in its own
+ * session. Returns `usable` refresh tokens spread evenly over them. The service must be stopped.
  */
 export async function seedFamilies(
   dir: string,
@@ -58,7 +58,7 @@ export async function seedFamilies(
   return tokens;
 }
 
-/** Copies a user with its credential until the database file has `bytes`. The service is stopped. */
+/** Copies a user with its credential until the database file has `bytes` bytes. The service must be stopped. */
 export function seedUsers(dir: string, username: string, bytes: number): void {
   const database = openForSeeding(dir);
   const user = database.prepare('SELECT * FROM account WHERE username = ?').get(username) as Row;
@@ -112,7 +112,7 @@ function insert(database: DatabaseSync, table: string, like: Row): (row: Row) =>
   return (row) => void statement.run(...columns.map((column) => row[column] ?? null));
 }
 
-/** Filling a table without its indexes and making them afterwards is many times faster. */
+/** It is many times faster to fill a table without indexes and to create them afterwards. */
 function takeIndexes(database: DatabaseSync, tables: string[]): string[] {
   const found = database
     .prepare(
@@ -130,7 +130,7 @@ function finish(database: DatabaseSync, indexes: string[]): void {
   database.close();
 }
 
-/** UUIDs in rising order, spread evenly, so that rows are appended and looked up at random. */
+/** Yields evenly spread UUIDs in rising order: inserts append, and lookups hit random pages. */
 function spreadId(index: number, count: number): string {
   const head = Math.floor((index * 0xffffffff) / count)
     .toString(16)
@@ -138,7 +138,6 @@ function spreadId(index: number, count: number): string {
   return `${head}${randomUUID().slice(8)}`;
 }
 
-/** The claims of a token. */
 export function decode(token: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
     string,
@@ -146,13 +145,13 @@ export function decode(token: string): Record<string, unknown> {
   >;
 }
 
-/** The key that signs the realm's refresh tokens. */
+/** Returns the key that signs the realm's refresh tokens. */
 async function refreshKey(dir: string, realm: string): Promise<JwsKey> {
   const masterKey = new Secret(readEnvironment(dir)['IDKIT_MASTER_KEY'] ?? '');
   const store = await openStore({ file: databaseFile(dir), masterKey, mode: 'read' });
   try {
     const configuration = await store.findRealm(realm);
-    if (!configuration) throw new Error(`no realm ${realm}`);
+    if (!configuration) throw new Error(`realm ${realm} does not exist`);
     return openKeyRing().signingKey(configuration, 'HS512');
   } finally {
     await store.close();

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { SERVER_CORE, startPinned, stop } from './measure.ts';
 
-/** One issuer whatever the port, so that seeded tokens outlive a restart. */
+/** The same issuer on every port, so that seeded tokens stay valid after a restart. */
 const BASE_URL = 'http://bench.example.test';
 const ADMINISTRATOR = { username: 'admin', password: 'Bench-Admin-1' };
 
-/** An `idkit serve` pinned to one core, with realms `rs` (RS256), `es` (ES256), and `guarded`: protected from guesses. */
+/** An `idkit serve` pinned to one core, with realms `rs` (RS256), `es` (ES256) and `guarded` (brute force protection). */
 export interface BenchService {
   dir: string;
   port: number;
@@ -18,18 +18,18 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-/** Where the built package's entry is. */
+/** Path of the built package's entry. */
 export interface Entry {
   command: string;
   args: readonly string[];
 }
 
-/** A platform directory in temporary storage. */
+/** Creates a temporary directory for a platform. */
 export function makeDirectory(): string {
   return mkdtempSync(join(process.env['IDKIT_BENCH_DIR'] ?? tmpdir(), 'idkit-bench-'));
 }
 
-/** Removes what `makeDirectory` made. */
+/** Removes a directory of `makeDirectory`. */
 export function removeDirectory(dir: string): void {
   rmSync(dir, { recursive: true, force: true });
 }
@@ -54,7 +54,7 @@ export async function startService(
   return { dir, port, pid: child.pid as number, stop: () => stop(child) };
 }
 
-/** Polls readiness as fast as connections are refused. */
+/** Polls readiness without a pause between refused connections. */
 export async function untilReady(port: number, child: ChildProcess, errors: string[] = []): Promise<void> {
   for (;;) {
     if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${errors.join('')}`);
@@ -64,7 +64,7 @@ export async function untilReady(port: number, child: ChildProcess, errors: stri
   }
 }
 
-/** Makes the two realms, their clients and a user. */
+/** Creates the realms, their clients and a user. */
 export async function makeRealms(port: number): Promise<void> {
   const token = await administratorToken(port);
   for (const [realm, algorithm] of [
@@ -104,7 +104,7 @@ export async function makeRealms(port: number): Promise<void> {
   }
 }
 
-/** Refresh tokens of `count` logins of user `ada` at client `web`. */
+/** Logs user `ada` in `count` times at client `web` and returns the refresh tokens. */
 export async function logIn(port: number, realm: string, count: number): Promise<string[]> {
   const tokens: string[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -119,7 +119,7 @@ export async function logIn(port: number, realm: string, count: number): Promise
   return tokens;
 }
 
-/** The generated secrets of a platform directory. */
+/** Reads the generated secrets of a platform directory. */
 export function readEnvironment(dir: string): Record<string, string> {
   const lines = readFileSync(join(dir, '.env'), 'utf8').split('\n');
   return Object.fromEntries(
@@ -132,7 +132,7 @@ export function readEnvironment(dir: string): Record<string, string> {
   );
 }
 
-/** An access token of the administrator. */
+/** Returns an access token of the administrator. */
 export async function administratorToken(port: number): Promise<string> {
   const body = await form(port, '/realms/master/protocol/openid-connect/token', {
     grant_type: 'password',
@@ -165,7 +165,7 @@ async function post(port: number, token: string, path: string, body: unknown): P
   if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
 }
 
-/** A port that nothing listens on. */
+/** Returns a free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

@@ -5,7 +5,7 @@ import type { Effort, Measured } from './grants.ts';
 import { median, SERVER_CORE, startPinned, stop } from './measure.ts';
 import { type Entry, freePort, makeDirectory, removeDirectory, startService } from './service.ts';
 
-/** Milliseconds from spawn to exit of `node -e 0` on the server's core. */
+/** Returns the milliseconds from spawn to exit of `node -e 0` on the server's core. */
 async function nothing(): Promise<number> {
   const start = performance.now();
   const child = spawn('taskset', ['-c', String(SERVER_CORE), process.execPath, '-e', '0']);
@@ -13,7 +13,7 @@ async function nothing(): Promise<number> {
   return performance.now() - start;
 }
 
-/** Milliseconds from spawn to the first 200 of `/health/ready`. */
+/** Returns the milliseconds from spawn to the first 200 of `/health/ready`. */
 async function ready(entry: Entry, dir: string): Promise<number> {
   const port = await freePort();
   const start = performance.now();
@@ -38,7 +38,7 @@ async function ready(entry: Entry, dir: string): Promise<number> {
   return taken;
 }
 
-/** Start to ready of the built package, second start, over `node -e 0`. */
+/** Measures the second start of the built package until it is ready, over `node -e 0`. */
 export async function measureStart(entry: Entry, effort: Effort): Promise<Measured> {
   const dir = makeDirectory();
   try {
