@@ -16,20 +16,20 @@ import type { BrowserAnswer, BrowserRequest } from './contract.ts';
 import type { RuleMessageKey } from './message-keys.ts';
 import { errorPage } from './page-frame.ts';
 
-/** One request of a browser to a realm that lets people log in. */
+/** A browser's request to an enabled realm. */
 export interface BrowserCall {
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
   request: BrowserRequest;
-  /** Second of the request. */
+  /** Unix time in seconds of the request. */
   now: number;
   /** `{base_url}/realms/{realm}`. */
   issuer: string;
 }
 
 /**
- * What every endpoint of the login begins with: the realm is there and on, the transport safe enough, and no text
- * holds a NUL character. What does not hold is a page (facts §5.10, §18).
+ * Runs the common part of the login endpoints: checks the realm, the transport, and that no text contains a NUL
+ * character. A violation is shown as a page (docs/keycloak/login.md#errors-shown-as-a-page).
  *
  * @throws Refusal `realm-not-found`
  */
@@ -64,7 +64,10 @@ export async function withBrowserCall(
   return work(call);
 }
 
-/** The answer where the realm asks for what is not enforced here: nobody gets in by less (contract §5). */
+/**
+ * Returns an error page if the realm or client demands more than idkit enforces, because a weaker login is not
+ * acceptable (docs/keycloak/tokens.md#demands).
+ */
 export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   try {
     checkEnforceable(call.configuration, client, 'browser');
@@ -76,7 +79,7 @@ export function refuseUnenforced(call: BrowserCall, client: Client): BrowserAnsw
   }
 }
 
-/** A page that says why a login cannot go on, with the way back to the client's own pages where it has any. */
+/** Returns a page that says why a login cannot continue. It links to the client's own pages, if it has any. */
 export function loginErrorPage(
   call: BrowserCall,
   client: Client,
@@ -89,7 +92,7 @@ export function loginErrorPage(
   });
 }
 
-/** The client's `baseUrl`, where it leads to a page. */
+/** Returns the client's `baseUrl` if it is a web address. */
 export function clientHome({ ctx }: BrowserCall, client: Client): string | undefined {
   const { baseUrl } = client;
   if (!baseUrl) return undefined;
@@ -97,14 +100,14 @@ export function clientHome({ ctx }: BrowserCall, client: Client): string | undef
   return /^https?:\/\//i.test(home) && isSafeRedirect(home) ? home : undefined;
 }
 
-/** An event of this call with what is known of its client. */
+/** Starts an event of this call. */
 export function startEvent(call: BrowserCall, type: string, client?: Client): EventDraft {
   const event = new EventDraft(call.ctx, call.configuration, type, call.request.remoteAddress);
   event.clientId = client?.clientId;
   return event;
 }
 
-/** `LOGIN`, or its error, with Keycloak's details. */
+/** Starts a `LOGIN` event with Keycloak's details. */
 export function startLoginEvent(call: BrowserCall, client?: Client): EventDraft {
   const event = startEvent(call, 'LOGIN', client);
   event.details['auth_method'] = 'openid-connect';
@@ -117,8 +120,8 @@ function holdsNul(values: ReadonlyMap<string, string>): boolean {
 }
 
 /**
- * What the logout begins with: the realm and the transport. A disabled realm is no reason to stay logged in (facts
- * §18).
+ * Runs the common part of the logout endpoints: checks the realm and the transport. A disabled realm does not prevent a
+ * logout (docs/keycloak/tokens.md#disabled-realm-or-client).
  *
  * @throws Refusal `realm-not-found`
  */

@@ -1,34 +1,34 @@
 import type { ProtocolContext } from '../protocol/index.ts';
 import type { AccountPage } from './account/pages.ts';
 
-/** A request of a browser to a page or to the authorization or logout endpoint, parsed once. */
+/** A parsed request of a browser to a page, the authorization endpoint or the logout endpoint. */
 export interface BrowserRequest {
   /** Name in the path. */
   realm: string;
   method: 'GET' | 'POST';
-  /** Parameters of the query; the first value where one is given twice. */
+  /** Parameters of the query. For a repeated one, the first value. */
   query: ReadonlyMap<string, string>;
-  /** Fields of the form; the first value where one is given twice. */
+  /** Fields of the form. For a repeated one, the first value. */
   form: ReadonlyMap<string, string>;
-  /** Values that were given more than once, in order: a list of scopes or sessions, or a mistake. */
+  /** All values of repeated parameters, in their order. Some of them are lists, the others mistakes. */
   doubled: ReadonlyMap<string, readonly string[]>;
-  /** Every value of every cookie: a parent domain can add one of the same name (cookie tossing). */
+  /** Every value of every cookie. A parent domain can add a cookie with the same name (cookie tossing). */
   cookies: ReadonlyMap<string, readonly string[]>;
   /** The header `Origin`. */
   origin?: string;
-  /** The header `Sec-Fetch-Site`: whose page sent this, where the browser says so. */
+  /** The header `Sec-Fetch-Site`, which names the sender's relation to this site. */
   fetchSite?: string;
   /** The header `Accept-Language`. */
   acceptLanguage?: string;
   /** The header `User-Agent`, cut to 255 characters. */
   userAgent?: string;
-  /** The client's address; behind a trusted proxy the one that it names. */
+  /** The client's address. Behind a trusted proxy, the address that the proxy names. */
   remoteAddress: string;
-  /** TLS, or a trusted proxy says so. */
+  /** The connection uses TLS, or a trusted proxy says so. */
   secure: boolean;
 }
 
-/** A cookie to set, or to clear where `value` is empty. Path is `/realms/{realm}/` (facts §12). */
+/** A cookie to set. An empty `value` deletes it. The path is `/realms/{realm}/` (docs/keycloak/pages.md#cookies). */
 export interface CookieChange {
   name:
     | 'AUTH_SESSION_ID'
@@ -39,21 +39,21 @@ export interface CookieChange {
     | 'KC_STATE_CHECKER';
   value: string;
   httpOnly: boolean;
-  /** `None` becomes `Lax` where the browser's context is not secure. */
+  /** `None` becomes `Lax` if the browser's context is not secure. */
   sameSite: 'None' | 'Strict';
-  /** Seconds; absent: until the browser ends. */
+  /** In seconds. Default: until the browser closes. */
   maxAge?: number;
 }
 
-/** What every page shows. */
+/** The parts that every page shows. */
 export interface PageFrame {
-  /** The realm's name, display name and whether it has a logo. */
+  /** The realm's name and display name. */
   realm: { name: string; displayName: string };
   /** Language of the page, for example `de`. */
   locale: string;
-  /** Languages to switch to, with the URL that does; empty where the realm has internationalization off. */
+  /** Other languages, with the URL that switches to each. Empty if the realm has no internationalization. */
   languages: readonly { locale: string; url: string }[];
-  /** The realm's own wording of messages in this language (Keycloak's `localizationTexts`), by key. */
+  /** The realm's own texts in this language (Keycloak's `localizationTexts`), by key. */
   ownTexts?: Readonly<Record<string, unknown>>;
   /** Shown above the form. */
   message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' };
@@ -64,19 +64,19 @@ export type LoginPage =
   | {
       page: 'login';
       action: string;
-      /** Prefilled; with `fixed` it is shown and not asked ("Please re-authenticate to continue"). */
+      /** The prefilled name. With `fixed`, it is shown and cannot be changed ("Please re-authenticate to continue"). */
       username?: string;
       fixed: boolean;
-      /** `Username`, `Username or email` or `Email` is the label. */
+      /** Selects the label: `Username`, `Username or email` or `Email`. */
       usernameKind: 'username' | 'username-or-email' | 'email';
       rememberMe: 'absent' | 'offered' | 'checked';
-      /** Where the browser begins the login again as somebody else; only with `fixed`. */
+      /** URL that restarts the login as another user. Only with `fixed`. */
       restart?: string;
     }
   | {
       page: 'otp';
       action: string;
-      /** Devices to choose from, where there are several. */
+      /** The user's devices, if there are several. */
       devices: readonly { id: string; label: string; chosen: boolean }[];
     }
   | {
@@ -96,20 +96,20 @@ export type LoginPage =
       page: 'consent';
       action: string;
       client: string;
-      /** What the client will get, a line each. */
+      /** What the client will receive, one line each. */
       scopes: readonly { text: string }[];
-      /** The client's own pages on its policy and terms. */
+      /** The client's pages about its policy and terms. */
       links: { policy?: string; terms?: string };
     };
 
-/** Pages without a step of the login behind them. */
+/** Pages outside the steps of a login. */
 export type StandalonePage =
   | { page: 'error'; backTo?: string }
   | { page: 'expired'; restart?: string; continueAt?: string }
   | { page: 'info'; backTo?: string }
   | { page: 'logout-confirm'; action: string; client?: string }
   | {
-      /** Frames of the clients, then on to the redirect URI (Front-Channel Logout 1.0 §2). */
+      /** Frames of the clients, then a redirect (Front-Channel Logout 1.0 §2). */
       page: 'frontchannel-logout';
       frames: readonly { client: string; url: string }[];
       continueAt?: string;
@@ -140,7 +140,7 @@ export type PageAnswerName =
 export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
   | { show: 'page'; name: PageAnswerName; frame: PageFrame; page: Page }
   | { show: 'redirect'; to: string }
-  /** A page that posts `fields` to `to` by itself (OAuth 2.0 Form Post Response Mode §2). */
+  /** A page that submits `fields` to `to` (OAuth 2.0 Form Post Response Mode §2). */
   | { show: 'form-post'; to: string; fields: readonly (readonly [name: string, value: string])[] }
 );
 
@@ -155,15 +155,15 @@ export type BrowserAnswer = { cookies: readonly CookieChange[] } & (
  * | `/login-actions/consent` | | `submitConsent` |
  * | `/login-actions/restart` | `restartLogin` | |
  *
- * Whatever the user or the client did wrong is an answer too.
+ * Mistakes of the user or the client are answers too.
  *
  * @throws Refusal `realm-not-found`
  */
 export type BrowserEndpoint = (ctx: ProtocolContext, request: BrowserRequest) => Promise<BrowserAnswer>;
 
 /**
- * A text of the message files by its key, with what is filled in. The keys' one list is `MessageKey` of the pages;
- * here they are plain names, so that rules need not know of languages.
+ * A text of the message files by its key, with the values to fill in. `MessageKey` of the pages lists all keys. They
+ * are plain names here, because the rules do not depend on languages.
  */
 export interface Message {
   key: string;
@@ -177,6 +177,6 @@ export interface PageField {
   value: string;
   required: boolean;
   readOnly: boolean;
-  /** What is wrong with the value that was sent. */
+  /** The fault of the sent value. */
   fault?: Message;
 }

@@ -3,14 +3,17 @@ import { sha256 } from '../crypto/index.ts';
 import type { ProtocolContext } from '../protocol/index.ts';
 import type { BrowserRequest, CookieChange } from './contract.ts';
 
-/** Values of one cookie name that are looked at; a parent domain can add many. */
+/** Values that are read per cookie name. A parent domain can add many. */
 const MOST_VALUES = 8;
 
 /** Random bytes of a browser's cookie. */
 const BROWSER_ID_BYTES = 32;
 const browserIdShape = /^[A-Za-z0-9_-]{43}$/;
 
-/** The values that a browser sent under one name, without those that none of our cookies is as long as. */
+/**
+ * Returns the values that a browser sent under one name, without values that are longer than any cookie of this
+ * service.
+ */
 export function cookieValues(
   request: Pick<BrowserRequest, 'cookies'>,
   name: CookieChange['name'],
@@ -19,15 +22,15 @@ export function cookieValues(
   return [...new Set(values)].filter((value) => value !== '' && value.length <= 4096).slice(0, MOST_VALUES);
 }
 
-/** The browser's own cookie: what it sent that looks like one, or a new one. */
+/** The browser's own cookie: a valid value that it sent, or a new one. */
 export interface BrowserIdentity {
-  /** SHA-256 of the value; the only form in which it is stored. */
+  /** SHA-256 of the value. The value itself is not stored. */
   hash: Buffer;
-  /** Sets the cookie where the browser had none. */
+  /** Sets the cookie if the browser had none. */
   cookies: readonly CookieChange[];
 }
 
-/** Hashes of every value of `AUTH_SESSION_ID` that this service could have given. */
+/** Returns the hashes of all valid values of `AUTH_SESSION_ID`. */
 export function browserHashes(request: Pick<BrowserRequest, 'cookies'>): readonly Buffer[] {
   return cookieValues(request, 'AUTH_SESSION_ID')
     .filter((value) => browserIdShape.test(value))
@@ -35,8 +38,8 @@ export function browserHashes(request: Pick<BrowserRequest, 'cookies'>): readonl
 }
 
 /**
- * The browser that a new authentication session is bound to. Of several values the first counts: whoever tossed
- * one in knows it, but neither the tab nor the form's code that a login needs beside it.
+ * Returns the browser that a new authentication session belongs to. The first of several values counts. An attacker who
+ * planted one knows it, but neither the tab nor the form code, which a login also needs.
  */
 export function identifyBrowser(
   ctx: Pick<ProtocolContext, 'random'>,

@@ -2,10 +2,10 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { BrowserRequest, CookieChange } from './contract.ts';
 import { cookieValues } from './cookies.ts';
 
-/** Languages that there are message files for; the first is Keycloak's own where a realm has none. */
+/** Languages that have message files. The first one is the default. */
 export const PAGE_LOCALES = ['en', 'de'] as const;
 
-/** What may say which language a user reads, beside the request itself. */
+/** Sources of the user's language in addition to the request. */
 export interface LocaleHints {
   /** Chosen on an earlier page of this login. */
   chosen?: string | undefined;
@@ -15,7 +15,7 @@ export interface LocaleHints {
   uiLocales?: string | undefined;
 }
 
-/** Languages that pages of the realm can be read in; one where internationalization is off (facts §8.1). */
+/** Returns the languages of the realm's pages. Without internationalization there is one. */
 export function realmLocales({ realm }: RealmConfiguration): readonly string[] {
   const { kept } = realm.settings;
   if (kept['internationalizationEnabled'] !== true) return ['en'];
@@ -25,9 +25,8 @@ export function realmLocales({ realm }: RealmConfiguration): readonly string[] {
 }
 
 /**
- * The language of a page, in Keycloak's order: chosen just now (`kc_locale`), on an earlier page, by the user's
- * profile, in the cookie, by the client, by the browser; else the realm's default. What the realm does not
- * support is passed over.
+ * Returns the language of a page. The sources, in Keycloak's order: `kc_locale`, an earlier page, the user's profile,
+ * the cookie, the client, the browser, the realm's default. Languages that the realm does not support are skipped.
  */
 export function chooseLocale(
   configuration: RealmConfiguration,
@@ -52,7 +51,7 @@ export function chooseLocale(
   return locales[0]!;
 }
 
-/** Keeps a language that was chosen on this page, for the next login too. */
+/** Stores a language that was chosen on this page, also for later logins. */
 export function localeCookies(
   configuration: RealmConfiguration,
   request: Pick<BrowserRequest, 'query'>,
@@ -62,13 +61,13 @@ export function localeCookies(
   return [{ name: 'KEYCLOAK_LOCALE', value: chosen, httpOnly: true, sameSite: 'None' }];
 }
 
-/** `de-AT` is read as `de` (RFC 4647 §3.4). */
+/** Matches `de-AT` with `de` (RFC 4647 §3.4). */
 function match(locales: readonly string[], wish: string): string | undefined {
   const [language] = wish.toLowerCase().split('-', 1);
   return locales.find((locale) => locale === language);
 }
 
-/** Best first (RFC 9110 §12.5.4). */
+/** Returns the languages in order of preference (RFC 9110 §12.5.4). */
 function acceptedLanguages(header: string | undefined): readonly string[] {
   if (header === undefined) return [];
   return header

@@ -1,6 +1,6 @@
 /**
- * Every message that the rules of the browser name, under Keycloak's keys where it has one (facts §5.10, §11). The
- * message files of the pages have a text for each in every language; `{name}` in it is filled from `values`.
+ * Every message that the browser's rules use, under Keycloak's key if Keycloak has the message. The message files have
+ * a text for each key in every language. `values` fill in `{name}`.
  */
 export const RULE_MESSAGE_KEYS = [
   // Error pages of the authorization endpoint
@@ -46,7 +46,7 @@ export const RULE_MESSAGE_KEYS = [
   'invalidPasswordHistoryMessage', // … must not be equal to any of last {0} passwords.
   'usernameExistsMessage', // Username already exists.
   'emailExistsMessage', // Email already exists.
-  // Labels of profile fields; a realm's own are `ownLabel` with its text in {text}
+  // Labels of profile fields. A realm's own label is `ownLabel` with the text in {text}.
   'username',
   'email',
   'firstName',

@@ -21,9 +21,9 @@ export interface PageMessage {
 type FrameRequest = Pick<BrowserRequest, 'query' | 'cookies' | 'acceptLanguage'>;
 
 /**
- * What surrounds a page.
+ * Returns the frame of a page.
  *
- * @param options `self`: URL that shows the same page again by GET; without it no other language is offered
+ * @param options `self`: URL that shows the same page again with GET. Default: the page offers no other language.
  */
 export function pageFrame(
   configuration: RealmConfiguration,
@@ -49,7 +49,7 @@ export function pageFrame(
   };
 }
 
-/** A page that belongs to no step of a login. */
+/** Returns a page that is not a step of a login. */
 export function standalonePage(
   configuration: RealmConfiguration,
   request: FrameRequest,
@@ -65,7 +65,7 @@ export function standalonePage(
   return pageAnswer(configuration, request, { name, page, message, cookies, ...(hints ? { hints } : {}) });
 }
 
-/** A page that says why the login cannot continue. */
+/** Returns a page that says why the login cannot continue. */
 export function errorPage(
   configuration: RealmConfiguration,
   request: FrameRequest,
@@ -86,7 +86,7 @@ export function errorPage(
   });
 }
 
-/** Any page with its frame and the cookie of a language that was chosen on it. */
+/** Returns any page with its frame, and the cookie of a language that was chosen on it. */
 export function pageAnswer(
   configuration: RealmConfiguration,
   request: FrameRequest,

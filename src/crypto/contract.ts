@@ -2,14 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import type { Credential } from '../model/index.ts';
 import type { HashCaller } from './fair-queue.ts';
 
-/** The parameters of new password hashes (facts §9). */
+/** The parameters of new password hashes (docs/keycloak/users.md#password-hashes). */
 export interface HashPolicy {
   algorithm: 'argon2' | 'pbkdf2-sha256' | 'pbkdf2-sha512' | 'pbkdf2';
-  /** Absent: the algorithm's default in Keycloak 26. */
+  /** Default: the algorithm's default in Keycloak 26. */
   iterations?: number;
 }
 
-/** Too many passwords wait for their hash already; the same request may succeed in a moment. */
+/** Too many passwords wait to be hashed. The same request may succeed a moment later. */
 export class HashingBusy extends Error {
   override readonly name = 'HashingBusy';
 
@@ -18,25 +18,25 @@ export class HashingBusy extends Error {
   }
 }
 
-/** What waits now, and how many were refused since the start because too many waited. */
+/** The number of waiting hashes, and how many were rejected since the start because too many waited. */
 export interface HashingFigures {
   waiting: number;
   refused: number;
 }
 
-/** Password hashing off the main thread, so that signing is not slowed (performance.md §6). */
+/** Password hashing in other threads, so that it does not slow down signing. */
 export interface Passwords {
   /**
-   * The same for one who asks from outside: takes turns with all others and throws `HashingBusy` where too many wait.
-   * Without a caller, as in an import, a hash waits for as long as it takes.
+   * Returns the same service for one external caller, whose hashes take turns with those of others. It throws
+   * `HashingBusy` if too many wait. Without a caller, as in an import, a hash waits as long as needed.
    */
   forCaller(caller: HashCaller): Passwords;
   figures(): HashingFigures;
-  /** secretData and credentialData as Keycloak writes them. */
+  /** Returns secretData and credentialData in Keycloak's format. */
   hash(password: string, policy: HashPolicy): Promise<{ secretData: string; credentialData: string }>;
   /**
-   * Constant-time comparison with a stored hash. `unsupported`: an algorithm or parameter that is not known; it
-   * never matches. `outdated` on a match: parameters differ from `policy`.
+   * Compares with a stored hash in constant time. `unsupported`: an unknown algorithm or parameter, which never
+   * matches. `outdated`: the parameters differ from `policy`.
    */
   verify(
     password: string,
@@ -44,8 +44,8 @@ export interface Passwords {
     policy: HashPolicy,
   ): Promise<{ outcome: 'match'; outdated: boolean } | { outcome: 'mismatch' } | { outcome: 'unsupported' }>;
   /**
-   * The same work as one `verify` that compares nothing: as the first of `like` is hashed whose parameters are known,
-   * else by the policy.
+   * Does the work of one `verify` without comparing. It uses the parameters of the first readable hash in `like`,
+   * otherwise those of the policy.
    */
   verifyNobody(
     password: string,
@@ -72,7 +72,7 @@ export type SignatureAlgorithm =
   | 'HS384'
   | 'HS512';
 
-/** A key that signs or verifies. `privateKey` is the secret itself for HS algorithms. */
+/** A key that signs or verifies. For HS algorithms, `privateKey` is the secret itself. */
 export interface JwsKey {
   kid: string;
   algorithm: SignatureAlgorithm;

@@ -1,21 +1,21 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 
-/** SHA-256 of bytes or of a text's UTF-8. */
+/** Returns the SHA-256 of bytes, or of a text in UTF-8. */
 export function sha256(data: string | Uint8Array): Buffer {
   return hash('sha256', data, 'buffer');
 }
 
-/** Bytes that most secrets fit in; hashing costs as much as half a signature. */
+/** Enough bytes for most secrets. Hashing costs half as much as a signature. */
 const ROOM = 512;
 const left = Buffer.alloc(ROOM);
 const right = Buffer.alloc(ROOM);
 
 /**
- * Whether two secrets are equal, in a time that depends on neither: both are laid into the same room, and longer
- * ones are hashed, so lengths do not show.
+ * Compares two secrets in a time that depends on neither. Both are copied into buffers of equal size, and longer ones
+ * are hashed, so that the time does not reveal their length.
  */
 export function constantTimeEqual(one: string, other: string): boolean {
-  // A character takes three bytes of UTF-8 at most.
+  // A UTF-16 unit takes at most three bytes of UTF-8.
   if (one.length > ROOM / 3 || other.length > ROOM / 3) return timingSafeEqual(sha256(one), sha256(other));
   const leftLength = left.write(one);
   const rightLength = right.write(other);

@@ -1,53 +1,53 @@
-/** For whom a job is done: its turn comes by realm, within the realm by address, within the address by user. */
+/** The caller of a job. Turns are taken by realm, within the realm by address, within the address by user. */
 export interface HashCaller {
   /** Id of the realm. */
   realm: string;
-  /** Network address, as far as it tells senders apart. */
+  /** The part of the network address that distinguishes senders. */
   address: string;
-  /** Whose password it is, by whatever name. */
+  /** The user whose password it is, under any name. */
   user: string;
 }
 
-/** A job that waits. */
+/** A waiting job. */
 export interface QueuedJob {
   caller: HashCaller;
-  /** Milliseconds of a thread that it takes. */
+  /** Work of a thread, in milliseconds. */
   cost: number;
-  /** Bytes that it keeps while it waits. */
+  /** Memory that it uses while it waits, in bytes. */
   bytes: number;
-  /** When it came, milliseconds. */
+  /** Time of its arrival, in milliseconds. */
   since: number;
 }
 
-/** What a queue holds at most: jobs, bytes, and milliseconds of threads. */
+/** Limits of a queue: jobs, bytes, and work in milliseconds. */
 export interface QueueBounds {
   jobs: number;
   bytes: number;
   cost: number;
 }
 
-/** A share of the queue: all realms, one realm, one address there, or one user there. */
+/** A share of the queue: all realms, one realm, one address of it, or one user of that address. */
 interface Share<Job> {
   shares: Map<string, Share<Job>>;
-  /** Of a user alone, first come first. */
+  /** Jobs in order of arrival. Only the share of a user has any. */
   jobs: Job[];
-  /** Jobs of this share and all below. */
+  /** Jobs of this share and all shares in it. */
   count: number;
-  /** Cost that was taken out of it, counted from where its neighbours were when it came. */
+  /** Cost of the jobs taken so far, starting at its neighbours' level on arrival. */
   spent: number;
-  /** `spent` of the share within it that was served last. */
+  /** `spent` of the inner share that was served last. */
   level: number;
 }
 
 /**
- * A queue with bounds in which nobody is in the way of the others: who has had least is served next, and where it is
- * full the newest job of who has most in it goes. One sender, or one user at whom somebody guesses, can fill it no
- * longer than nobody else needs it.
+ * A bounded queue in which no caller blocks another. The caller who has received least is served next. If the queue is
+ * full, the newest job of the caller with most jobs is dropped. One sender, or guesses at one user, fill it only as
+ * long as no other caller needs it.
  */
 export class FairQueue<Job extends QueuedJob> {
   readonly #root: Share<Job> = newShare(0);
   readonly #bounds: QueueBounds;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #all = new Set<Job>();
   #bytes = 0;
   #cost = 0;
@@ -64,7 +64,7 @@ export class FairQueue<Job extends QueuedJob> {
     return this.#bytes;
   }
 
-  /** Adds a job. @returns what had to go for it, which may be the job itself */
+  /** Adds a job. @returns the jobs that had to go for it, possibly the job itself */
   add(job: Job): readonly Job[] {
     this.#all.add(job);
     this.#bytes += job.bytes;
@@ -77,7 +77,7 @@ export class FairQueue<Job extends QueuedJob> {
     return gone;
   }
 
-  /** The next job of who has had least. */
+  /** Takes the next job of the caller who has received least. */
   take(): Job | undefined {
     const way = [this.#root];
     for (let share = this.#root; share.shares.size > 0; ) {
@@ -94,7 +94,7 @@ export class FairQueue<Job extends QueuedJob> {
     return job;
   }
 
-  /** Takes away what came before a time, in milliseconds. */
+  /** Removes and returns the jobs that arrived before a time, in milliseconds. */
   takeOlderThan(time: number): readonly Job[] {
     const gone: Job[] = [];
     for (const job of this.#all) {
@@ -105,14 +105,14 @@ export class FairQueue<Job extends QueuedJob> {
     return gone;
   }
 
-  /** Takes everything away. */
+  /** Removes and returns all jobs. */
   clear(): readonly Job[] {
     return this.takeOlderThan(Number.POSITIVE_INFINITY);
   }
 
   #isOver(): boolean {
     const { jobs, bytes, cost } = this.#bounds;
-    // One job is taken whatever it costs: nothing else waits.
+    // A single job is accepted whatever its cost, because no other job waits.
     return this.#all.size > jobs || (this.#all.size > 1 && (this.#bytes > bytes || this.#cost > cost));
   }
 
@@ -130,7 +130,7 @@ export class FairQueue<Job extends QueuedJob> {
     return way;
   }
 
-  /** Among those who have the same, the newcomer's: who waits already is not sent away for another one. */
+  /** Among callers with equally many jobs, the new job is dropped rather than a waiting one. */
   #removeNewestOfMost(newcomer: HashCaller): Job {
     let share = this.#root;
     for (const name of namesOf(newcomer)) {

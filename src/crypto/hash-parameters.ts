@@ -1,23 +1,23 @@
 import { parsePasswordPolicy } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
 
-/** How one password was or is to be hashed; everything but the password and the salt. */
+/** The parameters of one password hash: everything but the password and the salt. */
 export type HashParameters =
   | {
       kind: 'argon2';
-      /** 0 d, 1 i, 2 id: the numbers of @node-rs/argon2. */
+      /** 0 is d, 1 is i, 2 is id: the numbers of @node-rs/argon2. */
       variant: 0 | 1 | 2;
       /** 0 is version 1.0, 1 is 1.3. */
       version: 0 | 1;
       iterations: number;
-      /** Kibibytes. */
+      /** In kibibytes. */
       memory: number;
       parallelism: number;
       length: number;
     }
   | { kind: 'pbkdf2'; digest: 'sha1' | 'sha256' | 'sha512'; iterations: number; length: number };
 
-/** Keycloak 26's parameters for new hashes (facts §9). */
+/** Returns Keycloak 26's parameters for new hashes (docs/keycloak/users.md#password-hashes). */
 export function parametersFor(policy: HashPolicy): HashParameters {
   const { iterations } = policy;
   switch (policy.algorithm) {
@@ -41,26 +41,26 @@ export function parametersFor(policy: HashPolicy): HashParameters {
 }
 
 /**
- * Work that one millisecond of a thread does, measured on a small server: kibibytes × passes of Argon2 outside the
- * processor's caches, and rounds × blocks of PBKDF2.
+ * Work per millisecond of a thread, measured on a small server: kibibytes × passes for Argon2 outside the processor's
+ * caches, rounds × blocks for PBKDF2.
  */
 const PER_MILLISECOND = { argon2: 4096, sha1: 8000, sha256: 8000, sha512: 4000 } as const;
 
-/** Bytes of one PBKDF2 block; each further one costs all rounds once more (RFC 8018 §5.2). */
+/** Bytes of one PBKDF2 block. Each further block costs all rounds again (RFC 8018 §5.2). */
 const BLOCK_BYTES = { sha1: 20, sha256: 32, sha512: 64 } as const;
 
 /**
- * Milliseconds: what takes longer is a way to stop the service, not a password. An import may bring anything, and
- * every guess at its user would keep a thread for as long.
+ * Longest hash, in milliseconds. An import may bring any parameters, and every guess at its user would occupy a thread
+ * that long.
  */
 const MOST_HASH_MILLISECONDS = 1024;
 
-/** The most passes or rounds that a hash of these parameters may have; 0 where one is too many. */
+/** Returns the most passes or rounds that a hash with these parameters may have, or 0 if one is too many. */
 export function mostIterations(parameters: HashParameters): number {
   return Math.floor(MOST_HASH_MILLISECONDS / hashCost({ ...parameters, iterations: 1 }));
 }
 
-/** Roughly how many milliseconds of one thread a hash takes. */
+/** Estimates the time of a hash on one thread, in milliseconds. */
 export function hashCost(parameters: HashParameters): number {
   const { iterations, length } = parameters;
   if (parameters.kind === 'argon2') return (parameters.memory * iterations) / PER_MILLISECOND.argon2;
@@ -75,12 +75,14 @@ const ALGORITHMS: ReadonlySet<string> = new Set<HashPolicy['algorithm']>([
   'pbkdf2-sha512',
 ]);
 
-/** Argon2 ignores iterations above this one (facts §9): they were meant for PBKDF2. */
+/**
+ * Argon2 ignores iteration counts above this one, which were meant for PBKDF2 (docs/keycloak/users.md#password-hashes).
+ */
 const MOST_ARGON2_ITERATIONS = 100;
 
 /**
- * How new passwords of a realm are hashed: `hashAlgorithm` and `hashIterations` of its password policy, else
- * Argon2 with Keycloak 26's parameters. An algorithm that is not known counts as not given.
+ * Returns how a realm hashes new passwords: `hashAlgorithm` and `hashIterations` of its password policy. Default:
+ * Argon2 with Keycloak 26's parameters. An unknown algorithm is ignored.
  */
 export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   const policy = parsePasswordPolicy(passwordPolicy);
@@ -91,7 +93,7 @@ export function hashPolicy(passwordPolicy: string | undefined): HashPolicy {
   return usable ? { algorithm, iterations } : { algorithm };
 }
 
-/** What takes longer keeps a thread of everybody for seconds, and is not read back either (stored-hash.ts). */
+/** More iterations would occupy a shared thread for seconds, and stored-hash.ts rejects them too. */
 function mostOf(algorithm: HashPolicy['algorithm']): number {
   return algorithm === 'argon2' ? MOST_ARGON2_ITERATIONS : mostIterations(parametersFor({ algorithm }));
 }

@@ -11,19 +11,19 @@ import { availableParallelism } from 'node:os';
 import { IdkitError } from '../core/index.ts';
 import type { JwsKey, SignatureAlgorithm } from './contract.ts';
 
-/** On one core a thread of the pool frees nothing, and handing a signature over costs a tenth of it. */
+/** On one core the thread pool frees no time, and handing a signature over costs a tenth of it. */
 const HAS_POOL = availableParallelism() > 1;
-/** Signatures of one turn of the event loop at most, so that nobody else waits long: 10 ms of RSA. */
+/** Most signatures per turn of the event loop: 10 ms of RSA. It bounds the wait of other work. */
 const LARGEST_TURN = 32;
 
 const headers = new WeakMap<JwsKey, Map<string, string>>();
 
 /**
- * A JWS in compact form (RFC 7515 §3.1) with the header fields `alg`, `typ`, `kid` in Keycloak's order.
+ * Signs a JWS in compact form (RFC 7515 §3.1), with the header fields `alg`, `typ`, `kid` in Keycloak's order.
  *
  * @param payload claims, or the text itself
- * @param header `typ`, `JWT` where absent
- * @throws IdkitError IDKIT_BUG where the key has no private part
+ * @param header `typ` defaults to `JWT`
+ * @throws IdkitError IDKIT_BUG if the key has no private part
  */
 export async function signJws(
   key: JwsKey,
@@ -57,8 +57,8 @@ interface SignJob {
 const waiting: SignJob[] = [];
 
 /**
- * Signs after this turn of the event loop, together with all that the turn asked for: one after another they find
- * code and tables in the processor's cache, and take half the time that each takes amid other work.
+ * Signs after this turn of the event loop, together with all other signatures of the turn. In a row they find code and
+ * tables in the processor's cache, and take half the time.
  */
 function signSoon(job: SignJob): void {
   if (waiting.push(job) === 1) setImmediate(signWaiting);
@@ -84,7 +84,7 @@ function trySign({ recipe, key, bytes }: SignJob): Buffer | Error {
   }
 }
 
-/** Made once per key and type: it is the same for every token. */
+/** Cached per key and type, because it is the same for every token. */
 function encodedHeader(key: JwsKey, typ: string): string {
   let types = headers.get(key);
   if (types === undefined) {
@@ -100,7 +100,7 @@ function encodedHeader(key: JwsKey, typ: string): string {
   return encoded;
 }
 
-/** How one signature algorithm is done with node:crypto. */
+/** How node:crypto runs one signature algorithm. */
 type Recipe =
   | { kind: 'hmac'; hash: string }
   | { kind: 'pair'; hash: string | null; options: Omit<SignKeyObjectInput, 'key'>; onPool: boolean };
@@ -112,8 +112,8 @@ const PSS = {
 const RAW = { dsaEncoding: 'ieee-p1363' } as const;
 
 /**
- * RFC 7518 §3.1 and RFC 8037. RSA signs on the thread pool where there are cores for it: it takes 0.3 ms, and
- * the event loop stays free; the others are quicker than the way there (performance.md, lesson 2).
+ * The algorithms of RFC 7518 §3.1 and RFC 8037. RSA takes 0.3 ms, so on several cores it signs on the thread pool and
+ * keeps the event loop free. The others are faster than the handover.
  */
 export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   RS256: { kind: 'pair', hash: 'sha256', options: {}, onPool: true },
@@ -131,20 +131,20 @@ export const RECIPES: Readonly<Record<SignatureAlgorithm, Recipe>> = {
   HS512: { kind: 'hmac', hash: 'sha512' },
 };
 
-/** All signature algorithms that idkit signs and verifies with. */
+/** All signature algorithms of idkit. */
 export const SIGNATURE_ALGORITHMS = Object.keys(RECIPES) as readonly SignatureAlgorithm[];
 
-/** Whether a name out of a setting or a token is one of them. */
+/** Whether a name from a setting or a token is a signature algorithm. */
 export function isSignatureAlgorithm(name: unknown): name is SignatureAlgorithm {
   return typeof name === 'string' && Object.hasOwn(RECIPES, name);
 }
 
-/** Names a key in messages without showing anything of it. */
+/** Names a key in messages, without its content. */
 function keyLabel(key: JwsKey): string {
   return `${key.algorithm} key ${key.kid}`;
 }
 
-/** The protected header, as far as it was understood. */
+/** The known fields of the protected header. */
 export interface JwsHeader {
   alg: SignatureAlgorithm;
   kid: string;
@@ -152,22 +152,22 @@ export interface JwsHeader {
 }
 
 /**
- * `malformed`: no JWS with a JSON payload, or one whose header asks for what is not known (`none`, `crit`).
- * `wrong algorithm`: the key is for another algorithm than the header names.
+ * `malformed`: not a JWS with a JSON payload, or a header with an unsupported field or algorithm (`crit`, `none`).
+ * `wrong algorithm`: the header names another algorithm than the key's.
  */
 export type JwsVerification =
   | { outcome: 'valid'; header: JwsHeader; payload: Record<string, unknown> }
   | { outcome: 'malformed' | 'unknown key' | 'wrong algorithm' | 'bad signature' };
 
-/** Longer than any header that a server accepts; parsing stays cheap for whatever is sent. */
+/** Longest token, in characters. No server accepts a longer header, and parsing stays cheap. */
 const MOST_CHARACTERS = 65_536;
 
 /**
- * Verifies a JWS in compact form (RFC 7515 §5.2). The key decides the algorithm, never the token (RFC 8725 §3.1):
- * a header that names another one is refused before anything is computed. Says nothing about `exp` or other claims.
+ * Verifies a JWS in compact form (RFC 7515 §5.2). The key determines the algorithm, never the token (RFC 8725 §3.1): a
+ * header with another one is rejected before any computation. Does not check `exp` or other claims.
  *
- * @param findKey the key for a `kid` and `alg` out of the header; both are the sender's words
- * @param options `withoutKid`: a header without `kid` is taken too, and asked for as the empty text
+ * @param findKey returns the key for a `kid` and `alg` of the header, which are not verified yet
+ * @param options `withoutKid`: accepts a header without `kid`, and passes an empty text to `findKey`
  */
 export function verifyJws(
   token: string,
@@ -188,7 +188,7 @@ export function verifyJws(
   if (key.algorithm !== header.alg) return { outcome: 'wrong algorithm' };
   const input = Buffer.from(`${first}.${second}`, 'latin1');
   const signature = Buffer.from(third, 'base64url');
-  // The last character has bits that decoding drops: one signature must have one spelling.
+  // Decoding drops bits of the last character, but a signature must have only one spelling.
   if (signature.toString('base64url') !== third) return { outcome: 'bad signature' };
   return holds(key, input, signature) ? { outcome: 'valid', header, payload } : { outcome: 'bad signature' };
 }

@@ -8,10 +8,10 @@ const CLIENT_ATTRIBUTES = [
   'user.info.response.signature.alg',
 ] as const;
 
-/** Refresh tokens are signed with the realm's own secret (facts §6). */
+/** The realm's secret key signs refresh tokens (docs/keycloak/tokens.md#refresh-token). */
 const REFRESH_TOKEN_ALGORITHM = 'HS512';
 
-/** Every signature algorithm that a realm and these clients sign with, each once. */
+/** Lists the signature algorithms that a realm and these clients use, each once. */
 function listNamedAlgorithms(
   settings: Pick<RealmSettings, 'defaultSignatureAlgorithm'>,
   clients: readonly Pick<Client, 'attributes'>[],
@@ -23,8 +23,8 @@ function listNamedAlgorithms(
 }
 
 /**
- * The key components that a realm lacks for the algorithms that it and these clients name: to be stored in the same
- * change as what names them, so that each key is published before the save is answered.
+ * Generates the missing key components for the algorithms that a realm and these clients name. The caller stores them
+ * in the same change, so that each key is published before the change is confirmed.
  */
 export async function ensureNamedKeys(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {

@@ -14,24 +14,24 @@ import {
 
 const generate = promisify(generateKeyPair);
 
-/** What a key component is to be; all that is missing is made. */
+/** A key component to create. Missing parts are generated. */
 export interface NewKeyComponent {
   realm: { id: string; name: string };
   /** For example `rsa-generated`. */
   providerId: string;
-  /** Absent: a new one. */
+  /** Default: a new id. */
   id?: string;
-  /** Absent: the provider's id. */
+  /** Default: the provider's id. */
   name?: string;
   /** Without secrets. */
   config?: Readonly<Record<string, readonly string[]>>;
-  /** Key material that is kept instead of being made, by pointer (`/config/privateKey/0`). */
+  /** Existing key material to keep, by pointer (`/config/privateKey/0`). */
   secrets?: Secrets;
   clock: Clock;
   random: Random;
 }
 
-/** `message` is in Keycloak's wording where it has one, for a 400 answer. */
+/** `message` has Keycloak's wording, if Keycloak has one, for a 400 response. */
 export type NewKeyResult =
   | { outcome: 'made'; component: Component }
   | { outcome: 'invalid'; message: string };
@@ -43,8 +43,8 @@ interface Filling {
 }
 
 /**
- * A key component with all its material: given material stays where it fits the configuration (size, curve), what
- * is missing is generated, off the event loop. Nothing is stored.
+ * Builds a key component with all its material. Given material stays if it fits the configuration (size, curve).
+ * Missing material is generated outside the event loop. Stores nothing.
  */
 export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyResult> {
   const fill = Object.hasOwn(PROVIDERS, wanted.providerId) ? PROVIDERS[wanted.providerId] : undefined;
@@ -72,7 +72,10 @@ export async function newKeyComponent(wanted: NewKeyComponent): Promise<NewKeyRe
   return { outcome: 'made', component };
 }
 
-/** The four key components of a fresh realm (facts §10): RS256, RSA-OAEP, HS512 and AES, priority 100. */
+/**
+ * Generates the four key components of a new realm: RS256, RSA-OAEP, HS512 and AES, with priority 100
+ * (docs/keycloak/keys.md#key-components).
+ */
 export async function freshKeyComponents(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'>,
 ): Promise<readonly Component[]> {
@@ -95,9 +98,10 @@ export async function freshKeyComponents(
 }
 
 /**
- * The key component that a realm lacks for a signature algorithm that it or a client names, to be stored with the
- * change that names it, so that the key is published before it signs. Undefined where an active key is there, or
- * the algorithm is none. Keycloak makes the same keys at first use, with the same name and priority.
+ * Generates the key component for a signature algorithm that a realm or client names, if no active key exists. The
+ * caller stores it with the change that names the algorithm, so that the key is published before it signs. Returns
+ * undefined if the realm has a key, or the algorithm is unknown. Keycloak creates the same keys at first use, with the
+ * same name and priority.
  */
 export async function ensureAlgorithmKey(
   context: Pick<NewKeyComponent, 'realm' | 'clock' | 'random'> & {
@@ -133,7 +137,7 @@ async function made(wanted: NewKeyComponent): Promise<Component> {
   return result.component;
 }
 
-/** Fills in what is missing; a text is why the configuration is refused. */
+/** Generates the missing parts. Returns the reason if it rejects the configuration. */
 type Fill = (filling: Filling, wanted: NewKeyComponent) => Promise<string | undefined>;
 
 const PROVIDERS: Readonly<Record<string, Fill>> = {
@@ -232,8 +236,9 @@ async function generatedSecret(filling: Filling, random: Random, usual: number):
 const YEARS = 10;
 
 /**
- * A self-signed certificate for an RSA key, CN as given, valid for ten years from now (facts §10), as DER in base64.
- * The libraries are loaded at the first use: a service that makes no keys starts without them.
+ * Creates a self-signed certificate for an RSA key, valid for ten years from now, as DER in base64
+ * (docs/keycloak/keys.md#certificates). The libraries are loaded at the first use, so that a service that creates no
+ * keys starts without them.
  */
 export async function selfSignedCertificate(
   privateKey: KeyObject,
@@ -251,7 +256,7 @@ export async function selfSignedCertificate(
   const certificate = await X509CertificateGenerator.createSelfSigned(
     {
       serialNumber: hex.padStart(hex.length + (hex.length % 2), '0'),
-      // As a value of its own: in the short form of a name, quotes and backslashes mean something.
+      // As a separate value: in the short form of a name, quotes and backslashes have a meaning.
       name: new Name([{ CN: [{ utf8String: commonName }] }]),
       notBefore,
       notAfter,

@@ -2,35 +2,35 @@ import { createHmac } from 'node:crypto';
 import type { Credential } from '../model/index.ts';
 import { constantTimeEqual } from './digest.ts';
 
-/** A stored one-time password credential (facts §9), ready to be checked. */
+/** A parsed one-time password credential (docs/keycloak/users.md#credentials). */
 export interface OtpCredential {
   secret: Buffer;
   type: 'totp' | 'hotp';
   hash: 'sha1' | 'sha256' | 'sha512';
   digits: number;
-  /** Seconds of one period. */
+  /** Length of a period in seconds. */
   period: number;
   /** HOTP: the next counter. */
   counter: number;
 }
 
-/** One check of a code that a user typed. */
+/** One check of a typed code. */
 export interface OtpCheck {
   credential: OtpCredential;
   code: string;
-  /** TOTP: periods before and after that count too; HOTP: counters ahead (`otpPolicyLookAheadWindow`). */
+  /** Accepted distance: periods before and after for TOTP, counters ahead for HOTP (`otpPolicyLookAheadWindow`). */
   lookAhead: number;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   now: number;
 }
 
 /**
- * `step`: the period (TOTP) or counter (HOTP) that the code belongs to. A code is good once: the caller claims
- * the step, and for HOTP stores `step + 1` as the next counter.
+ * `step`: the period (TOTP) or counter (HOTP) of the code. A code is valid once: the caller claims the step, and for
+ * HOTP stores `step + 1` as the next counter.
  */
 export type OtpVerdict = { outcome: 'match'; step: number } | { outcome: 'mismatch' };
 
-/** An administrator's typo must not turn one check into a search of all codes. */
+/** Bounds the search, because a mistyped setting must not accept nearly all codes. */
 const MOST_STEPS = 50;
 
 /** Checks a code (RFC 4226, RFC 6238), each candidate in constant time. */
@@ -44,7 +44,7 @@ export function checkOtp({ credential, code, lookAhead, now }: OtpCheck): OtpVer
   return found === undefined ? { outcome: 'mismatch' } : { outcome: 'match', step: found };
 }
 
-/** Reads a credential of type `otp`, or undefined where its parameters are not usable: then it never matches. */
+/** Reads a credential of type `otp`. Returns undefined if its parameters are unusable: it then never matches. */
 export function readOtpCredential(
   credential: Pick<Credential, 'credentialData' | 'secrets'>,
 ): OtpCredential | undefined {
@@ -90,7 +90,7 @@ function codeAt({ secret, hash, digits }: OtpCredential, step: number): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** RFC 4648 §6, in any case, with or without padding. */
+/** Decodes RFC 4648 §6, in upper or lower case, with or without padding. */
 function fromBase32(text: string): Buffer | undefined {
   const letters = text.toUpperCase().replace(/=+$/, '');
   if (!/^[A-Z2-7]*$/.test(letters)) return undefined;

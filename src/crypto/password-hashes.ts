@@ -2,7 +2,7 @@ import { pbkdf2Sync, timingSafeEqual } from 'node:crypto';
 import { hashRawSync } from '@node-rs/argon2';
 import type { HashParameters } from './hash-parameters.ts';
 
-/** One derivation; takes milliseconds to seconds of the thread it runs on. */
+/** Derives one hash. It occupies its thread for milliseconds to seconds. */
 function deriveHash(password: string, salt: Uint8Array, parameters: HashParameters): Buffer {
   const { iterations, length } = parameters;
   if (parameters.kind === 'pbkdf2') {
@@ -19,7 +19,7 @@ function deriveHash(password: string, salt: Uint8Array, parameters: HashParamete
   });
 }
 
-/** What the password thread is asked for. `expected` absent: derive and give the hash back. */
+/** A job of the password thread. Without `expected` it returns the hash. */
 export interface HashJob {
   password: string;
   salt: Uint8Array;
@@ -27,13 +27,13 @@ export interface HashJob {
   expected?: Uint8Array;
 }
 
-/** The thread's answer to one job; answers come in the order of the jobs. */
+/** The thread's result for one job. Results come in the order of the jobs. */
 export type HashAnswer =
   | { outcome: 'derived'; hash: Uint8Array }
   | { outcome: 'match' | 'mismatch' }
   | { outcome: 'failed'; message: string };
 
-/** Does one job; faults of the hash library (a salt too short, no memory) come back as `failed`. */
+/** Runs one job. A fault of the hash library, such as a short salt or lack of memory, becomes `failed`. */
 export function doHashJob({ password, salt, parameters, expected }: HashJob): HashAnswer {
   try {
     const hash = deriveHash(password, salt, parameters);

@@ -11,10 +11,13 @@ import type { Passwords } from './contract.ts';
 import { hashPolicy } from './hash-parameters.ts';
 import { matchPatterns } from './pattern-matching.ts';
 
-/** Type of the old hashes that the policy's history is checked against. */
+/** Type of the old hashes that the policy's history is compared with. */
 export const PASSWORD_HISTORY = 'password-history';
 
-/** The first thing that a realm's policy does not allow about the content of a new password (facts §11). */
+/**
+ * Returns the first rule of a realm's policy that the content of a new password violates
+ * (docs/keycloak/login.md#password-policy).
+ */
 export async function findContentFault(
   policy: string | undefined,
   candidate: PasswordCandidate,
@@ -27,10 +30,10 @@ export async function findContentFault(
 }
 
 /**
- * The first thing that a realm's policy does not allow about a new password (facts §11): its content, then whether it
- * is one of the last that the policy remembers. Undefined: it may be set.
+ * Returns the first rule of a realm's policy that a new password violates: its content, then the history
+ * (docs/keycloak/login.md#password-policy). Returns undefined for an acceptable password.
  *
- * @param credentials all of the user's; empty for a user who has none yet
+ * @param credentials all credentials of the user; empty for a new user
  */
 export async function findPasswordFault(
   passwords: Pick<Passwords, 'verify'>,

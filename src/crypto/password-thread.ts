@@ -3,10 +3,10 @@ import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { doHashJob, type HashAnswer, type HashJob } from './password-hashes.ts';
 
-/** One step of ten below the rest: signing and `/health/ready` go first where the cores are busy. */
+/** Ten steps below the other threads, so that signing and `/health/ready` go first on busy cores. */
 const LOWER_PRIORITY = 10;
 
-/** Milliseconds after which answers are told though jobs that came with them are not done. */
+/** Time in milliseconds after which results are sent although jobs of the same message are pending. */
 const TELL_AFTER_MS = 60;
 
 lowerPriority();
@@ -23,12 +23,12 @@ parentPort?.on('message', (jobs: readonly HashJob[]) => {
   if (answers.length > 0) parentPort?.postMessage(answers);
 });
 
-/** Linux only, where a thread has its own id; elsewhere, or where it is not allowed, hashing stays as it is. */
+/** Works on Linux, where a thread has its own id. Elsewhere, or without the permission, the priority stays. */
 function lowerPriority(): void {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
     setPriority(thread, LOWER_PRIORITY);
   } catch {
-    // Only a courtesy to the other threads.
+    // The priority is optional.
   }
 }

@@ -6,16 +6,16 @@ import type { HashParameters } from './hash-parameters.ts';
 import { hashCost } from './hash-parameters.ts';
 import type { HashAnswer, HashJob } from './password-hashes.ts';
 
-/** A pool of hash threads, each one job after the other. */
+/** A pool of hash threads. Each runs one job after the other. */
 export interface PasswordThreads {
-  /** @throws HashingBusy where a caller's job finds no room or waits too long; one without a caller waits. */
+  /** @throws HashingBusy if a caller's job finds no room or waits too long; a job without a caller waits */
   derive(
     password: string,
     salt: Uint8Array,
     parameters: HashParameters,
     caller?: HashCaller,
   ): Promise<Buffer>;
-  /** As `derive`. `unsupported`: the hash library does not take these parameters. */
+  /** Like `derive`. `unsupported`: the hash library does not accept these parameters. */
   compare(
     password: string,
     salt: Uint8Array,
@@ -37,18 +37,18 @@ interface Waiting {
 type Queued = Waiting & QueuedJob;
 
 /**
- * Jobs that a thread takes at once where that many wait. A hash pushes everything else out of the processor's cache;
- * what follows several hashes is cheaper done in one go.
+ * Jobs that a busy pool passes to a thread together. A hash evicts everything else from the processor's cache, so the
+ * work between hashes is cheaper in one go.
  */
 const TOGETHER = 8;
-/** Milliseconds of hashes that a thread takes at once: who comes then waits for all of them. */
+/** Work that a thread receives together, in milliseconds. A new job waits for all of it. */
 const TOGETHER_MILLISECONDS = 80;
 
-/** Jobs and bytes that wait at most, and milliseconds of work for each thread. */
+/** Limits of the queue: jobs, bytes, and work in milliseconds per thread. */
 const MOST_WAITING = { jobs: 128, bytes: 64 * 1024, cost: 800 } as const;
-/** Milliseconds after which an answer comes too late: who waits for longer tries again. */
+/** Time in milliseconds after which a waiting job is rejected, because its caller retries. */
 const MOST_PATIENCE = 1000;
-/** Milliseconds between two looks at who waits for too long: a thread may be slow to take the next. */
+/** Pause in milliseconds between two checks for jobs that wait too long. */
 const PATIENCE_CHECK = 200;
 
 /** @param most threads; each starts when a job finds all others busy */
@@ -57,7 +57,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
   const idle: Worker[] = [];
   const threads = Math.max(1, most);
   const queue = new FairQueue<Queued>({ ...MOST_WAITING, cost: MOST_WAITING.cost * threads });
-  /** Jobs of the service itself, an import's for example, and those that a lost thread left over. */
+  /** Jobs of the service itself, such as those of an import, and jobs that a lost thread left. */
   const own: Waiting[] = [];
   let ownFirst = true;
   let refused = 0;
@@ -105,12 +105,12 @@ export function openPasswordThreads(most: number): PasswordThreads {
       hand(worker, next);
       return;
     }
-    // A thread that waits must not keep a command line alive.
+    // A waiting thread must not keep a command line alive.
     worker.unref();
     idle.push(worker);
   }
 
-  /** As many as there are for each thread; from both kinds by turns. */
+  /** Takes an equal part for each thread, alternating between both kinds. */
   function takeJobs(): Waiting[] {
     refuseImpatient();
     const count = Math.min(TOGETHER, Math.ceil((queue.length + own.length) / threads));

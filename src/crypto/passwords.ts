@@ -6,14 +6,14 @@ import { parametersFor } from './hash-parameters.ts';
 import { openPasswordThreads } from './password-threads.ts';
 import { isOutdated, readStoredHash, renderStoredHash } from './stored-hash.ts';
 
-/** More hash threads than this fight over memory bandwidth, not for cores. */
+/** More hash threads compete for memory bandwidth. */
 const MOST_THREADS = 4;
 
 /**
- * Password hashing in threads of its own. They start at the first use: a service that answers health checks and
- * machine clients never pays for them.
+ * Opens password hashing in separate threads. They start at the first use, so a service that only answers health checks
+ * and machine clients never starts them.
  *
- * @param options.threads how many may run at once; absent: one per core, four at most
+ * @param options.threads Default: one per core, at most four.
  */
 export function openPasswords(options: { threads?: number; random?: Random } = {}): Passwords {
   const random = options.random ?? systemRandom;
@@ -47,7 +47,7 @@ export function openPasswords(options: { threads?: number; random?: Random } = {
             other,
             caller,
           );
-          // A hash that the library cannot make costs nothing.
+          // A hash that the library rejects has cost nothing.
           if (outcome !== 'unsupported') return;
         }
         await threads.derive(password, random.bytes(16), parametersFor(policy), caller);

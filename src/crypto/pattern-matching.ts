@@ -8,20 +8,20 @@ export interface PatternCheck {
   text: string;
 }
 
-/** Answers for the checks that were asked, and `false` for every other one. */
+/** Returns the result of a check, and `false` for a check that did not run. */
 export type PatternMatches = (pattern: string, text: string) => boolean;
 
-/** Milliseconds for all checks of one form: some patterns take longer than the sun will shine for the right text. */
+/** Time for all checks of one form, in milliseconds. Some patterns take practically forever for some texts. */
 const BUDGET_MILLISECONDS = 250;
-/** A thread that does not begin by then is given up with its checks. */
+/** Time in milliseconds in which a thread has to start, or its checks fail. */
 const START_MILLISECONDS = 10_000;
 const MOST_THREADS = 2;
-/** Forms that wait for a thread at most; each may keep one for its whole budget. */
+/** Most forms that wait for a thread. Each may use one for its whole budget. */
 const MOST_WAITING = 16;
 
 interface Waiting {
   checks: readonly PatternCheck[];
-  /** Undefined: not in time. */
+  /** Undefined: the time was not enough. */
   settle: (answers: readonly boolean[] | undefined) => void;
 }
 
@@ -30,10 +30,10 @@ const queue: Waiting[] = [];
 let busy = 0;
 
 /**
- * Runs patterns of a realm in a thread of their own, all of them within one budget. What is not answered in time has
- * matched nothing: weaker than asked is not an answer, and neither is a service that does nothing else.
+ * Matches patterns of a realm in another thread, all within one time budget. A pattern without a result in time counts
+ * as not matched, so that a slow pattern neither weakens a rule nor blocks the service.
  *
- * @throws HashingBusy where too many wait
+ * @throws HashingBusy if too many forms wait
  */
 export async function matchPatterns(checks: readonly PatternCheck[]): Promise<PatternMatches> {
   if (checks.length === 0) return () => false;
@@ -65,7 +65,7 @@ function startThread(): Worker {
   });
 }
 
-/** A thread that is late is ended with whatever it does; the next form gets a new one. */
+/** Terminates a thread that is late. The next form gets a new one. */
 async function run(worker: Worker, { checks, settle }: Waiting): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let forget = () => {};
@@ -87,7 +87,7 @@ async function run(worker: Worker, { checks, settle }: Waiting): Promise<void> {
   forget();
   if (answers === undefined) await worker.terminate();
   else {
-    // A thread that waits must not keep a command line alive.
+    // A waiting thread must not keep a command line alive.
     worker.unref();
     idle.push(worker);
   }

@@ -6,7 +6,7 @@ parentPort?.on('message', (checks: readonly PatternCheck[]) => {
   parentPort?.postMessage(checks.map(matches));
 });
 
-/** A pattern that this engine cannot read matches nothing. */
+/** An invalid pattern matches nothing. */
 function matches({ pattern, text }: PatternCheck): boolean {
   try {
     return new RegExp(`^(?:${pattern})$`, 'su').test(text);

@@ -12,7 +12,7 @@ import { SIGNATURE_ALGORITHMS } from './jws.ts';
 /** Components of this type provide a realm's keys. */
 export const KEY_PROVIDER_TYPE = 'org.keycloak.keys.KeyProvider';
 
-/** Names below `config` of a key component that are secret: they live in `Component.secrets`. */
+/** Secret names below `config` of a key component. Their values are in `Component.secrets`. */
 export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
   'privateKey',
   'secret',
@@ -21,33 +21,33 @@ export const KEY_SECRET_NAMES: ReadonlySet<string> = new Set([
   'ecdhPrivateKey',
 ]);
 
-/** A key component, read: what signs, verifies and is published. */
+/** A parsed key component, for signing, verification and publication. */
 export interface KeyMaterial {
   /** The component's id. */
   providerId: string;
-  /** Higher is preferred. */
+  /** Higher values are preferred. */
   priority: number;
   status: 'ACTIVE' | 'PASSIVE' | 'DISABLED';
   kid: string;
   /** `OCT` is a secret. */
   type: 'RSA' | 'EC' | 'OKP' | 'OCT';
-  /** For example `RS256`, `RSA-OAEP`, `AES`. */
+  /** For example `RS256`, `RSA-OAEP` or `AES`. */
   algorithm: string;
   use: 'SIG' | 'ENC';
-  /** The secret itself for `OCT`. */
+  /** For `OCT`, the secret itself. */
   privateKey: KeyObject;
   publicKey?: KeyObject;
   /** DER in base64. */
   certificate?: string;
-  /** End of the certificate, milliseconds. */
+  /** Expiry of the certificate, Unix time in milliseconds. */
   validTo?: number;
 }
 
 const read = new WeakMap<Component, KeyMaterial | 'unreadable'>();
 
 /**
- * Reads the key of a component, or undefined where its provider is unknown or its material cannot be read. Kept as
- * long as the component object.
+ * Reads the key of a component. Returns undefined if its provider is unknown or its material unreadable. The result is
+ * cached as long as the component object lives.
  */
 export function readKeyComponent(component: Component): KeyMaterial | undefined {
   if (component.providerType !== KEY_PROVIDER_TYPE) return undefined;
@@ -59,25 +59,25 @@ export function readKeyComponent(component: Component): KeyMaterial | undefined 
   return known === 'unreadable' ? undefined : known;
 }
 
-/** `config` value of a component, without secrets. */
+/** Returns a `config` value of a component, but not a secret. */
 export function setting(component: Pick<Component, 'config'>, name: string): string | undefined {
   const value = component.config[name]?.[0];
   return value === undefined || value === '' ? undefined : value;
 }
 
-/** Secret of a component by its name below `config`. */
+/** Returns a secret of a component by its name below `config`. */
 export function secretSetting(component: Pick<Component, 'secrets'>, name: string): string | undefined {
   const value = component.secrets[`/config/${name}/0`]?.reveal();
   return value === undefined || value === '' ? undefined : value;
 }
 
-/** A kid as Keycloak makes them: base64url of the SHA-256 of the DER public key. */
+/** Returns a kid in Keycloak's way: base64url of the SHA-256 of the DER public key. */
 export function keyId(publicKey: KeyObject): string {
   const der = publicKey.export({ type: 'spki', format: 'der' });
   return createHash('sha256').update(der).digest('base64url');
 }
 
-/** A private key as Keycloak stores it: DER in base64 (PKCS #1 or PKCS #8), or a whole PEM file. */
+/** Reads a private key in Keycloak's formats: DER in base64 (PKCS #1 or PKCS #8), or a whole PEM file. */
 export function readPrivateKey(text: string): KeyObject | undefined {
   try {
     if (text.includes('-----BEGIN')) return createPrivateKey(text);
@@ -86,7 +86,7 @@ export function readPrivateKey(text: string): KeyObject | undefined {
       try {
         return createPrivateKey({ key, format: 'der', type });
       } catch {
-        // Not this encoding; the next one is tried.
+        // Not this encoding: tries the next one.
       }
     }
     return undefined;

@@ -2,24 +2,24 @@ import type { Credential } from '../model/index.ts';
 import type { HashPolicy } from './contract.ts';
 import { type HashParameters, mostIterations, parametersFor } from './hash-parameters.ts';
 
-/** A stored password hash, read from Keycloak's two JSON texts. */
+/** A stored password hash, parsed from Keycloak's two JSON texts. */
 export interface StoredHash {
   parameters: HashParameters;
   salt: Buffer;
   hash: Buffer;
 }
 
-/** Beyond these a stored hash is a way to stop the service, not a password (an import may bring anything). */
+/** Limits of a stored hash. An import may bring any parameters, and a larger hash could stop the service. */
 const MOST = {
-  /** Kibibytes; each thread may need as much. */
+  /** In kibibytes. Each thread may need as much. */
   argon2Memory: 256 * 1024,
   argon2Parallelism: 16,
   bytes: 1024,
 } as const;
 
 /**
- * Reads a stored hash, or undefined if its algorithm or parameters are unknown, or if it takes more than a login may
- * take: it never matches.
+ * Reads a stored hash. Returns undefined if its algorithm or parameters are unknown, or if it takes more resources than
+ * a login may use: it then never matches.
  */
 export function readStoredHash(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
@@ -28,7 +28,7 @@ export function readStoredHash(
   return known === undefined || findExcess(known) !== undefined ? undefined : known;
 }
 
-/** Which parameter of a stored hash asks for more than a login may take; undefined for every other hash. */
+/** Describes the parameter of a stored hash that exceeds the limits. Returns undefined for every other hash. */
 export function findHashExcess(
   stored: Pick<Credential, 'secretData' | 'credentialData'>,
 ): string | undefined {
@@ -66,7 +66,10 @@ function parseStoredHash(stored: Pick<Credential, 'secretData' | 'credentialData
   return parameters === undefined ? undefined : { parameters, salt, hash };
 }
 
-/** Keycloak's secretData and credentialData for a new hash, field for field (facts §9). */
+/**
+ * Returns Keycloak's secretData and credentialData for a new hash, field by field
+ * (docs/keycloak/users.md#password-hashes).
+ */
 export function renderStoredHash(
   policy: HashPolicy,
   salt: Buffer,
@@ -97,7 +100,7 @@ export function renderStoredHash(
   };
 }
 
-/** Whether the hash would be made with other parameters today. */
+/** Whether a new hash would have other parameters. */
 export function isOutdated(stored: StoredHash, policy: HashPolicy): boolean {
   const now: Record<string, unknown> = { ...parametersFor(policy) };
   const then: Record<string, unknown> = { ...stored.parameters };
@@ -147,7 +150,7 @@ const VERSIONS: ReadonlyMap<string, 0 | 1> = new Map([
   ['1.3', 1],
 ]);
 
-/** Keycloak keeps a list per name; the first one counts. */
+/** Keycloak stores a list per name. The first value counts. */
 function parseFields(value: unknown): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
   if (typeof value !== 'object' || value === null) return fields;

@@ -1,11 +1,11 @@
 import type { RealmSettings } from './realm.ts';
 
-/** One authentication flow of a realm's representation, as far as it is looked at. */
+/** An authentication flow of a realm's representation: the fields that idkit reads. */
 export interface Flow {
   id?: string;
   alias: string;
   builtIn: boolean;
-  /** Place in `authenticationFlows`. */
+  /** Index in `authenticationFlows`. */
   index: number;
   executions: readonly Execution[];
 }
@@ -16,27 +16,27 @@ interface Execution {
   requirement: string;
 }
 
-/** Authenticators whose work every login does here, whatever the flow says: stricter is never weaker. */
+/** Authenticators whose check every login of idkit runs, also if the flow does not require it. */
 const ENFORCED: ReadonlySet<string> = new Set([
   'direct-grant-validate-username',
   'direct-grant-validate-password',
   'auth-username-password-form',
   'auth-username-form',
   'auth-password-form',
-  // Ways in that are not built: without them there are fewer logins, not weaker ones.
+  // Ways to log in that idkit does not have. Without them there are fewer logins, not weaker ones.
   'auth-cookie',
   'auth-spnego',
   'identity-provider-redirector',
   'organization',
 ]);
 
-/** A user who has one is always asked for it; nobody is made to have one. */
+/** A user with a second factor always has to prove it. No user is forced to set one up. */
 const SECOND_FACTOR: ReadonlySet<string> = new Set(['direct-grant-validate-otp', 'auth-otp-form']);
 
-/** Conditions that say no more than "where the user has a second factor". */
+/** Conditions that mean only "if the user has a second factor". */
 const CONDITIONS: ReadonlySet<string> = new Set(['conditional-user-configured', 'conditional-credential']);
 
-/** Reads `authenticationFlows`; entries of another shape are left out. */
+/** Reads `authenticationFlows`. Skips entries of another shape. */
 export function readFlows(representation: unknown): readonly Flow[] {
   if (!Array.isArray(representation)) return [];
   return representation.flatMap((entry: unknown, index): Flow[] => {
@@ -53,8 +53,8 @@ export function readFlows(representation: unknown): readonly Flow[] {
 }
 
 /**
- * Names what a flow asks of a login and idkit does not do: authenticators that are switched on and not known, a
- * second factor for users who have none, conditions of other kinds, flows that are missing or hold nothing.
+ * Lists the steps of a flow that idkit does not run: unknown enabled authenticators, a second factor for users who have
+ * none, other conditions, and missing or empty flows.
  */
 export function listUnknownSteps(flow: Flow, flows: readonly Flow[]): readonly string[] {
   return stepsOf(flow, flows, 'always', new Set());
@@ -100,12 +100,15 @@ function readExecutions(value: unknown): readonly Execution[] {
   });
 }
 
-/** The fields of a JSON object; none for anything else. */
+/** Returns the fields of a JSON object, or none for any other value. */
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** The client authenticators of Keycloak 26. Those that idkit does not build refuse their clients by name. */
+/**
+ * The client authenticators of Keycloak 26. A client whose authenticator idkit does not have is rejected with the
+ * reason.
+ */
 const AUTHENTICATORS: ReadonlySet<string> = new Set([
   'client-secret',
   'client-secret-jwt',
@@ -114,12 +117,12 @@ const AUTHENTICATORS: ReadonlySet<string> = new Set([
   'federated-jwt',
 ]);
 
-/** The flow of every realm that does not name one of its own. */
+/** The flow of a realm that names none. */
 const USUAL = 'clients';
 
 /**
- * How the clients of a realm may prove themselves. `runs`: by these authenticators; undefined for any.
- * `unknown`: the flow asks for something that idkit does not run.
+ * The ways in which a realm's clients may authenticate. `runs`: the allowed authenticators, or undefined for all.
+ * `unknown`: the flow contains a step that idkit does not run.
  */
 export type ClientFlow =
   | { outcome: 'runs'; authenticators: ReadonlySet<string> | undefined }
@@ -128,8 +131,8 @@ export type ClientFlow =
 const read = new WeakMap<RealmSettings, ClientFlow>();
 
 /**
- * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 runs it: the first required step alone, or else every
- * alternative (`ClientAuthenticationFlow#findExecutionsToRun`). Alternatives that are not known open no way in.
+ * Reads the realm's `clientAuthenticationFlow` as Keycloak 26 runs it: the first required step only, otherwise every
+ * alternative (`ClientAuthenticationFlow#findExecutionsToRun`). Unknown alternatives authenticate no client.
  */
 export function readClientFlow(settings: RealmSettings): ClientFlow {
   const known = read.get(settings);

@@ -1,22 +1,22 @@
-/** What a client asked for at the authorization endpoint, checked (OpenID Connect Core §3.1.2.1). */
+/** The parameters of a valid authorization request (OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest {
   redirectUri: string;
-  /** The client sent `redirect_uri` itself, so the token endpoint asks for it again (RFC 6749 §4.1.3). */
+  /** The client sent `redirect_uri`, so the token endpoint requires it too (RFC 6749 §4.1.3). */
   redirectUriSent: boolean;
   /** Sorted words, for example `code` or `code id_token`. */
   responseType: string;
   responseMode: 'query' | 'fragment' | 'form_post';
-  /** The parameter `scope`; absent where none was sent. */
+  /** The parameter `scope`. Absent if the client sent none. */
   scope?: string;
   state?: string;
   nonce?: string;
   codeChallenge?: string;
   codeChallengeMethod?: 'S256' | 'plain';
   prompt: readonly ('none' | 'login' | 'consent' | 'select_account')[];
-  /** Seconds. */
+  /** In seconds. */
   maxAge?: number;
   loginHint?: string;
-  /** User whom the `id_token_hint` names. */
+  /** The user that the `id_token_hint` names. */
   hintedUserId?: string;
   uiLocales?: string;
   acrValues?: string;
@@ -25,50 +25,50 @@ export interface AuthorizationRequest {
 }
 
 /**
- * An authorization request that one tab of a browser is answering (issue: authentication sessions live in the
- * store). The row is bound to the browser by the hash of its cookie `AUTH_SESSION_ID`.
+ * A login in progress: an authorization request in one tab of a browser. The hash of the cookie `AUTH_SESSION_ID` binds
+ * the row to the browser.
  */
 export interface AuthenticationSession {
-  /** The `tab_id` of the pages' URLs. */
+  /** The `tab_id` in the URLs of the pages. */
   id: string;
   realmId: string;
   clientUuid: string;
   /** SHA-256 of the browser's cookie value. */
   browserHash: Buffer;
-  /** Goes up by one at every change; compared by `putAuthenticationSession`. 0: no row yet. */
+  /** Increases by one with every change. `putAuthenticationSession` compares it. 0: not stored yet. */
   revision: number;
-  /** Second of the request. */
+  /** Unix time in seconds of the request. */
   startedAt: number;
-  /** Second from which the session is gone. */
+  /** Unix time in seconds at which the login expires. */
   expiresAt: number;
   request: AuthorizationRequest;
-  /** Random text that a form of this step must send back (`session_code`); new at every step. */
+  /** Random text that a form of this step must send back (`session_code`). Every step has a new one. */
   formCode: string;
-  /** Whoever proved the password (and second factor), still with required actions or consent before them. */
+  /** The proved user. Present while required actions or the consent are pending. */
   userId?: string;
-  /** Second at which the user proved themselves. */
+  /** Unix time in seconds at which the user proved themselves. */
   authenticatedAt?: number;
   rememberMe: boolean;
-  /** Steps done, the locale chosen, the SSO session that goes on and other small facts. */
+  /** The stage of the login, the chosen locale and other facts. */
   notes: Readonly<Record<string, string>>;
 }
 
-/** An authorization code: what the token endpoint needs to know of the request that led to it. */
+/** An authorization code, with the facts of its request that the token endpoint needs. */
 export interface AuthorizationCode {
   /** SHA-256 of the whole code. */
   hash: Buffer;
   realmId: string;
   clientUuid: string;
   userId: string;
-  /** The user session, which exists when the code does. */
+  /** The user session. It exists as long as the code. */
   sessionId: string;
-  /** Id of the token family that the exchange will make; its revocation ends what a stolen code got. */
+  /** Id of the token family that the exchange creates. Revoking the family also revokes what a stolen code obtained. */
   familyId: string;
-  /** Second of its issue. */
+  /** Unix time in seconds of its issue. */
   issuedAt: number;
-  /** Second from which it is no longer taken. */
+  /** Unix time in seconds at which it expires. */
   expiresAt: number;
-  /** Absent where the authorization request had none. */
+  /** Absent if the authorization request had none. */
   redirectUri?: string;
   scope?: string;
   nonce?: string;
@@ -76,17 +76,17 @@ export interface AuthorizationCode {
   codeChallengeMethod?: 'S256' | 'plain';
   /** The parameter `claims` as JSON text. */
   claims?: string;
-  /** Notes for the family: `auth_time`, `acr` … */
+  /** Notes for the family: `auth_time`, `acr` and others. */
   notes: Readonly<Record<string, string>>;
 }
 
-/** What a user agreed that a client may have (UserConsentRepresentation, facts §8.4). */
+/** A user's consent for a client (UserConsentRepresentation, docs/keycloak/login.md#consent). */
 export interface Consent {
   userId: string;
   clientUuid: string;
   /** Ids of client scopes. */
   scopeIds: readonly string[];
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   createdDate: number;
   /** Milliseconds since the Unix epoch. */
   lastUpdatedDate: number;

@@ -1,6 +1,6 @@
 import type { Revised, Secrets } from './record.ts';
 
-/** A claim source of a client or client scope (ProtocolMapperRepresentation, facts §8.4). */
+/** A source of claims of a client or client scope (ProtocolMapperRepresentation, docs/keycloak/tokens.md#mappers). */
 export interface ProtocolMapper {
   id: string;
   name: string;
@@ -11,7 +11,7 @@ export interface ProtocolMapper {
   config: Readonly<Record<string, string>>;
 }
 
-/** A client (spec, "Client (configuration)"), under the names of ClientRepresentation (facts §8.3). */
+/** A client, with the field names of ClientRepresentation (docs/keycloak/clients.md#representation). */
 export interface Client extends Revised {
   /** The UUID that the administrative API uses in paths. */
   id: string;
@@ -27,7 +27,7 @@ export interface Client extends Revised {
   surrogateAuthRequired: boolean;
   enabled: boolean;
   alwaysDisplayInConsole: boolean;
-  /** `client-secret`, `client-secret-jwt`, `client-jwt`, `client-x509`. Ignored for public clients. */
+  /** `client-secret`, `client-secret-jwt`, `client-jwt` or `client-x509`. Ignored for public clients. */
   clientAuthenticatorType: string;
   redirectUris: readonly string[];
   webOrigins: readonly string[];
@@ -50,15 +50,15 @@ export interface Client extends Revised {
   defaultClientScopeIds: readonly string[];
   /** Ids of client scopes. */
   optionalClientScopeIds: readonly string[];
-  /** Ids of roles that this client may see in tokens when `fullScopeAllowed` is false. */
+  /** Ids of roles that the client's tokens may name if `fullScopeAllowed` is false. */
   scopeRoleIds: readonly string[];
-  /** Other fields of ClientRepresentation that were given. */
+  /** Other fields of the given ClientRepresentation. */
   kept: Readonly<Record<string, unknown>>;
   /** `/secret`, `/registrationAccessToken`, `/attributes/client.secret.rotated`. */
   secrets: Secrets;
 }
 
-/** A client scope (ClientScopeRepresentation, facts §8.4). */
+/** A client scope (ClientScopeRepresentation, docs/keycloak/clients.md#client-scopes). */
 export interface ClientScope extends Revised {
   id: string;
   realmId: string;
@@ -67,8 +67,8 @@ export interface ClientScope extends Revised {
   protocol: string;
   attributes: Readonly<Record<string, string>>;
   protocolMappers: readonly ProtocolMapper[];
-  /** Ids of the roles that this scope lets into tokens. */
+  /** Ids of the roles that this scope adds to tokens. */
   scopeRoleIds: readonly string[];
-  /** `default` and `optional` scopes are given to new clients of the realm; `none` are not. */
+  /** New clients of the realm get its `default` and `optional` scopes. */
   realmDefault: 'default' | 'optional' | 'none';
 }

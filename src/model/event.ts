@@ -1,9 +1,9 @@
-/** Something that happened to a user or client (EventRepresentation, facts §13). */
+/** An event of a user or client (EventRepresentation, docs/keycloak/realms.md#events). */
 export interface UserEvent {
   id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   time: number;
-  /** For example `LOGIN`, `REFRESH_TOKEN_ERROR`. */
+  /** For example `LOGIN` or `REFRESH_TOKEN_ERROR`. */
   type: string;
   realmId: string;
   clientId?: string;
@@ -14,7 +14,7 @@ export interface UserEvent {
   details: Readonly<Record<string, string>>;
 }
 
-/** Something an administrator did (AdminEventRepresentation, facts §8.4). */
+/** An action of an administrator (AdminEventRepresentation, docs/keycloak/admin-api.md#events-api). */
 export interface AdminEvent {
   id: string;
   /** Milliseconds since the Unix epoch. */
@@ -27,7 +27,7 @@ export interface AdminEvent {
   operationType: 'CREATE' | 'UPDATE' | 'DELETE' | 'ACTION';
   resourceType: string;
   resourcePath: string;
-  /** JSON text without secrets; only where the realm keeps details. */
+  /** JSON text without secrets. Present if the realm stores details. */
   representation?: string;
   error?: string;
 }

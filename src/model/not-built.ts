@@ -1,7 +1,7 @@
 import { asObject } from './authentication-flow.ts';
 import type { RealmSettings, Unenforced } from './realm.ts';
 
-/** How many users wait for something before they can log in. */
+/** Numbers of users who cannot log in until something happens. */
 export interface WaitingUsers {
   /** Enabled users by required action. */
   requiredActions: ReadonlyMap<string, number>;
@@ -11,12 +11,12 @@ export interface WaitingUsers {
 
 /** Languages of idkit's own pages. */
 const LANGUAGES: ReadonlySet<string> = new Set(['en', 'de']);
-/** Themes of Keycloak's own, which idkit's pages take the place of. */
+/** Keycloak's own themes. idkit's pages replace them. */
 const OWN_THEMES = /^(base|keycloak(\.v\d+)?)?$/;
 
 /**
- * Features that a realm has switched on and idkit does not have. Without them the realm does less than its people
- * expect, and nothing is weaker, so nothing is refused; users who need one to log in are counted.
+ * Lists the enabled features of a realm that idkit does not have. Without them the realm does less than its users
+ * expect, but nothing is weaker, so nothing is refused. Users who need a feature to log in are counted.
  *
  * @param requiredActions the required actions that the login pages run. Default: no required action is reported.
  */
@@ -61,7 +61,7 @@ function languages(kept: RealmSettings['kept']): readonly Unenforced[] {
   return feature(missing.length > 0, '$.supportedLocales', `languages ${missing.join(', ')}`);
 }
 
-/** Actions that the realm gives to every new user, and those that users have now. */
+/** Lists required actions without an implementation: those that every new user gets, and those that users have. */
 function missingActions(
   { kept }: RealmSettings,
   waiting: WaitingUsers,

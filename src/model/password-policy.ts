@@ -1,4 +1,4 @@
-/** A realm's password policy, parsed (facts §11). Absent: not asked for. */
+/** A parsed password policy of a realm (docs/keycloak/login.md#password-policy). An absent field is not required. */
 export interface PasswordPolicy {
   length?: number;
   maxLength?: number;
@@ -9,21 +9,21 @@ export interface PasswordPolicy {
   notUsername?: true;
   notContainsUsername?: true;
   notEmail?: true;
-  /** Java regular expressions as written, each must match the whole password. */
+  /** Java regular expressions as written. Each must match the whole password. */
   regexPatterns: readonly string[];
-  /** How many earlier passwords must not come back; the caller compares them by their hashes. */
+  /** Number of earlier passwords that must not be reused. The caller compares their hashes. */
   passwordHistory?: number;
-  /** Passwords of the last N days must not come back; the caller compares them by their hashes. */
+  /** Days in which a password must not be reused. The caller compares the hashes. */
   passwordAge?: number;
-  /** Days after which a password must be changed; the caller compares the credential's date. */
+  /** Days after which a password must be changed. The caller compares the credential's date. */
   forceExpiredPasswordChange?: number;
   hashAlgorithm?: string;
   hashIterations?: number;
-  /** Every other entry of the policy, for example `passwordBlacklist`: not enforced. */
+  /** All other entries, for example `passwordBlacklist`. They are not enforced. */
   unknown: readonly string[];
 }
 
-/** Number entries with Keycloak 26's default where no number is given. */
+/** Entries with a number, and Keycloak 26's default. */
 const NUMBERS = {
   length: 8,
   maxLength: 64,
@@ -37,12 +37,12 @@ const NUMBERS = {
   hashIterations: undefined,
 } as const;
 
-/** Entries about other things than what a password may be; they are in force elsewhere or say nothing to check. */
+/** Entries that do not concern the content of a password. Other code enforces them, or they need no check. */
 const NOT_ABOUT_CONTENT = new Set(['maxAuthAge', 'recoveryCodesWarningThreshold']);
 
 const FLAGS = new Set(['notUsername', 'notContainsUsername', 'notEmail'] as const);
 
-/** Parses `length(8) and digits(1) and notUsername`; absent or empty is the policy that allows everything. */
+/** Parses `length(8) and digits(1) and notUsername`. An absent or empty text is a policy that allows everything. */
 export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
   const regexPatterns: string[] = [];
   const unknown: string[] = [];
@@ -61,24 +61,24 @@ export function parsePasswordPolicy(text: string | undefined): PasswordPolicy {
   return { ...found, regexPatterns, unknown } as PasswordPolicy;
 }
 
-/** Why a password is refused: Keycloak's message key, its parameters, and the English text. */
+/** Why a password is rejected: Keycloak's message key, its parameters, and the English text. */
 export interface PasswordFault {
   key: string;
   params: readonly (number | string)[];
   message: string;
 }
 
-/** Bytes of a password at most: more protects nobody, and everything is kept until its hash is due. */
+/** Longest password in bytes. A longer one is not safer, and uses memory until its hash is due. */
 export const MOST_PASSWORD_BYTES = 1024;
 
-/** Whether no password can be as long as this, in UTF-8. */
+/** Whether a password is longer than any password may be, in UTF-8. */
 export function isPasswordTooLong(password: string): boolean {
   return (
     password.length > MOST_PASSWORD_BYTES || new TextEncoder().encode(password).length > MOST_PASSWORD_BYTES
   );
 }
 
-/** Whose password it is to be. */
+/** A new password and its user. */
 export interface PasswordCandidate {
   password: string;
   username: string;
@@ -86,9 +86,9 @@ export interface PasswordCandidate {
 }
 
 /**
- * Every entry of the policy that the password does not meet, in Keycloak's wording; empty where it is fine.
+ * Lists every entry of the policy that the password violates, in Keycloak's wording.
  *
- * @param matches whether the whole of a password matches a pattern; it must come back in any case
+ * @param matches whether the whole password matches a pattern. It must always return.
  */
 export function checkPassword(
   policy: PasswordPolicy,
@@ -118,7 +118,7 @@ export function checkPassword(
   return faults;
 }
 
-/** The fault for a kind of entry, for example `History` with the number of passwords that the caller compared. */
+/** Builds the fault for a kind of entry, for example `History` with the number of compared passwords. */
 export function passwordFault(
   name: keyof typeof MESSAGES,
   ...params: readonly (number | string)[]

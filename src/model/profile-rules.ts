@@ -1,6 +1,6 @@
 import type { User } from './user.ts';
 
-/** One field of a user that the profile refuses, in Keycloak's keys (facts §7.2). */
+/** A field of a user that the profile rejects, with Keycloak's keys (docs/keycloak/users.md#errors). */
 export interface ProfileFault {
   field: string;
   errorMessage: string;
@@ -11,7 +11,7 @@ const EMAIL = /^[^\s@<>(),;:\\"[\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9
 const PROHIBITED_IN_USERNAME = /[<>&"\s$%!#?§,;:*~/\\|^=[\]{}()`\p{Cc}]/u;
 const PROHIBITED_IN_NAME = /[<>&"$%!#?§;*~/\\|^=[\]{}()\p{Cc}]/u;
 
-/** What the default user profile refuses (facts §10); what did not change since `before` is not judged. */
+/** Lists the faults of the default user profile. Fields that are the same as in `before` are not checked. */
 export function listProfileFaults(
   user: User,
   before: User | undefined,

@@ -1,16 +1,16 @@
 import type { Revised, Secrets } from './record.ts';
 
 /**
- * A realm's settings, under the names of Keycloak 26's RealmRepresentation (facts §8.1). All lifetimes are
- * seconds. What a representation may also carry and idkit does not use yet is kept in `kept` and given back
- * on export.
+ * A realm's settings, with the field names of Keycloak 26's RealmRepresentation
+ * (docs/keycloak/realms.md#representation). All lifetimes are in seconds. `kept` has the fields that idkit does not
+ * use, and an export contains them again.
  */
 export interface RealmSettings {
   displayName?: string;
   displayNameHtml?: string;
   enabled: boolean;
   sslRequired: 'external' | 'all' | 'none';
-  /** Tokens issued before this second are stale. */
+  /** Unix time in seconds. Tokens issued earlier are stale. */
   notBefore: number;
   defaultSignatureAlgorithm: string;
   revokeRefreshToken: boolean;
@@ -62,13 +62,13 @@ export interface RealmSettings {
   adminEventsDetailsEnabled: boolean;
   browserSecurityHeaders: Readonly<Record<string, string>>;
   attributes: Readonly<Record<string, string>>;
-  /** Every other field of Keycloak 26's RealmRepresentation that was given, without secrets. */
+  /** All other fields of the given RealmRepresentation, without secrets. */
   kept: Readonly<Record<string, unknown>>;
 }
 
-/** A realm: a separate namespace of users, clients and sessions (spec, "What the service does" 1). */
+/** A realm: a separate namespace of users, clients and sessions. */
 export interface Realm extends Revised {
-  /** UUID or what the representation said. */
+  /** A UUID, or the id in the representation. */
   id: string;
   /** The `{realm}` of every path. */
   name: string;
@@ -80,8 +80,8 @@ export interface Realm extends Revised {
 }
 
 /**
- * What a realm asks for and idkit does not enforce yet. `refuses` is true if a token would be weaker than the realm
- * or the client demands (contract §5); such a token is refused.
+ * A demand of a realm or client that idkit does not enforce. `refuses` is true if a token would be weaker than
+ * demanded. Such a token is refused (docs/keycloak/tokens.md#demands).
  */
 export interface Unenforced {
   /** JSON path in the realm's representation, for example `$.identityProviders[0]`. */
@@ -89,13 +89,15 @@ export interface Unenforced {
   what: string;
   refuses: boolean;
   /**
-   * What is refused: logins by the password grant or in a browser, every token of a user, or every authentication of
+   * The refused use: logins with the password grant or in a browser, every token of a user, or every authentication of
    * a client. Default: every token.
    */
   at?: 'direct' | 'browser' | 'users' | 'clients';
 }
 
-/** A component of a realm (ComponentRepresentation); key providers are components (facts §7.2, §10). */
+/**
+ * A component of a realm (ComponentRepresentation), for example a key provider (docs/keycloak/keys.md#key-components).
+ */
 export interface Component extends Revised {
   id: string;
   realmId: string;

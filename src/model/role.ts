@@ -1,13 +1,13 @@
 import type { Revised } from './record.ts';
 import type { User } from './user.ts';
 
-/** A realm role, or a client role where `clientUuid` is set (RoleRepresentation, facts §8.4). */
+/** A realm role, or a client role if `clientUuid` is set (RoleRepresentation). */
 export interface Role extends Revised {
   id: string;
   realmId: string;
   name: string;
   description?: string;
-  /** The client that the role belongs to; absent for a realm role. */
+  /** The client that owns the role. Absent for a realm role. */
   clientUuid?: string;
   attributes: Readonly<Record<string, readonly string[]>>;
   /** Ids of the roles that this one includes. */
@@ -28,21 +28,21 @@ export interface Group extends Revised {
   isDefault: boolean;
 }
 
-/** What role resolution needs of a realm; the store's RealmConfiguration is one. */
+/** The part of a realm that role resolution needs. The store's RealmConfiguration has it. */
 export interface RoleGraph {
   roles: ReadonlyMap<string, Role>;
   groups: ReadonlyMap<string, Group>;
 }
 
-/** Users with the same roles and groups share one answer; what is remembered per realm is bounded. */
+/** Bounds the cache of a realm. Users with the same roles and groups share one entry. */
 const REMEMBERED_USERS = 10_000;
 const memory = new WeakMap<RoleGraph, Map<string, ReadonlySet<string>>>();
 
 /**
- * Ids of every role that a user has: direct ones, those of the user's groups and their parents, and all that
- * these include. Circles among composites and groups end. Ids of roles or groups that are not there are left out.
+ * Returns the ids of every role of a user: direct roles, those of the user's groups and their parents, and all roles
+ * that these include. Cycles of composites and groups end. Unknown ids are skipped.
  *
- * @param graph not changed afterwards: equal users of one graph get the same set object
+ * @param graph must not change afterwards, because equal users of one graph get the same set object
  */
 export function effectiveRoleIds(
   graph: RoleGraph,
@@ -53,7 +53,7 @@ export function effectiveRoleIds(
     users = new Map();
     memory.set(graph, users);
   }
-  // No id holds a NUL byte, so no other list of ids has this key, whatever ids an import chose.
+  // No id contains a NUL byte, so the key is unique for a list of ids, whatever ids an import brings.
   const key = [user.roleIds.length, user.groupIds.length, ...user.roleIds, ...user.groupIds].join('\0');
   const known = users.get(key);
   if (known !== undefined) return known;
@@ -65,7 +65,7 @@ export function effectiveRoleIds(
   return effective;
 }
 
-/** The roles with all that they include, composites resolved; circles end, unknown ids are left out. */
+/** Returns the roles with all that they include. Cycles end, and unknown ids are skipped. */
 export function expandRoleIds(graph: Pick<RoleGraph, 'roles'>, ids: Iterable<string>): ReadonlySet<string> {
   const expanded = new Set<string>();
   const waiting = [...ids];
@@ -78,7 +78,7 @@ export function expandRoleIds(graph: Pick<RoleGraph, 'roles'>, ids: Iterable<str
   return expanded;
 }
 
-/** The groups and all above them, each once. */
+/** Returns the groups and all their parents, each once. */
 export function groupsWithParents(
   graph: Pick<RoleGraph, 'groups'>,
   groupIds: readonly string[],
@@ -94,7 +94,7 @@ export function groupsWithParents(
   return [...found.values()];
 }
 
-/** A group's path, for example `/staff/finance`. A slash in a name stays as it is (Keycloak 26's default). */
+/** Returns a group's path, for example `/staff/finance`. A slash in a name is not escaped (Keycloak 26's default). */
 export function groupPath(graph: Pick<RoleGraph, 'groups'>, group: Group): string {
   const names: string[] = [];
   const seen = new Set<string>();

@@ -1,23 +1,23 @@
-/** A user session: one login of one user (spec, "States and transitions": active while the row exists). */
+/** A user session: one login of one user. It is active as long as its row exists. */
 export interface UserSession {
   id: string;
-  /** Offline sessions outlive the online one of the same id; (id, offline) is the key. */
+  /** An offline session outlives the online one with the same id. The key is (id, offline). */
   offline: boolean;
   realmId: string;
   userId: string;
-  /** Second of the login. */
+  /** Unix time in seconds of the login. */
   startedAt: number;
-  /** Second of the last use: login, refresh of any of its families. */
+  /** Unix time in seconds of the last use: a login, or a refresh of one of its families. */
   lastAccessAt: number;
   ipAddress: string;
   rememberMe: boolean;
-  /** Small facts of the login: `auth_time`, `acr`, `authMethod` … */
+  /** Facts of the login: `auth_time`, `acr`, `authMethod` and others. */
   notes: Readonly<Record<string, string>>;
 }
 
 /**
- * A token family: all refresh tokens that one login of one client led to (RFC 9700 §4.14.2). One row; the
- * tokens themselves are never stored, only SHA-256 hashes of the newest two generations.
+ * A token family: all refresh tokens that descend from one login of one client (RFC 9700 §4.14.2). It is one row. The
+ * store has no tokens, only the SHA-256 hashes of the last two.
  */
 export interface TokenFamily {
   /** The claim `reuse_id`. */
@@ -27,37 +27,37 @@ export interface TokenFamily {
   realmId: string;
   clientUuid: string;
   userId: string;
-  /** SHA-256 of the newest refresh token issued. */
+  /** SHA-256 of the newest refresh token. */
   currentHash: Buffer;
-  /** SHA-256 of the token that the newest one was issued for; absent before the first refresh. */
+  /** SHA-256 of the token that the newest one replaced. Absent before the first refresh. */
   parentHash?: Buffer;
-  /** How often the parent was used. */
+  /** Number of uses of the parent. */
   parentUses: number;
-  /** All scopes granted, hidden ones too, separated by blanks. */
+  /** All granted scopes, hidden ones included, separated by spaces. */
   scope: string;
-  /** Second when the family began (start of the client session). */
+  /** Unix time in seconds at which the family began (start of the client session). */
   startedAt: number;
-  /** Second of the last refresh, or of the start. */
+  /** Unix time in seconds of the last refresh, or of the start. */
   lastRefreshAt: number;
-  /** `nonce` and the like, for tokens issued later. */
+  /** `nonce` and other facts, for later tokens. */
   notes: Readonly<Record<string, string>>;
 }
 
 /**
- * Tells the clients of user sessions that these have ended (Back-Channel Logout 1.0 §2.5). Who ends sessions asks
- * first, while the store still knows which clients took part, and tells once they are ended.
+ * Notifies the clients of user sessions that these have ended (Back-Channel Logout 1.0 §2.5). The caller prepares the
+ * notification while the store still knows the clients, ends the sessions, then sends it.
  */
 export interface SessionEndings {
   /**
-   * Finds which clients are to be told of the end of these sessions. The function that is answered sends it; it
-   * resolves when all clients were reached or after a short while, goes on trying behind that, and never throws.
+   * Finds the clients to notify of the end of these sessions, and returns the function that does it. The function
+   * resolves when it has reached all clients, or after a short time. It retries in the background, and never throws.
    */
   prepare(realmId: string, ending: EndingSessions): Promise<() => Promise<void>>;
 }
 
 /**
- * Sessions of one user with the clients that have tokens of them; all of a user's; or the part that one client, whose
- * consent is withdrawn, has in those of a user that are not offline.
+ * Sessions of one user with the clients that have tokens of them, or all sessions of a user. With `clientUuid`: the
+ * part of one client in the user's online sessions, after its consent was withdrawn.
  */
 export type EndingSessions =
   | {

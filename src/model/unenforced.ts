@@ -11,8 +11,9 @@ const KEY_PROVIDERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What a realm and its clients ask for and idkit does not enforce yet (contract §5): for the import's report, for
- * `status`, and to refuse tokens that would be weaker than demanded. A realm as Keycloak makes it has none.
+ * Lists the demands of a realm and its clients that idkit does not enforce (docs/keycloak/tokens.md#demands). The
+ * report of an import and `status` show them, and tokens that would be weaker are refused. A new realm of Keycloak has
+ * none.
  */
 export function listUnenforced(
   configuration: { realm: Realm; components: readonly Component[] },
@@ -32,7 +33,7 @@ export function listUnenforced(
   ];
 }
 
-/** Each flow decides about its own logins: what it asks beyond password and stored second factor refuses them. */
+/** Each flow concerns its own logins. A step beyond password and stored second factor refuses them. */
 function boundFlows({ kept }: RealmSettings, flows: readonly Flow[]): readonly Unenforced[] {
   return [
     ...boundFlow('directGrantFlow', kept.directGrantFlow, 'direct grant', flows, 'direct'),
@@ -70,14 +71,14 @@ function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'
   ];
 }
 
-/** Without a flow that runs here, no client can prove itself as the realm demands. */
+/** Without a flow that idkit runs, no client can authenticate as the realm demands. */
 function clientFlow(settings: RealmSettings): readonly Unenforced[] {
   const flow = readClientFlow(settings);
   if (flow.outcome === 'runs') return [];
   return [{ path: flow.path, what: `client authentication flow ${flow.what}`, refuses: true, at: 'clients' }];
 }
 
-/** Users of another provider cannot come in; those with a password here are asked for it as before. */
+/** Users of another provider cannot log in. Users with a password can, as before. */
 function identityProviders(value: unknown): readonly Unenforced[] {
   return entries(value).map((provider, index) => ({
     path: `$.identityProviders[${index}]`,
@@ -86,7 +87,7 @@ function identityProviders(value: unknown): readonly Unenforced[] {
   }));
 }
 
-/** A policy may forbid the very request, or demand more of its client. */
+/** A policy may forbid the request, or demand more of its client. */
 function clientPolicies(value: unknown): readonly Unenforced[] {
   return entries(asObject(value).policies).flatMap((policy, index) =>
     policy.enabled === false
@@ -107,7 +108,7 @@ function organizations(kept: RealmSettings['kept']): readonly Unenforced[] {
     : [];
 }
 
-/** Entries about passwords to come; stored ones were accepted by Keycloak. */
+/** These entries concern new passwords. Keycloak accepted the stored ones. */
 function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   return parsePasswordPolicy(policy).unknown.map((entry) => ({
     path: '$.passwordPolicy',
@@ -116,7 +117,7 @@ function passwordPolicy(policy: string | undefined): readonly Unenforced[] {
   }));
 }
 
-/** Another directory decides about its users whenever they get a token; idkit cannot ask it. */
+/** An external directory decides about its users at every token, and idkit cannot query it. */
 function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   const places = new Map<string, number>();
   return components.flatMap((component): Unenforced[] => {
@@ -135,7 +136,7 @@ function componentsOf(components: readonly Component[]): readonly Unenforced[] {
   });
 }
 
-/** Attributes that bind or hide tokens: without it they would be weaker than the client was promised. */
+/** Attributes that bind or encrypt tokens. Without them, tokens are weaker than the client expects. */
 const TOKEN_DEMANDS: Readonly<Record<string, string>> = {
   'dpop.bound.access.tokens': 'tokens bound by DPoP',
   'tls.client.certificate.bound.access.tokens': 'tokens bound to a client certificate',

@@ -1,10 +1,10 @@
 import type { Revised, Secrets } from './record.ts';
 
-/** A user, under the names of UserRepresentation (facts §8.2). */
+/** A user, with the field names of UserRepresentation (docs/keycloak/users.md#representation). */
 export interface User extends Revised {
   id: string;
   realmId: string;
-  /** Lower case. */
+  /** In lower case. */
   username: string;
   firstName?: string;
   lastName?: string;
@@ -12,22 +12,22 @@ export interface User extends Revised {
   email?: string;
   emailVerified: boolean;
   enabled: boolean;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   createdTimestamp: number;
   attributes: Readonly<Record<string, readonly string[]>>;
   requiredActions: readonly string[];
-  /** Tokens issued before this second are stale. */
+  /** Unix time in seconds. Tokens issued earlier are stale. */
   notBefore: number;
-  /** Set for the user behind a client's service account. */
+  /** Set for the user of a client's service account. */
   serviceAccountClientUuid?: string;
-  /** Ids of roles assigned directly. */
+  /** Ids of directly assigned roles. */
   roleIds: readonly string[];
   groupIds: readonly string[];
-  /** Other fields of UserRepresentation that were given (federationLink, federatedIdentities, consents …). */
+  /** Other fields of the given UserRepresentation, such as federationLink or federatedIdentities. */
   kept: Readonly<Record<string, unknown>>;
 }
 
-/** A stored credential (CredentialRepresentation, facts §9). */
+/** A stored credential (CredentialRepresentation, docs/keycloak/users.md#credentials). */
 export interface Credential extends Revised {
   id: string;
   userId: string;
@@ -35,29 +35,29 @@ export interface Credential extends Revised {
   userLabel?: string;
   /** Milliseconds since the Unix epoch. */
   createdDate: number;
-  /** JSON text, as Keycloak writes it. */
+  /** JSON text in Keycloak's format. */
   credentialData: string;
   /**
-   * For a password, Keycloak's secretData JSON (hash and salt, never the password). Absent for every other
-   * type: those hold their secretData in `secrets` under `/secretData`.
+   * For a password, Keycloak's secretData JSON: hash and salt, never the password. Absent for every other type, whose
+   * secretData is in `secrets` under `/secretData`.
    */
   secretData?: string;
   secrets: Secrets;
-  /** Lower comes first. */
+  /** Lower values come first. */
   priority: number;
 }
 
-/** Brute-force counters of one user (facts §11). */
+/** Brute force counters of one user (docs/keycloak/login.md#brute-force-protection). */
 export interface LoginFailures {
   realmId: string;
   userId: string;
-  /** Goes up by one at every change; compared by `putLoginFailures`. 0: no row yet. */
+  /** Increases by one with every change. `putLoginFailures` compares it. 0: not stored yet. */
   revision: number;
   failures: number;
   temporaryLockouts: number;
   /** Milliseconds since the Unix epoch. */
   lastFailureAt: number;
-  /** Locked until this second; 0: not locked. */
+  /** Unix time in seconds at which the lock ends. 0: not locked. */
   lockedUntil: number;
   lastIpAddress: string;
 }

@@ -4,14 +4,14 @@ import type { SessionEndings, UserEvent } from '../model/index.ts';
 import type { Store } from '../store/index.ts';
 import type { KeyRing } from './keys/index.ts';
 
-/** Where user events go: the store (as the realm's settings say), the log and the metrics. Never throws. */
+/** The destination of user events: the store (as the realm's settings say), the log and the metrics. Never throws. */
 export interface EventSink {
   emit(event: UserEvent, realmName: string): void;
-  /** Stores what waits to be stored, so that whoever lists events sees all that happened before. */
+  /** Stores the pending events, so that a list of events that follows is complete. */
   flush?(): Promise<void>;
 }
 
-/** What the protocol's rules work with; nothing of it is global. */
+/** The dependencies of the protocol's rules. Nothing is global. */
 export interface ProtocolContext {
   store: Store;
   clock: Clock;
@@ -19,19 +19,19 @@ export interface ProtocolContext {
   keys: KeyRing;
   passwords: Passwords;
   events: EventSink;
-  /** Tells clients of sessions that end; absent: nobody is told. */
+  /** Notifies clients of sessions that end. Default: no client is notified. */
   sessionEndings?: SessionEndings;
-  /** {base_url} without a trailing slash; the issuer is `{baseUrl}/realms/{realm}`. */
+  /** The base URL without a trailing slash. The issuer is `{baseUrl}/realms/{realm}`. */
   baseUrl: string;
 }
 
-/** A request to an endpoint below `/realms/{realm}/`, parsed once. */
+/** A parsed request to an endpoint below `/realms/{realm}/`. */
 export interface ProtocolRequest {
   /** Name in the path. */
   realm: string;
-  /** Form fields; the first value where one is given twice. */
+  /** Form fields. For a repeated field, the first value. */
   form: ReadonlyMap<string, string>;
-  /** A form field was given twice. */
+  /** A form field is repeated. */
   duplicated: boolean;
   /** The header `Authorization`. */
   authorization?: string;
@@ -41,15 +41,15 @@ export interface ProtocolRequest {
   dpop?: string;
   /** The header `Accept`. */
   accept?: string;
-  /** The client's address; behind a trusted proxy the one that it names. */
+  /** The client's address. Behind a trusted proxy, the address that the proxy names. */
   remoteAddress: string;
-  /** TLS, or a trusted proxy says so. */
+  /** The connection uses TLS, or a trusted proxy says so. */
   secure: boolean;
 }
 
-/** What an endpoint answers when it does not refuse. */
+/** The result of an endpoint that accepts the request. */
 export interface Answer<Body> {
   body: Body;
-  /** The origin whose pages may read the answer; absent where none was sent. */
+  /** The origin whose pages may read the response. Absent if the request has no origin. */
   allowOrigin?: string | undefined;
 }

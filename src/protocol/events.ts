@@ -3,7 +3,7 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 import type { Refusal, RefusalCase } from './refusal.ts';
 
-/** Keycloak's event error of a refusal that names none itself (facts §2, §3, §13 "Event errors"). */
+/** Keycloak's event error of each refusal that does not name its own (docs/keycloak/tokens.md#events-of-tokens). */
 const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'https-required': 'ssl_required',
   'realm-not-enabled': 'realm_disabled',
@@ -40,10 +40,10 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusalCase, string>>> = {
   'userinfo-invalid-token': 'invalid_token',
 };
 
-/** Of what a sender may have made up: a megabyte of it is no reason to keep and log a megabyte. */
+/** Longest value that a sender chooses freely, in characters. It bounds the store and the log. */
 const MOST_CHARACTERS = 255;
 
-/** Lists of scopes and reasons are long; Keycloak's own column ends at 2550. */
+/** Longest detail, in characters: Keycloak's column ends at 2550. Lists of scopes and reasons can be long. */
 const MOST_OF_A_DETAIL = 2550;
 
 function shorten(details: Record<string, string>): void {
@@ -53,9 +53,9 @@ function shorten(details: Record<string, string>): void {
   }
 }
 
-/** One event in the making; details are added as they become known. */
+/** An event that collects its details while the request runs. */
 export class EventDraft {
-  /** Keycloak's type, for example `LOGIN`; `_ERROR` is added by `refused`. */
+  /** Keycloak's type, for example `LOGIN`. `refused` and `failed` append `_ERROR`. */
   readonly type: string;
   clientId: string | undefined;
   userId: string | undefined;
@@ -72,18 +72,18 @@ export class EventDraft {
     this.#ipAddress = ipAddress;
   }
 
-  /** Tells that it happened. */
+  /** Logs the success. */
   succeeded(): void {
     this.#emit(this.type, undefined);
   }
 
-  /** Tells that it was refused, and why. */
+  /** Logs the refusal and its reason. */
   refused(refusal: Refusal): void {
     if (refusal.detail !== undefined) this.details['reason'] ??= refusal.detail;
     this.#emit(`${this.type}_ERROR`, refusal.eventError ?? EVENT_ERRORS[refusal.case] ?? 'invalid_request');
   }
 
-  /** Tells that it failed by Keycloak's name for the failure (facts §13 "Event errors"). */
+  /** Logs a failure under Keycloak's event error. */
   failed(error: string): void {
     this.#emit(`${this.type}_ERROR`, error);
   }

@@ -3,21 +3,21 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
 import { decodeJsonObject } from './json.ts';
 
-/** A compact JWS (RFC 7515 §7.1) taken apart; nothing of it is proved. */
+/** A parsed compact JWS (RFC 7515 §7.1). It is not verified. */
 export interface ParsedJwt {
   header: Readonly<Record<string, unknown>> & { alg: string; kid?: string };
   claims: Readonly<Record<string, unknown>>;
-  /** What the signature is over. */
+  /** The signed text. */
   signingInput: string;
-  /** As sent, base64url. */
+  /** As sent, in base64url. */
   signature: string;
 }
 
-/** Characters of a token that is looked at; ours have some 1,500. */
+/** Longest token that is parsed, in characters. Tokens of this service have about 1,500. */
 const MAX_LENGTH = 64 * 1024;
 const shape = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** Takes a token apart, or undefined where it is no JWS with JSON objects inside. */
+/** Parses a token. Returns undefined if it is not a JWS with JSON objects inside. */
 export function parseJwt(token: string): ParsedJwt | undefined {
   if (token.length > MAX_LENGTH || !shape.test(token)) return undefined;
   const first = token.indexOf('.');
@@ -35,19 +35,19 @@ export function parseJwt(token: string): ParsedJwt | undefined {
   };
 }
 
-/** A claim that must be text. */
+/** Returns a claim if it is text. */
 export function textClaim(claims: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = claims[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A claim that must be a finite number. */
+/** Returns a claim if it is a finite number. */
 export function numberClaim(claims: Readonly<Record<string, unknown>>, name: string): number | undefined {
   const value = claims[name];
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** `aud` as a list (RFC 7519 §4.1.3). */
+/** Returns `aud` as a list (RFC 7519 §4.1.3). */
 export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly string[] {
   const { aud } = claims;
   if (typeof aud === 'string') return [aud];
@@ -55,8 +55,8 @@ export function audienceOf(claims: Readonly<Record<string, unknown>>): readonly 
 }
 
 /**
- * The claims of a token that a key of this realm signed, active or passive; undefined for everything else.
- * Issuer, type and times are not looked at.
+ * Returns the claims of a token that an active or passive key of this realm signed, or undefined for any other token.
+ * Does not check issuer, type or times.
  */
 export function verifyRealmJwt(
   ctx: Pick<ProtocolContext, 'keys'>,

@@ -4,7 +4,7 @@ import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext, ProtocolRequest } from './context.ts';
 import { Refusal } from './refusal.ts';
 
-/** Addresses from which `sslRequired: external` takes plain http. */
+/** Addresses from which `sslRequired: external` accepts plain http. */
 const privateAddresses = new BlockList();
 for (const [network, prefix] of [
   ['10.0.0.0', 8],
@@ -21,14 +21,17 @@ for (const [network, prefix] of [
 ] as const)
   privateAddresses.addSubnet(network, prefix, 'ipv6');
 
-/** The realm in the path. @throws Refusal `realm-not-found` */
+/** Returns the realm in the path. @throws Refusal `realm-not-found` */
 export async function getRealm(ctx: ProtocolContext, name: string): Promise<RealmConfiguration> {
   const configuration = await ctx.store.findRealm(name);
   if (configuration === undefined) throw new Refusal('realm-not-found', { detail: 'no such realm' });
   return configuration;
 }
 
-/** Refuses plain http where the realm asks for TLS (facts §3.1 step 1). @throws Refusal `https-required` */
+/**
+ * Rejects plain http if the realm requires TLS (docs/keycloak/tokens.md#order-of-the-checks). @throws Refusal
+ * `https-required`
+ */
 export function checkTransport(
   configuration: RealmConfiguration,
   request: Pick<ProtocolRequest, 'secure' | 'remoteAddress'>,
@@ -39,17 +42,20 @@ export function checkTransport(
   throw new Refusal('https-required', { detail: `plain http from ${request.remoteAddress}` });
 }
 
-/** Refuses a disabled realm as introspection and revocation do (facts §18). @throws Refusal `realm-not-enabled` */
+/**
+ * Rejects a disabled realm, for introspection and revocation (docs/keycloak/tokens.md#disabled-realm-or-client).
+ * @throws Refusal `realm-not-enabled`
+ */
 export function checkRealmEnabled(configuration: RealmConfiguration): void {
   if (!configuration.realm.settings.enabled) throw new Refusal('realm-not-enabled');
 }
 
-/** The `iss` of the realm's tokens: `{base_url}/realms/{realm}`. */
+/** Returns the `iss` of the realm's tokens: `{base_url}/realms/{realm}`. */
 export function issuerOf(ctx: Pick<ProtocolContext, 'baseUrl'>, configuration: RealmConfiguration): string {
   return `${ctx.baseUrl}/realms/${encodeURIComponent(configuration.realm.name)}`;
 }
 
-/** Matching takes as long as a fifth of a signature, and most calls come from few addresses. */
+/** Bounds the cache. A match takes a fifth of the time of a signature, and most requests come from few addresses. */
 const REMEMBERED_ADDRESSES = 4096;
 const known = new Map<string, boolean>();
 
@@ -70,7 +76,7 @@ function matchesPrivate(address: string): boolean {
 }
 
 /**
- * What a token is for: a login by the password grant or in a browser, the further tokens of such a login (a code, a
+ * The use of a token: a login with the password grant or in a browser, further tokens of such a login (a code, a
  * refresh), or a service account.
  */
 export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
@@ -78,8 +84,8 @@ export type TokenUse = 'direct' | 'browser' | 'continued' | 'service-account';
 const remembered = new WeakMap<RealmConfiguration, WeakMap<Client, readonly Unenforced[]>>();
 
 /**
- * The gate before every token: a realm or client that demands more than idkit enforces gets no token rather than a
- * weaker one (contract §5). Each way to a token passes it, also for a session that began before the demand.
+ * Guards every token: if the realm or the client demands more than idkit enforces, no token is issued, rather than a
+ * weaker one (docs/keycloak/tokens.md#demands). This also holds for sessions that began before the demand.
  *
  * @throws Refusal `login-refused`; its detail names the demand
  */
@@ -106,7 +112,7 @@ function refusingDemands(configuration: RealmConfiguration, client: Client): rea
   return refusing;
 }
 
-/** Flows decide about new logins alone, and a directory about its users; everything else counts for every token. */
+/** Flows concern new logins only, and a user directory its own users. Every other demand concerns all tokens. */
 function isFor(at: Unenforced['at'], use: TokenUse): boolean {
   if (at === 'users') return use !== 'service-account';
   return at === undefined || at === use;

@@ -1,9 +1,9 @@
 /**
- * Why a request was refused, one name per row of `http/wire-errors.ts`. Append only. The status, the `error`
- * code and the usual wording stand there, never here.
+ * Why a request is refused, one name per row of the HTTP room's table. Append only. The status, the `error` code and
+ * the default description are in that table.
  */
 export type RefusalCase =
-  // Common to the endpoints (facts §1, §3.1)
+  // Common to the endpoints (docs/keycloak/errors.md, docs/keycloak/tokens.md#order-of-the-checks)
   | 'realm-not-found'
   | 'protocol-not-found'
   | 'https-required'
@@ -21,7 +21,7 @@ export type RefusalCase =
   | 'service-busy'
   | 'form-too-large'
   | 'parameter-too-long'
-  // Client authentication (facts §2)
+  // Client authentication (docs/keycloak/clients.md#client-authentication)
   | 'client-unknown'
   | 'client-credentials-wrong'
   | 'client-assertion-refused'
@@ -29,42 +29,42 @@ export type RefusalCase =
   | 'client-protocol-wrong'
   | 'client-bearer-only'
   | 'client-method-unsupported'
-  // Scopes (facts §3, §4.1)
+  // Scopes (docs/keycloak/tokens.md#scopes)
   | 'invalid-scope'
   | 'offline-not-allowed'
-  // Grants that a client may not use (facts §3.3, §3.5 to §3.8, observed further-grants)
+  // Grants that a client may not use
   | 'grant-refused'
   | 'exchange-refused'
   | 'client-not-allowed'
   | 'consent-required'
   | 'consent-withdrawn'
-  // client_credentials (facts §3.5)
+  // client_credentials (docs/keycloak/tokens.md#client-credentials)
   | 'service-account-not-enabled'
   | 'service-account-unusable'
-  // password (facts §3.6)
+  // password (docs/keycloak/tokens.md#password-grant)
   | 'missing-username'
   | 'user-credentials-wrong'
   | 'account-disabled'
   | 'account-not-set-up'
   | 'login-refused'
-  // authorization_code (facts §3.3)
+  // authorization_code (docs/keycloak/tokens.md#authorization-code)
   | 'missing-code'
   | 'code-refused'
-  // refresh_token (facts §3.4)
+  // refresh_token (docs/keycloak/tokens.md#refresh)
   | 'missing-refresh-token'
   | 'refresh-token-refused'
-  // revoke (facts §5.1)
+  // revoke (docs/keycloak/tokens.md#revocation)
   | 'revoke-missing-token'
   | 'revoke-invalid-token'
   | 'revoke-unsupported-type'
   | 'revoke-other-client'
-  // introspection (facts §5.4)
+  // introspection (docs/keycloak/tokens.md#introspection)
   | 'introspect-client-unknown'
   | 'introspect-client-wrong'
   | 'introspect-public-client'
   | 'introspect-missing-token'
   | 'introspect-unsupported-type'
-  // user info (facts §5.5)
+  // user info (docs/keycloak/tokens.md#user-info)
   | 'userinfo-missing-token'
   | 'userinfo-invalid-token'
   | 'userinfo-scope'
@@ -74,31 +74,33 @@ export type RefusalCase =
   | 'account-unauthorized'
   | 'account-forbidden';
 
-/** What a refusal may carry beside its case. */
+/** The optional parts of a refusal. */
 export interface RefusalOptions {
-  /** Replaces or fills the row's wording; goes on the wire. */
+  /** Replaces the row's description. Sent to the client. */
   description?: string | undefined;
   /** For logs and events only. */
   detail?: string | undefined;
-  /** Keycloak's event error, where it differs from the case's usual one (facts §13). */
+  /** Keycloak's event error, if it differs from the default of the case. */
   eventError?: string | undefined;
-  /** The value of `Access-Control-Allow-Origin`, where the endpoint got as far as allowing one. */
+  /** The value of `Access-Control-Allow-Origin`, if the endpoint has determined it. */
   allowOrigin?: string | undefined;
   /** The realm in the path, for headers that name it. */
   realm?: string | undefined;
   cause?: unknown;
 }
 
-/** A client broke the protocol or may not do what it asked for. Not a bug and nothing for the operator. */
+/**
+ * The client violated the protocol, or may not do what it requested. It is not a bug, and the operator need not act.
+ */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly case: RefusalCase;
   readonly description: string | undefined;
   readonly detail: string | undefined;
   readonly eventError: string | undefined;
-  /** Set where the refusal is thrown, or added by the endpoint that knows the path. */
+  /** Set by the thrower, or by the endpoint, which knows the path. */
   realm: string | undefined;
-  /** Set where the refusal is thrown, or added by the endpoint that knows the client. */
+  /** Set by the thrower, or by the endpoint, which knows the client. */
   allowOrigin: string | undefined;
 
   constructor(refusalCase: RefusalCase, options: RefusalOptions = {}) {

@@ -10,8 +10,8 @@ import type { AccountPageName } from './pages.ts';
 import { ACCOUNT_CLIENT, rightsOfUser } from './rights.ts';
 
 /**
- * The endpoint of an account page: whoever has no login gets one first and comes back; a form counts only with the
- * login's own state checker.
+ * Returns the endpoint of an account page. A browser without a login goes through the login first and comes back. A
+ * form counts only with the login's state checker.
  */
 export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
   return (ctx, request) =>
@@ -38,7 +38,7 @@ export function accountEndpoint(rules: AccountRules): BrowserEndpoint {
     });
 }
 
-/** A client that is off, and a realm that asks for what is not enforced here, let nobody in (contract §5). */
+/** Rejects a disabled client, and a realm whose demands idkit does not enforce (docs/keycloak/tokens.md#demands). */
 function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefined {
   const { configuration, request } = call;
   if (!client.enabled)
@@ -47,8 +47,8 @@ function refuseClient(call: BrowserCall, client: Client): BrowserAnswer | undefi
 }
 
 /**
- * An authorization request that leads back to the page. It asks for a login and for nothing else (`response_type=none`,
- * OAuth 2.0 Multiple Response Types §4): the cookies are all that these pages need.
+ * Redirects to an authorization request that leads back to the page. It requests a login and nothing else
+ * (`response_type=none`, OAuth 2.0 Multiple Response Types §4), because these pages need only the cookies.
  */
 function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
   const back = pageUrl(call, page);
@@ -65,7 +65,10 @@ function sendToLogin(call: BrowserCall, page: AccountPageName): BrowserAnswer {
   return { show: 'redirect', to: `${call.issuer}/protocol/openid-connect/auth?${parameters}`, cookies: [] };
 }
 
-/** The URL still has what the login answered; it is of no use, and not to be kept in a bookmark. */
+/**
+ * Whether the URL still has the parameters of the login's response. They are useless, and must not end up in a
+ * bookmark.
+ */
 function isAfterLogin({ request }: BrowserCall): boolean {
   return request.query.has('session_state') || request.query.has('iss') || request.query.has('error');
 }

@@ -9,12 +9,12 @@ import type { SsoSession } from '../sso/sso-session.ts';
 import { ACCOUNT_PATHS, type AccountFrame, type AccountPage, type AccountPageName } from './pages.ts';
 import type { AccountRights } from './rights.ts';
 
-/** URL of an account page. */
+/** Returns the URL of an account page. */
 export function pageUrl({ issuer }: Pick<BrowserCall, 'issuer'>, page: AccountPageName): string {
   return `${issuer}/account/${ACCOUNT_PATHS[page]}`;
 }
 
-/** What all account pages of this login have. */
+/** Returns the parts that all account pages of this login share. */
 export function accountFrame(account: AccountCall): AccountFrame {
   const { sso, rights } = account;
   return {
@@ -31,7 +31,7 @@ export function accountFrame(account: AccountCall): AccountFrame {
   };
 }
 
-/** Shows a page of this login, with what was done just before where nothing else is to be said. */
+/** Shows a page of this login. Default message: the last change, if the URL names one. */
 export function showAccountPage(
   account: AccountCall,
   page: AccountPage,
@@ -46,7 +46,7 @@ export function showAccountPage(
   });
 }
 
-/** What the pages say was done. */
+/** The messages about a finished change. */
 const DONE = [
   'accountUpdatedMessage',
   'accountPasswordUpdatedMessage',
@@ -56,10 +56,10 @@ const DONE = [
 ] as const satisfies readonly RuleMessageKey[];
 
 /**
- * Shows a page by GET after its form did something, so that the browser's "reload" does not do it again. A mark that
- * only this login's pages can make keeps others from having them say what did not happen.
+ * Redirects to the page after its form made a change, so that "reload" does not repeat the change. Only pages of this
+ * login can create the mark in the URL, so no other site can show a false message.
  *
- * @param options `stateChecker`: of the login that goes on, where it is a new one
+ * @param options `stateChecker`: of the new login, if there is one
  */
 export function answerDone(
   account: AccountCall,
@@ -80,12 +80,12 @@ function doneMessage({ request, sso }: AccountCall): PageMessage | undefined {
     : undefined;
 }
 
-/** Of what no client knows: the session's name is told to all of them. */
+/** The mark is made from the state checker, which no client knows. All clients know the session id. */
 function doneMark(stateChecker: string, key: string): string {
   return sha256(`${stateChecker} ${key}`).toString('base64url').slice(0, 22);
 }
 
-/** An event about this user by this login. */
+/** Starts an event about this user and session. */
 export function startAccountEvent(account: AccountCall, type: string): EventDraft {
   const event = startEvent(account, type, account.client);
   event.userId = account.sso.user.id;
@@ -95,30 +95,30 @@ export function startAccountEvent(account: AccountCall, type: string): EventDraf
   return event;
 }
 
-/** A page that the user may not see, or a form that none of theirs sends. */
+/** Answers a request that the user's rights do not allow. */
 export function answerDenied(account: AccountCall): BrowserAnswer {
   return errorPage(account.configuration, account.request, 'accountDeniedMessage', {
     name: 'account-denied',
   });
 }
 
-/** A request of somebody who is logged in to a page about their own account. */
+/** A request of a logged-in user to a page about their own account. */
 export interface AccountCall extends BrowserCall {
   /** The client `account`. */
   client: Client;
-  /** The browser's login; its user is the only one that is ever touched. */
+  /** The browser's login. Only its user is read or changed. */
   sso: SsoSession;
   rights: AccountRights;
   page: AccountPageName;
 }
 
-/** How a page is shown after something happened. */
+/** How a page is shown after a form. */
 export interface ShowOptions {
   name?: PageAnswerName;
   message?: PageMessage;
 }
 
-/** One account page. */
+/** The rules of one account page. */
 export interface AccountRules {
   name: AccountPageName;
   may?(rights: AccountRights): boolean;
@@ -126,7 +126,7 @@ export interface AccountRules {
   submit(account: AccountCall): Promise<BrowserAnswer>;
 }
 
-/** The clients by UUID; those that are gone are left out. */
+/** Returns the clients by UUID, without deleted ones. */
 export async function findClients(
   { ctx, configuration }: Pick<BrowserCall, 'ctx' | 'configuration'>,
   ids: ReadonlySet<string>,
@@ -137,7 +137,7 @@ export async function findClients(
   return new Map(found.flatMap((client) => (client === undefined ? [] : [[client.id, client]])));
 }
 
-/** What people know a client by. */
+/** Returns the name that people know a client by. */
 export function clientName(client: Client): string {
   return client.name || client.clientId;
 }

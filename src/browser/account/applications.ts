@@ -49,10 +49,15 @@ const rules: AccountRules = {
   },
 };
 
-/** `/account/applications`: who has something of the user, what they agreed to, and "remove access". */
+/**
+ * `/account/applications`: the applications with access to the user's account, the user's consents, and "remove
+ * access".
+ */
 export const accountApplications = accountEndpoint(rules);
 
-/** A client whose consent goes is told that its part in the user's sessions has ended, as in Keycloak. */
+/**
+ * Prepares the notification of a client that loses its consent: its part in the user's sessions ends, as in Keycloak.
+ */
 async function prepareWithdrawal({ ctx, configuration, sso }: AccountCall, client: Client) {
   const userId = sso.user.id;
   if ((await ctx.store.findConsent(userId, client.id)) === undefined) return undefined;
@@ -79,7 +84,7 @@ async function listApplications(account: AccountCall): Promise<readonly AccountA
     .sort((one, other) => one.name.localeCompare(other.name) || (one.id < other.id ? -1 : 1));
 }
 
-/** UUIDs of the clients that have tokens of a login that goes on, or without one. */
+/** Returns the UUIDs of the clients that have tokens of a live session, online or offline. */
 async function usedClients(
   { ctx, configuration, now, sso }: AccountCall,
   offline: boolean,

@@ -1,6 +1,6 @@
 import type { PageField } from '../contract.ts';
 
-/** The account pages by their path below `/realms/{realm}/account/`, which is that of Keycloak 26's console. */
+/** The account pages by their path below `/realms/{realm}/account/`. The paths are those of Keycloak 26's console. */
 export const ACCOUNT_PATHS = {
   profile: '',
   password: 'account-security/signing-in',
@@ -10,66 +10,66 @@ export const ACCOUNT_PATHS = {
 
 export type AccountPageName = keyof typeof ACCOUNT_PATHS;
 
-/** What every account page has beside its own content. */
+/** The parts that every account page has in addition to its own content. */
 export interface AccountFrame {
   username: string;
-  /** URL of each page; a form of a page is posted to the page itself. */
+  /** URL of each page. A page's form is posted to the page itself. */
   links: Readonly<Record<AccountPageName, string>>;
-  /** Sent back by every form as `stateChecker`, so that no other site can send one (CSRF). */
+  /** Every form sends it back as `stateChecker`, so that no other site can send one (CSRF). */
   stateChecker: string;
   /** The login in this browser, which the button "Sign out" ends. */
   sessionId: string;
-  /** False: an administrator changes this user's data, the user only sees it. */
+  /** False: the user may see the data, and only an administrator may change it. */
   mayChange: boolean;
 }
 
-/** A login of the user, somewhere. */
+/** A session of the user, on any device. */
 export interface AccountSession {
   id: string;
-  /** It is this browser's. */
+  /** It is this browser's session. */
   current: boolean;
-  /** Second of the login. */
+  /** Unix time in seconds of the login. */
   startedAt: number;
-  /** Second of the last use. */
+  /** Unix time in seconds of the last use. */
   lastAccessAt: number;
   ipAddress: string;
-  /** Browser and system as the login told them; absent where no browser logged in. */
+  /** Browser and system of the login. Absent if the login did not use a browser. */
   device?: string;
-  /** Names of the applications that it is used by. */
+  /** Names of the applications that use it. */
   clients: readonly string[];
 }
 
-/** An application that has something of the user. */
+/** An application with access to the user's account. */
 export interface AccountApplication {
   /** The client's UUID. */
   id: string;
   name: string;
   description?: string;
-  /** Its first page, as the client says; not known to be a web address. */
+  /** Its first page, as configured. It may not be a web address. */
   url?: string;
-  /** It is part of a login that goes on. */
+  /** It is part of a live session. */
   inUse: boolean;
-  /** It has access without a login. */
+  /** It has access without a session. */
   offline: boolean;
-  /** What the user agreed that it may have; absent where it needs no agreement. */
+  /** The user's consent. Absent if the application needs none. */
   consent?: {
     scopes: readonly string[];
-    /** Milliseconds since the Unix epoch. */
+    /** Unix time in milliseconds. */
     givenAt: number;
   };
-  /** There is something to take away. */
+  /** The user can remove some access. */
   removable: boolean;
 }
 
-/** The pages on which users look after their own account. */
+/** The pages on which users manage their own account. */
 export type AccountPage = { account: AccountFrame } & (
   | { page: 'account-profile'; fields: readonly PageField[] }
   | { page: 'account-password' }
   | {
       page: 'account-sessions';
-      /** This browser's first, then by last use. */
+      /** This browser's session first, then by last use. */
       sessions: readonly AccountSession[];
-      /** Sessions that there are beside these. */
+      /** Number of further sessions, which are not listed. */
       more: number;
     }
   | { page: 'account-applications'; applications: readonly AccountApplication[]; mayRemove: boolean }

@@ -59,8 +59,8 @@ const rules: AccountRules = {
 };
 
 /**
- * `/account/account-security/signing-in`: a new password for the old one. It ends every login of the user (contract
- * §5); the one who changed it stays, in a session of its own.
+ * `/account/account-security/signing-in`: replaces the password. The change ends all sessions of the user
+ * (docs/keycloak/sessions.md#what-ends-a-session), and this browser gets a new one.
  */
 export const accountPassword = accountEndpoint(rules);
 
@@ -76,7 +76,10 @@ function again(
   return rules.show(account, { message });
 }
 
-/** The password that the user has now, by the very rules of the login: guesses count and lock (facts §11). */
+/**
+ * Proves the user's current password with the rules of the login: guesses are counted and can lock the user
+ * (docs/keycloak/login.md#brute-force-protection).
+ */
 async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Credential | undefined> {
   const { configuration, request, sso } = account;
   const ctx = onBehalfOfUser(account);
@@ -93,13 +96,13 @@ async function proveCurrent(account: AccountCall, event: EventDraft): Promise<Cr
   }
 }
 
-/** The user's own hashes wait their turn among those of everybody. */
+/** Returns the context in which the user's hashes take their turn among those of others. */
 function onBehalfOfUser({ ctx, configuration, request, sso }: AccountCall) {
   const caller = { realmId: configuration.realm.id, address: request.remoteAddress, user: sso.user.id };
   return onBehalfOf(ctx, caller);
 }
 
-/** A login of this browser in place of the one that ended with the old password, under a new name. */
+/** Starts a new session for this browser, because the change ended the old one. */
 async function goOn(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
   const { ctx, configuration } = account;
   const { user } = account.sso;

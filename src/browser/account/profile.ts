@@ -38,10 +38,10 @@ const rules: AccountRules = {
   },
 };
 
-/** `/account/`: the user's own data by the rules of the realm's user profile (facts §10). */
+/** `/account/`: the user's own data, with the rules of the realm's user profile. */
 export const accountProfile = accountEndpoint(rules);
 
-/** @param faults of the form that was sent just now; its values are shown again */
+/** @param faults of the form that was sent. Its values are shown again. */
 function show(account: AccountCall, options?: ShowOptions, faults?: readonly FieldFault[]) {
   const fields = listShownFields(account, account.sso.user, faults).map((field) =>
     account.rights.change ? field : { ...field, readOnly: true },

@@ -20,7 +20,7 @@ import {
 import { type ActiveToken, gatherClaims, verifyAccessToken } from '../../protocol/token/index.ts';
 import { ACCOUNT_CLIENT, rightsOf } from './rights.ts';
 
-/** UserRepresentation of Keycloak's account API, which keycloak-js asks for (`loadUserProfile`). */
+/** UserRepresentation of Keycloak's account API. keycloak-js requests it with `loadUserProfile`. */
 export interface AccountRepresentation {
   id: string;
   username?: string;
@@ -28,7 +28,7 @@ export interface AccountRepresentation {
   lastName?: string;
   email?: string;
   emailVerified: boolean;
-  /** Absent where the query says `userProfileMetadata=false`. */
+  /** Absent if the query says `userProfileMetadata=false`. */
   userProfileMetadata?: { attributes: readonly AttributeMetadata[]; groups: readonly never[] };
   attributes: Readonly<Record<string, readonly string[]>>;
 }
@@ -41,14 +41,14 @@ interface AttributeMetadata {
   validators: ProfileAttribute['validations'];
 }
 
-/** Attributes that are fields of their own. */
+/** Attributes that have a separate field. */
 const FIELDS = ['username', 'firstName', 'lastName', 'email'] as const;
 
 /**
- * `GET /realms/{realm}/account` for a bearer token: what the realm's profile lets the user see of themselves. The
- * token is for the client `account` and names `manage-account` or `view-profile` of it, as in Keycloak.
+ * `GET /realms/{realm}/account` with a bearer token: returns the part of the user that the realm's profile lets users
+ * see. The token must be for the client `account` and name its role `manage-account` or `view-profile`, as in Keycloak.
  *
- * @param options `metadata`: with what the realm's profile says about each attribute
+ * @param options `metadata`: adds the profile's rules for each attribute
  * @throws Refusal `realm-not-found`, `realm-not-enabled`, `https-required`, `invalid-origin`, `account-off`,
  *   `account-unauthorized`, `account-forbidden`
  */
@@ -100,7 +100,7 @@ export async function accountRepresentation(
   return { body, allowOrigin };
 }
 
-/** A lightweight token names neither audience nor roles; those that it stands for are asked for here. */
+/** Returns the audience and the roles of the token. A lightweight token names neither, so they are computed. */
 async function currentClaims(
   ctx: ProtocolContext,
   configuration: Awaited<ReturnType<typeof getRealm>>,
@@ -115,7 +115,7 @@ async function currentClaims(
   return mapClaims('introspection', input);
 }
 
-/** Roles of the client `account` in `resource_access` (facts §6.1). */
+/** Reads the roles of the client `account` in `resource_access` (docs/keycloak/tokens.md#access-token). */
 function rolesOf(claims: Readonly<Record<string, unknown>>): ReadonlySet<string> {
   const access = claims['resource_access'] as Record<string, { roles?: unknown }> | undefined;
   const roles =

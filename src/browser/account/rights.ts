@@ -1,7 +1,7 @@
 import { type Client, effectiveRoleIds, type User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
-/** The client that the account pages log in as, and that owns their roles (facts §10). */
+/** The client of the account pages, which owns their roles (docs/keycloak/clients.md#built-in-clients). */
 export const ACCOUNT_CLIENT = 'account';
 
 /** What a user may do with their own account. */
@@ -12,7 +12,10 @@ export interface AccountRights {
   removeConsents: boolean;
 }
 
-/** The rights that go with roles of the client `account`, as Keycloak's account API asks for them (facts §10). */
+/**
+ * Returns the rights of roles of the client `account`, with the rules of Keycloak's account API
+ * (docs/keycloak/pages.md#account).
+ */
 export function rightsOf(roles: ReadonlySet<string>): AccountRights {
   const any = (...names: readonly string[]) => names.some((name) => roles.has(name));
   return {
@@ -23,7 +26,7 @@ export function rightsOf(roles: ReadonlySet<string>): AccountRights {
   };
 }
 
-/** The rights that a user has by all of their roles. */
+/** Returns the rights that a user has through all of their roles. */
 export function rightsOfUser(configuration: RealmConfiguration, client: Client, user: User): AccountRights {
   const names = new Set<string>();
   for (const id of effectiveRoleIds(configuration, user)) {

@@ -19,7 +19,7 @@ import {
 } from './account-page.ts';
 import type { AccountSession } from './pages.ts';
 
-/** Sessions on the page; a program that logs in for each call can leave thousands. */
+/** Longest list of sessions. A program that logs in for each call can leave thousands. */
 const MOST_SHOWN = 100;
 
 const rules: AccountRules = {
@@ -54,7 +54,7 @@ const rules: AccountRules = {
     const { form } = account.request;
     const id = form.get('session');
     if (id === account.sso.session.id) return signOut(account);
-    // Whoever may log in may log out; other logins are for those who may change something.
+    // Every user who may log in may log out. Ending other sessions requires the right to change the account.
     if (!account.rights.change) return answerDenied(account);
     if (form.has('others')) return endOthers(account);
     const session = id === undefined ? undefined : await account.ctx.store.findSession(id, false);
@@ -66,7 +66,7 @@ const rules: AccountRules = {
   },
 };
 
-/** `/account/account-security/device-activity`: where the user is logged in, with "sign out". */
+/** `/account/account-security/device-activity`: the user's sessions, with "sign out". */
 export const accountSessions = accountEndpoint(rules);
 
 async function listSessions(account: AccountCall): Promise<readonly SessionWithClients[]> {
@@ -102,7 +102,7 @@ function describe(
   };
 }
 
-/** The login in this browser; its clients may clear what they keep here (Front-Channel Logout 1.0 §2). */
+/** Ends the login in this browser. Its clients can clear their own state here (Front-Channel Logout 1.0 §2). */
 async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   const { configuration, request, sso } = account;
   const ended = await endSessionOf(account.ctx, sso.session);
@@ -120,7 +120,7 @@ async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   });
 }
 
-/** Every login but this browser's; applications with access of their own (offline) keep it, as in Keycloak. */
+/** Ends every other session. Applications with offline access keep it, as in Keycloak. */
 async function endOthers(account: AccountCall): Promise<BrowserAnswer> {
   const { ctx, configuration, sso } = account;
   const all = await ctx.store.listUserSessions(sso.user.id, false);

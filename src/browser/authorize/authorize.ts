@@ -14,8 +14,9 @@ import { isOpenId, type RequestFacts, readFacts } from './request-facts.ts';
 import { readRequestObject } from './request-object.ts';
 
 /**
- * The authorization endpoint (RFC 6749 §3.1, OpenID Connect Core §3.1.2; facts §5.10). Until the client and its
- * redirect URI are sure, what is wrong is a page; from then on the client is told (RFC 6749 §4.1.2.1).
+ * The authorization endpoint (RFC 6749 §3.1, OpenID Connect Core §3.1.2; docs/keycloak/login.md#authorization-request).
+ * A fault is shown as a page until the client and its redirect URI are verified. After that the client gets an error
+ * (RFC 6749 §4.1.2.1).
  *
  * @throws Refusal `realm-not-found`
  */
@@ -38,7 +39,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     const wrong = findClientFault(client);
     if (client === undefined || wrong !== undefined) return refuse(wrong!.key, wrong!.event, wrong!.more);
 
-    // 2. What it says, outside and inside a request object.
+    // 2. The parameters, outside and inside a request object.
     const object = readRequestObject(call, client, sent);
     if (object?.outcome === 'refused') {
       event.details['reason'] = object.reason;
@@ -50,7 +51,7 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     if (!/^\d{1,15}$/.test(parameters.values.get('max_age') ?? '0'))
       return refuse('invalidRequestMessage', 'invalid_request');
 
-    // 3. Where it may be answered.
+    // 3. The redirect URI.
     const named = parameters.values.get('redirect_uri');
     if (named !== undefined) event.details['redirect_uri'] = named;
     const target = sent.doubled.has('redirect_uri')
@@ -59,13 +60,13 @@ export const authorize: BrowserEndpoint = (ctx, request) =>
     if (target === undefined)
       return refuse('invalidParameterMessage', 'invalid_redirect_uri', { values: { name: 'redirect_uri' } });
 
-    // 4. Everything else is between the service and the client.
+    // 4. From here on, errors go to the client.
     return answerRequest(call, client, parameters, target, event);
   });
 
 type PageOptions = { name?: PageAnswerName; values?: Readonly<Record<string, string>> };
 
-/** What keeps a client from logging anybody in (facts §5.10). */
+/** Returns why no user can log in to a client (docs/keycloak/login.md#errors-shown-as-a-page). */
 function findClientFault(
   client: Client | undefined,
 ): { key: RuleMessageKey; event: string; more?: PageOptions } | undefined {
@@ -78,7 +79,7 @@ function findClientFault(
   return undefined;
 }
 
-/** Bytes of a request that are kept at most while somebody logs in: anybody may send one. */
+/** Longest stored request, in bytes. Anyone may send one, and it is stored during the login. */
 const MOST_KEPT = 8192;
 
 async function answerRequest(
@@ -130,7 +131,10 @@ async function answerRequest(
 
 const PROMPTS = ['none', 'login', 'consent', 'select_account'] as const;
 
-/** The request as it is kept: every value that later steps use. Unknown prompts are ignored (facts §5.10). */
+/**
+ * Builds the stored request with every value that later steps use. Unknown prompts are ignored
+ * (docs/keycloak/login.md#prompt-and-max_age).
+ */
 function buildRequest(
   { type, parameters }: RequestFacts,
   to: ReplyTo,

@@ -2,10 +2,10 @@ import type { AuthorizationRequest, Client } from '../../model/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { BrowserAnswer, CookieChange } from '../contract.ts';
 
-/** Where and how a client is answered. */
+/** The address and the form of a response to a client. */
 export type ReplyTo = Pick<AuthorizationRequest, 'redirectUri' | 'responseMode' | 'state'>;
 
-/** An error that the client is told (RFC 6749 §4.1.2.1). */
+/** An error for the client (RFC 6749 §4.1.2.1). */
 export interface ClientError {
   error: string;
   description?: string | undefined;
@@ -30,7 +30,10 @@ export function refuseToClient(
   return sendToClient(to, fields, cookies);
 }
 
-/** Sends what a login led to: state, session_state, iss, then the code and tokens (facts §5.10). */
+/**
+ * Sends the result of a login: state, session_state, iss, then the code and tokens
+ * (docs/keycloak/login.md#response-types).
+ */
 export function answerClient(
   call: BrowserCall,
   client: Client,
@@ -48,7 +51,7 @@ export function answerClient(
   return sendToClient(to, fields, cookies);
 }
 
-/** The URL that an answer by redirect leads to; a query of the redirect URI stays (RFC 6749 §4.1.2). */
+/** Returns the URL of a redirect to the client. The query of the redirect URI stays (RFC 6749 §4.1.2). */
 function redirectUrl(to: ReplyTo, fields: readonly Field[]): string {
   const text = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString();
   const { redirectUri, responseMode } = to;

@@ -6,14 +6,16 @@ import type { ClientError } from './client-answer.ts';
 import type { RequestFacts } from './request-facts.ts';
 import { givesTokens, parseResponseMode, type ResponseType } from './response-type.ts';
 
-/** One thing that a request must be; what stands in its way is told to the client (RFC 6749 §4.1.2.1). */
+/** One rule for a request. A violation is an error for the client (RFC 6749 §4.1.2.1). */
 interface Check {
   /** The rule, in the present tense. */
   rule: string;
   refuse(facts: RequestFacts): (ClientError & { eventError?: string }) | undefined;
 }
 
-/** Keycloak 26's checks in its order (facts §5.10, observed authorization-endpoint). The first that fails counts. */
+/**
+ * Keycloak 26's checks in its order (docs/keycloak/login.md#errors-sent-to-the-client). The first failed check counts.
+ */
 const CHECKS: readonly Check[] = [
   {
     rule: 'names a response type',
@@ -88,7 +90,7 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
-/** The first thing that the client is to be told, or nothing. */
+/** Returns the first error for the client, or undefined. */
 export function findClientError(
   facts: RequestFacts,
 ): { error: ClientError; eventError: string; rule: string } | undefined {
@@ -104,13 +106,16 @@ export function findClientError(
   return undefined;
 }
 
-/** What the client is told where the flow of a response type is off for it; it may be turned off during a login. */
+/**
+ * Returns the error for a response type whose flow is disabled for the client. An administrator may disable it during a
+ * login.
+ */
 export function findFlowError(type: ResponseType, client: Client): ClientError | undefined {
   if ((type.code || type.name === 'none') && !client.standardFlowEnabled) return flowOff('Standard');
   return givesTokens(type) && !client.implicitFlowEnabled ? flowOff('Implicit') : undefined;
 }
 
-/** PKCE (RFC 7636 §4.4.1), demanded where the client's `pkce.code.challenge.method` is set. */
+/** Checks PKCE (RFC 7636 §4.4.1), which the client's `pkce.code.challenge.method` can require. */
 function refuseChallenge({ type, client, parameters }: RequestFacts): ClientError | undefined {
   if (!type?.code) return undefined;
   const challenge = parameters.values.get('code_challenge');
@@ -139,17 +144,17 @@ function flowOff(name: 'Standard' | 'Implicit'): ClientError {
   return { error: 'unauthorized_client', description };
 }
 
-/** `error_description` holds visible ASCII only (RFC 6749 §4.1.2.1). */
+/** `error_description` may contain visible ASCII only (RFC 6749 §4.1.2.1). */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?').slice(0, 500);
 }
 
-/** The level of a login with a password or with a second factor (facts §6.1). */
+/** The level of a login with a password, with or without a second factor (docs/keycloak/tokens.md#access-token). */
 const LEVEL = 1;
 
 /**
- * An `acr` that is essential is one of the values that are named (OpenID Connect Core §5.5.1.1): levels as numbers, or
- * by their names in `acr.loa.map` of client or realm.
+ * Whether a login can reach an essential `acr`, which must be one of the named values (OpenID Connect Core §5.5.1.1).
+ * Values are levels as numbers, or their names in `acr.loa.map` of client or realm.
  */
 function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: string | undefined): boolean {
   const acr = asObject(asObject(parseJsonObject(claims ?? '{}')?.['id_token'])['acr']);
@@ -166,7 +171,7 @@ function reachesLevel({ realm }: RealmConfiguration, client: Client, claims: str
   });
 }
 
-/** An object is no level, and may not even be text. */
+/** An object is not a level, and converting one to text may fail. */
 function isLevel(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }

@@ -1,6 +1,6 @@
 import type { BrowserRequest } from '../contract.ts';
 
-/** Parameters that mean something here; others are ignored, twice given or not (RFC 6749 §3.1). */
+/** The known parameters. Others are ignored, repeated or not (RFC 6749 §3.1). */
 const KNOWN = [
   'client_id',
   'redirect_uri',
@@ -25,8 +25,8 @@ const KNOWN = [
 export type ParameterName = (typeof KNOWN)[number];
 
 /**
- * Characters of a value at most (Keycloak's `req-params-default-max-size`; Keycloak goes on without such a value, which
- * could be the `code_challenge`). A request object holds all the others.
+ * Longest value, in characters (Keycloak's `req-params-default-max-size`). Keycloak ignores a longer value, which could
+ * be the `code_challenge`. A request object contains all other parameters.
  */
 const MOST_CHARACTERS = 4000;
 const MOST_OF_A_REQUEST = 65_536;
@@ -34,15 +34,15 @@ const MOST_OF_A_REQUEST = 65_536;
 /** The parameters of one authorization request. */
 export interface Parameters {
   values: ReadonlyMap<ParameterName, string>;
-  /** Names that were given more than once. */
+  /** Names of repeated parameters. */
   doubled: ReadonlySet<ParameterName>;
-  /** The first value that is too long to be kept. */
+  /** The first value that is too long. */
   tooLong?: ParameterName;
 }
 
 /**
- * The parameters of a request: the query of a GET, the form of a POST (OpenID Connect Core §3.1.2.1). Those without a
- * value count as left out (RFC 6749 §3.1), but for `scope`, which is then a scope that no client has.
+ * Reads the parameters of a request: the query of a GET, the form of a POST (OpenID Connect Core §3.1.2.1). An empty
+ * value counts as absent (RFC 6749 §3.1). An empty `scope` is kept, and no client has that scope.
  */
 export function readParameters(request: BrowserRequest): Parameters {
   const source = request.method === 'POST' ? request.form : request.query;
@@ -56,7 +56,7 @@ export function readParameters(request: BrowserRequest): Parameters {
   return withLongest({ values, doubled });
 }
 
-/** The same with the claims of a request object, which win (OpenID Connect Core §6.1). */
+/** Adds the claims of a request object, which take precedence (OpenID Connect Core §6.1). */
 export function withRequestObject(
   { values, doubled }: Parameters,
   claims: Readonly<Record<string, unknown>>,
@@ -74,7 +74,7 @@ export function withRequestObject(
 
 function withLongest(parameters: Parameters): Parameters {
   for (const [name, value] of parameters.values) {
-    // Only a help for the form: what is too long of it is cut off.
+    // `login_hint` only fills in the form, so a long one is cut.
     if (name === 'login_hint') continue;
     const most = name === 'request' || name === 'id_token_hint' ? MOST_OF_A_REQUEST : MOST_CHARACTERS;
     if (value.length > most) return { ...parameters, tooLong: name };

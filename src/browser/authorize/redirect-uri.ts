@@ -1,24 +1,24 @@
 import type { Client } from '../../model/index.ts';
 import { resolveRootUrl } from '../../protocol/client/index.ts';
 
-/** Schemes that run or show what they hold instead of leading to an application. */
+/** Schemes that execute or show their content instead of opening an application. */
 const NO_APPLICATION = new Set(['javascript', 'data', 'vbscript', 'file', 'blob', 'about', 'view-source']);
-/** Characters of a redirect URI at most. */
+/** Longest redirect URI, in characters. */
 const MOST_CHARACTERS = 4096;
-/** Visible ASCII that a header, a log line and an attribute of HTML take; a fragment is never part of one. */
+/** Visible ASCII that is safe in a header, a log line and an HTML attribute. A redirect URI has no fragment. */
 const safe = /^[\x21-\x7e]+$/;
 const unsafe = /[\\<>"#]/;
 
-/** Where answers go: the URI itself, and whether the client sent it (RFC 6749 §4.1.3). */
+/** The redirect URI, and whether the client sent it (RFC 6749 §4.1.3). */
 export interface RedirectTarget {
   uri: string;
   sent: boolean;
 }
 
 /**
- * The redirect URI of a request: the one that was sent where the client has registered it; where none was sent and
- * the request is no OpenID Connect one, the client's only one (RFC 6749 §3.1.2.3). Undefined: refuse with a page,
- * never redirect (§4.1.2.1).
+ * Returns the redirect URI of a request: the sent one, if the client has registered it. Without a sent one, returns the
+ * client's only URI, unless the request is an OpenID Connect request (RFC 6749 §3.1.2.3). For undefined the caller
+ * shows a page and never redirects (§4.1.2.1).
  */
 export function findRedirectTarget(
   client: Client,
@@ -33,16 +33,16 @@ export function findRedirectTarget(
   return isSafeRedirect(uri) ? { uri, sent: false } : undefined;
 }
 
-/** Whether a client's `redirectUris` name a URI. */
+/** Whether a client's `redirectUris` contain a URI. */
 export function isRegisteredRedirect(client: Client, uri: string, baseUrl: string): boolean {
   return matchesRedirects(client.redirectUris, uri, resolveRootUrl(client, baseUrl));
 }
 
 /**
- * Whether one of the registered URIs is this one: byte for byte (RFC 9700 §4.1.3), with Keycloak's trailing `*` as
- * the only pattern; the port of a loopback URI over http is free (RFC 8252 §7.3).
+ * Whether one of the registered URIs matches: byte for byte (RFC 9700 §4.1.3), with Keycloak's trailing `*` as the only
+ * pattern. The port of an http loopback URI may differ (RFC 8252 §7.3).
  *
- * @param root what registered URIs that begin with a slash are relative to
+ * @param root the base of registered URIs that begin with a slash
  */
 export function matchesRedirects(registered: readonly string[], uri: string, root: string): boolean {
   if (!isSafeRedirect(uri)) return false;
@@ -53,7 +53,7 @@ export function matchesRedirects(registered: readonly string[], uri: string, roo
   });
 }
 
-/** A URI that a browser may be sent to at all. */
+/** Whether a browser may be redirected to a URI. */
 export function isSafeRedirect(uri: string): boolean {
   if (uri.length > MOST_CHARACTERS || !safe.test(uri) || unsafe.test(uri)) return false;
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(uri)?.[1]?.toLowerCase();
@@ -76,8 +76,8 @@ function matches(pattern: string, uri: string): boolean {
 }
 
 /**
- * A wildcard covers web addresses without a user part whose path stays where it says: no dot segments, plain,
- * encoded or encoded again.
+ * A wildcard covers web addresses without a user part and without dot segments in the path, plain, encoded or encoded
+ * twice.
  */
 function mayBeUnderWildcard(uri: string): boolean {
   const [, authority, path] = /^https?:\/\/([^/?]*)([^?]*)/.exec(uri) ?? [];
@@ -101,17 +101,17 @@ function decodePath(path: string): string | undefined {
   }
 }
 
-/** `https://a.test*` is no pattern for `https://a.test.evil.test`, nor `https://a.test:8*` for another port's host. */
+/** `https://a.test*` does not match `https://a.test.evil.test`, and `https://a.test:8*` does not match another port. */
 function hasSameAuthority(prefix: string, uri: string): boolean {
   const [, named, rest] = /^[^:]+:\/\/([^/]*)(.*)$/s.exec(prefix) ?? [];
   const [, actual] = /^[^:]+:\/\/([^/]*)/.exec(uri) ?? [];
   if (named === undefined || actual === undefined) return false;
   if (rest !== '' || named === actual) return named === actual;
-  // `http://127.0.0.1:*`: any port of that host.
+  // `http://127.0.0.1:*` matches any port of that host.
   return named.endsWith(':') && actual.startsWith(named) && /^\d{1,5}$/.test(actual.slice(named.length));
 }
 
-/** The same URI without its port where it leads to this machine over http (RFC 8252 §7.3). */
+/** Returns an http loopback URI without its port (RFC 8252 §7.3), or undefined for any other URI. */
 function withoutLoopbackPort(uri: string): string | undefined {
   const [, host, rest] = /^(http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])):\d{1,5}([/?].*)?$/s.exec(uri) ?? [];
   return host === undefined ? undefined : `${host}${rest ?? ''}`;

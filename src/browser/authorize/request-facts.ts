@@ -8,18 +8,18 @@ import {
   type ResponseType,
 } from './response-type.ts';
 
-/** What the checks look at, once it is known where the client may be answered. */
+/** The input of the checks, once the redirect URI is verified. */
 export interface RequestFacts {
   configuration: RealmConfiguration;
   client: Client;
   parameters: Parameters;
-  /** Undefined: missing, or one that does not exist. */
+  /** Undefined: missing or unknown. */
   type: ResponseType | undefined;
   /** Where an error goes. */
   mode: AuthorizationRequest['responseMode'];
 }
 
-/** The facts of a request; where its type or mode cannot be read, errors go into the query. */
+/** Reads the facts of a request. If its type or mode is unknown, errors go into the query. */
 export function readFacts(
   configuration: RealmConfiguration,
   client: Client,
@@ -30,12 +30,12 @@ export function readFacts(
   const named = parameters.values.get('response_mode');
   if (named === undefined) return { configuration, client, parameters, type, mode: usual };
   const mode = parseResponseMode(named) ?? 'query';
-  // Answers to a request for tokens never go into a query, not even the refusal of that wish.
+  // The response to a request for tokens never goes into a query, not even as an error.
   const kept = mode === 'query' && parseResponseMode(named) !== undefined ? usual : mode;
   return { configuration, client, parameters, type, mode: kept };
 }
 
-/** `openid` is asked for. */
+/** Whether the request has the scope `openid`. */
 export function isOpenId({ values }: Parameters): boolean {
   return (values.get('scope') ?? '').split(' ').includes('openid');
 }

@@ -18,7 +18,7 @@ import {
 import type { BrowserCall } from '../call.ts';
 import type { Parameters } from './parameters.ts';
 
-/** What a parameter `request` holds; `reason` is for the event. */
+/** The result for a parameter `request`. `reason` is for the event. */
 export type RequestObject =
   | { outcome: 'read'; claims: Readonly<Record<string, unknown>> }
   | { outcome: 'refused'; reason: string };
@@ -26,8 +26,9 @@ export type RequestObject =
 const MOST_CHARACTERS = 65_536;
 
 /**
- * Reads a request object (OpenID Connect Core §6.1): unsigned, or signed by the client's registered key or secret, as
- * its attribute `request.object.signature.alg` says. `request_uri` is refused: nothing is fetched for whoever asks.
+ * Reads a request object (OpenID Connect Core §6.1): unsigned, or signed with the client's registered key or secret, as
+ * its attribute `request.object.signature.alg` says. `request_uri` is rejected: idkit fetches no URL that a request
+ * names.
  */
 export function readRequestObject(
   call: BrowserCall,
@@ -84,7 +85,7 @@ function judge(
   return { outcome: 'read', claims };
 }
 
-/** The client's registered key: its secret for HMAC, else from `jwks.string` or its certificate. */
+/** Returns the client's registered key: its secret for HMAC, otherwise a key from `jwks.string` or its certificate. */
 function findKey(client: Client, kid: string, algorithm: SignatureAlgorithm): JwsKey | undefined {
   if (!isSignatureAlgorithm(algorithm)) return undefined;
   if (algorithm.startsWith('HS')) {
@@ -118,7 +119,7 @@ function findPublicKey({ attributes }: Client, kid: string, algorithm: string): 
 
 const TYPES: Readonly<Record<string, string>> = { R: 'rsa', P: 'rsa', E: 'ec' };
 
-/** Undefined for what is no key, or none of the algorithm's kind. */
+/** Returns undefined for text that is not a key, or not a key for the algorithm. */
 function readKey(input: JsonWebKeyInput | PublicKeyInput, algorithm: string): KeyObject | undefined {
   try {
     const key = createPublicKey(input);

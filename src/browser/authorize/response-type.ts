@@ -1,6 +1,6 @@
 import type { AuthorizationRequest } from '../../model/index.ts';
 
-/** What a client asks to be given, and how. */
+/** What a client requests, and how it is returned. */
 export interface ResponseType {
   /** Sorted words, for example `code id_token`. */
   name: string;
@@ -9,7 +9,7 @@ export interface ResponseType {
   idToken: boolean;
 }
 
-/** Every `response_type` that there is (OAuth 2.0 Multiple Response Types §3, §5). */
+/** Every `response_type` (OAuth 2.0 Multiple Response Types §3, §5). */
 const NAMES = new Set([
   'code',
   'none',
@@ -21,7 +21,7 @@ const NAMES = new Set([
   'code id_token token',
 ]);
 
-/** Undefined for one that does not exist. The order of the words says nothing (RFC 6749 §3.1.1). */
+/** Returns undefined for an unknown type. The order of the words has no meaning (RFC 6749 §3.1.1). */
 export function parseResponseType(text: string): ResponseType | undefined {
   const words = text.split(' ').filter((word) => word !== '');
   const name = [...new Set(words)].sort().join(' ');
@@ -34,17 +34,17 @@ export function parseResponseType(text: string): ResponseType | undefined {
   };
 }
 
-/** Tokens come through the browser: an implicit or hybrid type (OpenID Connect Core §3.2, §3.3). */
+/** Whether the type returns tokens through the browser: an implicit or hybrid type (OpenID Connect Core §3.2, §3.3). */
 export function givesTokens(type: ResponseType): boolean {
   return type.token || type.idToken;
 }
 
-/** Where answers of a type go when nobody says otherwise: tokens never into a query (Multiple Response Types §5). */
+/** Returns the default mode of a type. Tokens never go into a query (Multiple Response Types §5). */
 export function defaultResponseMode(type: ResponseType | undefined): AuthorizationRequest['responseMode'] {
   return type !== undefined && givesTokens(type) ? 'fragment' : 'query';
 }
 
-/** Undefined for a mode that there is not. */
+/** Returns undefined for an unknown mode. */
 export function parseResponseMode(text: string): AuthorizationRequest['responseMode'] | undefined {
   return text === 'query' || text === 'fragment' || text === 'form_post' ? text : undefined;
 }

@@ -12,8 +12,8 @@ import { storeNewLogin } from './open-logins.ts';
 import { decideNextStep, mustLoginAgain, withStage } from './stage.ts';
 
 /**
- * Answers a checked authorization request: from the login that the browser already has where it is good enough, else
- * with the form; never with a page where `prompt=none` (OpenID Connect Core §3.1.2.1, §3.1.2.3).
+ * Answers a valid authorization request: from the browser's existing login if that is recent enough, otherwise with the
+ * login form. With `prompt=none`, never with a page (OpenID Connect Core §3.1.2.1, §3.1.2.3).
  */
 export async function beginLogin(
   call: BrowserCall,
@@ -27,7 +27,7 @@ export async function beginLogin(
   if (sso !== undefined && !again)
     return continueLogin(call, { client, request, user: sso.user, proof: { by: 'session', sso } });
   const next = decideNextStep({ at: 'password', passive: request.prompt.includes('none') });
-  // A silent request of a page is not an attempt to log in, so it is not an event, as in Keycloak.
+  // A silent request is not an attempt to log in, so it is not logged as an event, as in Keycloak.
   if (next.step === 'refuse') return refuseToClient(call, client, request, { error: next.error });
   const browser = identifyBrowser(call.ctx, call.request);
   const row = newLoginRow(call, client, request, browser.hash);

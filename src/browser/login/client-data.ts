@@ -5,7 +5,7 @@ import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
 import { defaultResponseMode, parseResponseMode, parseResponseType } from '../authorize/response-type.ts';
 import type { BrowserCall } from '../call.ts';
 
-/** Parameters of the request under the short names of `client_data`; the first four are Keycloak's. */
+/** Parameters of the request under the short names of `client_data`. The first four are Keycloak's. */
 const NAMES = {
   ru: 'redirect_uri',
   rt: 'response_type',
@@ -19,18 +19,18 @@ const NAMES = {
   ul: 'ui_locales',
 } as const;
 
-/** Bytes of the whole; a page that holds it several times must stay small. */
+/** Longest text with all parameters, in bytes. A page contains it several times and must stay small. */
 const MOST_BYTES = 3000;
-/** Bytes of what a client is answered with; a URL that holds more is too long for servers, this one too. */
+/** Longest text with the parameters of a response, in bytes. Servers reject longer URLs, and so does this one. */
 const MOST_OF_AN_ANSWER = 6000;
-/** Characters that are looked at. */
+/** Longest text that is parsed, in characters. */
 const MOST_READ = 16_384;
 const KEYCLOAKS = ['ru', 'rt', 'rm', 'st'] as const;
 
 /**
- * What a login needs when its own record is gone: where the client is answered, and the request to begin again with.
- * Everybody may write it, so nothing of it is believed: it says no more than an authorization request does. Undefined
- * where not even the answer's address and state are short enough.
+ * Returns the data that a login needs if its row is missing: where to answer the client, and the request to restart.
+ * Anyone may write it, so it is trusted no more than an authorization request. Returns undefined if even the redirect
+ * URI and the state are too long.
  */
 export function renderClientData(request: AuthorizationRequest): string | undefined {
   const all: Partial<Record<keyof typeof NAMES, string | undefined>> = {
@@ -51,16 +51,16 @@ export function renderClientData(request: AuthorizationRequest): string | undefi
   return answer.length <= MOST_OF_AN_ANSWER ? answer.toString('base64url') : undefined;
 }
 
-/** What is left of a login by its `client_data`. */
+/** The content of `client_data`. */
 export interface LeftOver {
   to: ReplyTo;
-  /** The authorization request once more, to be checked as any. */
+  /** The URL of the same authorization request, which is checked again. */
   restart: string;
-  /** The languages that its pages were asked for in. */
+  /** `ui_locales` of the request. */
   uiLocales: string | undefined;
 }
 
-/** Undefined where it cannot be read, or names a redirect URI that the client has not registered (any more). */
+/** Returns undefined if the text is unreadable, or names a redirect URI that the client has not registered. */
 export function readClientData(
   { ctx, issuer }: BrowserCall,
   client: Client,

@@ -8,7 +8,7 @@ import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';
 import { type LoginStage, stageOf, withStage } from './stage.ts';
 
-/** The password is right: the code of the second factor is next, under a name of its own. */
+/** Asks for the code of the second factor, under a new tab id. The password is right. */
 export async function askForCode(
   call: BrowserCall,
   login: ShownLogin,
@@ -37,7 +37,7 @@ export async function askForCode(
   return row === undefined ? answerGone(call, login.client) : otpPage(call, { ...login, row }, devices);
 }
 
-/** The form of the second factor once more. */
+/** Shows the form of the second factor again. */
 export async function showCodeForm(
   call: BrowserCall,
   client: Client,
@@ -48,7 +48,10 @@ export async function showCodeForm(
   return otpPage(call, { client, row }, found.devices);
 }
 
-/** The code was sent: a wrong one counts as a wrong password does, and is told as such (facts §11). */
+/**
+ * Checks the code of the form. A wrong one counts as a wrong password does, and the page says so
+ * (docs/keycloak/login.md#one-time-passwords).
+ */
 export async function submitCode(
   call: BrowserCall,
   client: Client,
@@ -80,7 +83,7 @@ export async function submitCode(
   }
 }
 
-/** The user whose password was proved a step before, while that password is theirs. */
+/** Returns the user whose password was proved in the previous step, if that password is still current. */
 async function findHalfProven(call: BrowserCall, row: AuthenticationSession) {
   const { store } = call.ctx;
   const stage = stageOf(row);

@@ -3,28 +3,29 @@ import { sha256 } from '../../crypto/index.ts';
 import type { AuthorizationCode, AuthorizationRequest, Realm } from '../../model/index.ts';
 import type { ProtocolContext } from '../../protocol/index.ts';
 
-/** Random bytes of a code: 144 bits (RFC 6749 §10.10 asks for more than 128). */
+/** Random bytes of a code: 144 bits (RFC 6749 §10.10 requires more than 128). */
 const CODE_BYTES = 18;
 
-/** Seconds where a realm's own `accessCodeLifespan` is 0 or less. */
+/** Lifetime in seconds if a realm's `accessCodeLifespan` is 0 or negative. */
 const DEFAULT_LIFESPAN = 60;
 
-/** What a code is for. */
+/** The subject of a code. */
 export interface CodeSubject {
   realm: Realm;
   clientUuid: string;
   userId: string;
   sessionId: string;
   request: AuthorizationRequest;
-  /** Notes for the family: `auth_time`, `acr` and the like. */
+  /** Notes for the family: `auth_time`, `acr` and others. */
   notes: Readonly<Record<string, string>>;
-  /** Second of its issue. */
+  /** Unix time in seconds of its issue. */
   now: number;
 }
 
 /**
- * A new authorization code: the text for the client, `<random>.<user session>.<client uuid>` (facts §3.3), and what
- * the store keeps of it, its SHA-256 alone. Nothing is stored yet.
+ * Builds an authorization code: the text for the client, `<random>.<user session>.<client uuid>`
+ * (docs/keycloak/tokens.md#authorization-code), and the record for the store, which has its SHA-256 only. Stores
+ * nothing.
  */
 export function newCode(
   ctx: Pick<ProtocolContext, 'random'>,

@@ -8,7 +8,7 @@ import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
 import { type ConsentNeed, findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
 
-/** The page that asks a user what a client may have. A text `${key}` stands for a text of the pages. */
+/** Returns the page that asks the user for the consent. `${key}` in a text names a text of the pages. */
 export function consentPage(call: BrowserCall, login: LoginInProgress, need: ConsentNeed): BrowserAnswer {
   const { client, user } = login;
   const row = login.row!;
@@ -34,8 +34,8 @@ export function consentPage(call: BrowserCall, login: LoginInProgress, need: Con
 }
 
 /**
- * `POST …/login-actions/consent`: what the user agreed to is remembered with the end of the login; a refusal is
- * `access_denied` without a description (observed consent-refused).
+ * `POST …/login-actions/consent`: the end of the login stores the consent. A refusal is `access_denied` without a
+ * description (docs/keycloak/login.md#consent).
  */
 export const submitConsent: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
@@ -46,7 +46,7 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     const next = await findNextStep(call, found);
     const need = next.step === 'consent' ? await findConsentNeed(call, found) : undefined;
     if (need === undefined) return continueLogin(call, found);
-    // Agreed is what was read: where the client asks for something else meanwhile, the page is shown again.
+    // A user agrees to the scopes on the page. If the client requests other scopes by now, the page is shown again.
     if (request.form.has('accept') && request.query.get('asked') !== markOf(need))
       return consentPage(call, found, need);
     // The form counts once.
@@ -64,13 +64,13 @@ export const submitConsent: BrowserEndpoint = (ctx, request) =>
     return answer;
   });
 
-/** Differs with what the page lists. */
+/** Returns a mark that changes with the listed scopes. */
 function markOf({ missing }: ConsentNeed): string {
   const ids = missing.map(({ id }) => id).sort();
   return sha256(ids.join(' ')).toString('base64url').slice(0, 22);
 }
 
-/** What was agreed to before stays; scopes that are no longer there go. */
+/** Earlier consents stay, without scopes that no longer exist. */
 function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: ConsentNeed): Consent {
   const now = call.ctx.clock.now();
   const before = need.before?.scopeIds.filter((id) => call.configuration.clientScopes.has(id)) ?? [];

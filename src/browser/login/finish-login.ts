@@ -14,8 +14,8 @@ import { answerGone } from './open-login.ts';
 import { type LoginInProgress, provedAt, startProvedEvent } from './progress.ts';
 
 /**
- * The end of a login: the user session is there (the browser's own goes on, else a new one, under a new name), the
- * code is stored, the client is answered. What the login was proved by must still hold once it is done.
+ * Ends a login: the user session exists (the browser's own, or a new one with a new id), the code is stored, and the
+ * client is answered. Afterwards the proof of the login must still hold.
  */
 export async function finishLogin(
   call: BrowserCall,
@@ -33,7 +33,7 @@ export async function finishLogin(
   const finished = await storeLogin(call, login, given, sso?.session);
   if (finished === undefined) {
     if (login.row !== undefined) return answerGone(call, client);
-    // The session ended while it was looked at: the client begins anew.
+    // The session ended during the request, so the client has to start again.
     return refuseToClient(call, client, login.request, { error: 'login_required' });
   }
   const { session, code } = finished;
@@ -48,7 +48,7 @@ export async function finishLogin(
   return answer(call, login, { session, code, given, granted: scopes.granted });
 }
 
-/** Another user's login is never replaced: whoever begins the second one may not be the owner of the first. */
+/** Never replaces another user's login: the user of the second login may not own the first. */
 async function refuseOtherUser(
   call: BrowserCall,
   login: LoginInProgress,
@@ -92,7 +92,7 @@ async function storeLogin(
     ...(code === undefined ? {} : { code: code.code }),
   });
   if (stored === 'finished') return { session, code };
-  // The browser's old session ended meanwhile; a password proved just now begins a new one.
+  // The browser's old session ended in the meantime. A password that was proved in this login starts a new session.
   if (existing !== undefined && proof.by === 'password') return storeLogin(call, login, given, undefined);
   return undefined;
 }
@@ -121,7 +121,10 @@ function sessionOf(
   });
 }
 
-/** Facts of this login for the client's tokens: a login that an earlier one stands for is of level 0 (facts §6.1). */
+/**
+ * Returns the facts of this login for the client's tokens. A login that rests on an existing session has level 0
+ * (docs/keycloak/tokens.md#access-token).
+ */
 function loginNotes({ proof }: LoginInProgress): Record<string, string> {
   return { auth_time: String(provedAt(proof)), acr: proof.by === 'session' ? '0' : '1' };
 }
@@ -181,7 +184,7 @@ function tell(
   event.succeeded();
 }
 
-/** Browsers by what only they write, the more special ones first. */
+/** Browsers by the part of the header that only they send. More specific ones come first. */
 const BROWSERS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['Edge', /\bEdg(?:e|A|iOS)?\/(\d+)/],
   ['Opera', /\b(?:OPR|OPT)\/(\d+)/],
@@ -202,8 +205,8 @@ const SYSTEMS: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 
 /**
- * A browser and its system in a few words, for example `Firefox 133, Linux`: what people know their devices by, and no
- * more of the header than that. Undefined where neither is known.
+ * Returns a browser and its system in a few words, for example `Firefox 133, Linux`. People recognize their devices by
+ * these. Returns undefined if both are unknown.
  */
 export function describeDevice(userAgent: string | undefined): string | undefined {
   if (userAgent === undefined) return undefined;

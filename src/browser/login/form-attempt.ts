@@ -9,7 +9,7 @@ import type { ShownLogin } from './login-page.ts';
 import { describeRequest } from './progress.ts';
 import { type LoginStage, stageOf } from './stage.ts';
 
-/** What the proof of a user works with, for a form of the login. */
+/** Builds the attempt for a form of the login. */
 export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
   const event = startLoginEvent(call, client);
   describeRequest(event, row.request);
@@ -21,12 +21,12 @@ export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): Lo
   return { ctx, configuration, event, remoteAddress: request.remoteAddress };
 }
 
-/** Tells the guesses at one user from those at another when no name was typed. */
+/** Returns what distinguishes the guesses at different users if no name was typed. */
 function nameOf(stage: LoginStage): string {
   return stage.at === 'password' ? (stage.renews ?? '') : stage.userId;
 }
 
-/** Tells the refusal and shows the form with what may be said of it. @throws what is no refusal */
+/** Logs the refusal and shows the form with a message that reveals nothing. @throws any error that is not a refusal */
 export async function refuseForm(
   error: unknown,
   attempt: LoginAttempt,
@@ -38,7 +38,7 @@ export async function refuseForm(
   return show(error.case === 'account-disabled' ? 'accountDisabledMessage' : 'invalidUserMessage');
 }
 
-/** Everything is proved, and the login continues. */
+/** Continues the login, because everything is proved. */
 export function enter(
   call: BrowserCall,
   { client, row }: ShownLogin,

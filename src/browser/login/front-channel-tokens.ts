@@ -18,20 +18,20 @@ import type { ResponseType } from '../authorize/response-type.ts';
 import type { BrowserCall } from '../call.ts';
 import type { LoginInProgress } from './progress.ts';
 
-/** What the tokens are made from. */
+/** The input of the tokens. */
 interface Wanted {
   type: ResponseType;
   session: UserSession;
   granted: GrantedScopes;
   notes: Readonly<Record<string, string>>;
-  /** The code that is answered beside them. */
+  /** The code of the same response. */
   code?: string;
 }
 
 /**
- * Tokens that come through the browser (OpenID Connect Core §3.2.2.5, §3.3.2.5): the ID token first hand with hashes of
- * code and access token; they are of a family of their own, without a refresh token. Empty for response types without
- * any; undefined where the session ended meanwhile.
+ * Issues the tokens that the browser carries (OpenID Connect Core §3.2.2.5, §3.3.2.5). The ID token has hashes of the
+ * code and the access token. The tokens get their own family, without a refresh token. Returns an empty list for
+ * response types without tokens, and undefined if the session has ended.
  */
 export async function issueFrontChannelTokens(
   call: BrowserCall,
@@ -82,8 +82,7 @@ interface Stamp {
 }
 
 /**
- * Makes the client one of the session's: it can be seen there, and is told when the session ends. The family never
- * gets a refresh token.
+ * Adds the client to the session: the session lists it, and its end notifies it. The family never gets a refresh token.
  */
 function joinSession(
   { ctx, configuration, now }: BrowserCall,

@@ -13,8 +13,8 @@ import { answerGone, findOpenLogin } from './open-login.ts';
 import { mustLoginAgain, stageOf, withStage } from './stage.ts';
 
 /**
- * `GET …/login-actions/authenticate`: the form of a login once more, in another language or after the back button.
- * Where another tab has logged in meanwhile, this one goes on with that session.
+ * `GET …/login-actions/authenticate`: shows the login form again, in another language or after the back button. If
+ * another tab has logged in, the login continues with that session.
  */
 export const showLogin: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
@@ -40,8 +40,8 @@ export const showLogin: BrowserEndpoint = (ctx, request) =>
   });
 
 /**
- * `POST …/login-actions/authenticate`: the form with name and password, or with the code of the second factor. What is
- * wrong is told in the same words for unknown, locked and mistaken users, on the form again (facts §5.10).
+ * `POST …/login-actions/authenticate`: the form with name and password, or with the code of the second factor. Unknown
+ * users, locked users and wrong passwords get the same message on the form (docs/keycloak/login.md#login-form).
  */
 export const submitLogin: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
@@ -66,7 +66,7 @@ async function submitPassword(
   const { form } = call.request;
   const { settings } = call.configuration.realm;
   const again = await findUserToReturn(call, row);
-  // Phones put a blank after what they complete; Keycloak's form leaves those around a name out, its grant does not.
+  // Phones append a space to a completed name. Keycloak's form trims the name, and its password grant does not.
   const name = (form.get('username') ?? '').trim();
   const typed = name.slice(0, 255);
   const login: ShownLogin = {
@@ -93,7 +93,10 @@ async function submitPassword(
   }
 }
 
-/** The user of the session that this login renews; undefined where it ended or nobody has to return. */
+/**
+ * Returns the user of the session that this login renews. Returns undefined if the session ended, or the login renews
+ * none.
+ */
 async function findUserToReturn(call: BrowserCall, row: AuthenticationSession): Promise<User | undefined> {
   const stage = stageOf(row);
   if (stage.at !== 'password' || stage.renews === undefined) return undefined;
@@ -115,7 +118,7 @@ function toRequiredAction(call: BrowserCall, client: Client, row: Authentication
   return { show: 'redirect', to: stepUrl(call, client, row, { path: 'required-action' }), cookies: [] };
 }
 
-/** A language chosen on a page of this login is that of its next pages. */
+/** Stores a language chosen on a page of this login, for its next pages. */
 async function keepLocale(call: BrowserCall, row: AuthenticationSession): Promise<AuthenticationSession> {
   const locale = call.request.query.get('kc_locale');
   if (locale === undefined || !/^[A-Za-z-]{2,10}$/.test(locale) || row.notes['locale'] === locale) return row;

@@ -10,7 +10,7 @@ import { stepUrl } from './login-row.ts';
 export interface ShownLogin {
   client: Client;
   row: AuthenticationSession;
-  /** The user who has to log in again; the name is shown and not asked. */
+  /** The user who has to log in again. The name is shown and fixed. */
   again?: User | undefined;
 }
 
@@ -19,7 +19,7 @@ interface Shown {
   cookies?: readonly CookieChange[];
 }
 
-/** The form for name and password. */
+/** Returns the form for name and password. */
 export function loginPage(call: BrowserCall, login: ShownLogin, shown: Shown = {}): BrowserAnswer {
   const { client, row, again } = login;
   const { settings } = call.configuration.realm;
@@ -49,7 +49,7 @@ export function loginPage(call: BrowserCall, login: ShownLogin, shown: Shown = {
   return showStep(call, login, page, { path: 'authenticate', execution }, shown);
 }
 
-/** The form for the code of a one-time-password device. */
+/** Returns the form for the code of a second factor. */
 export function otpPage(
   call: BrowserCall,
   login: ShownLogin,
@@ -71,7 +71,7 @@ export function otpPage(
   return showStep(call, login, page, { path: 'authenticate', execution }, shown);
 }
 
-/** A page of a login, with the languages that it can be read in. */
+/** Returns a page of a login, with its languages. */
 export function showStep(
   call: BrowserCall,
   { client, row }: ShownLogin,

@@ -3,17 +3,17 @@ import type { AuthenticationSession, AuthorizationRequest, Client } from '../../
 import type { BrowserCall } from '../call.ts';
 import { renderClientData } from './client-data.ts';
 
-/** Random bytes of a tab's name and of a form's code: neither can be guessed. */
+/** Random bytes of a tab id and of a form code. Neither can be guessed. */
 const TAB_BYTES = 16;
 const CODE_BYTES = 32;
 
-/** Kinds of steps by how long they may take (facts §8.1). */
+/** Lifetimes of the steps (docs/keycloak/realms.md#defaults). */
 const LIFETIMES = {
   login: { setting: 'accessCodeLifespanLogin', usual: 1800 },
   action: { setting: 'accessCodeLifespanUserAction', usual: 300 },
 } as const;
 
-/** A login that is not stored yet, of one tab. */
+/** Builds a new login of one tab. Stores nothing. */
 export function newLoginRow(
   call: BrowserCall,
   client: Client,
@@ -36,7 +36,7 @@ export function newLoginRow(
 }
 
 /**
- * Stores the next step of a login under the same name, with a new code for its form. Undefined: another form of the
+ * Stores the next step of a login under the same id, with a new form code. Returns undefined if another form of the
  * same tab came first.
  */
 export async function storeStep(
@@ -54,8 +54,8 @@ export async function storeStep(
 }
 
 /**
- * Stores the next step under a new name, taking the old one away: whoever knew the tab before its user proved
- * something knows it no longer (session fixation). Undefined: another form of the same tab came first.
+ * Stores the next step under a new id and removes the old one: an attacker who knew the tab before the user proved
+ * something does not know the new id (session fixation). Returns undefined if another form of the same tab came first.
  */
 export async function moveStep(
   call: BrowserCall,
@@ -67,7 +67,7 @@ export async function moveStep(
   return storeStep(call, { ...row, id: randomId(call.ctx.random, TAB_BYTES), revision: 0 }, kind);
 }
 
-/** URL of a page or form of the login, with Keycloak's parameters (observed authorization-endpoint). */
+/** Returns the URL of a page or form of the login, with Keycloak's parameters. */
 export function stepUrl(
   { issuer }: Pick<BrowserCall, 'issuer'>,
   client: Client,
@@ -76,7 +76,7 @@ export function stepUrl(
     path: 'authenticate' | 'required-action' | 'consent' | 'restart';
     /** Name of the step. */
     execution?: string;
-    /** The form's code; absent for pages. */
+    /** The form code. Absent for pages. */
     code?: string;
   },
 ): string {

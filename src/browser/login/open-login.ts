@@ -13,16 +13,17 @@ import { readClientData } from './client-data.ts';
 import { stepUrl } from './login-row.ts';
 import { stageOf } from './stage.ts';
 
-/** A stored login of this browser, or what to answer instead. */
+/** A stored login of this browser, or the answer that replaces it. */
 export type OpenLogin =
   | { outcome: 'open'; row: AuthenticationSession; client: Client }
   | { outcome: 'answer'; answer: BrowserAnswer };
 
 /**
- * The login that a URL of `/login-actions/` is about: of this realm, client and browser. Where it is over, the client
- * is told when somebody is logged in here (Keycloak: `authentication_expired`), and the user else.
+ * Finds the login of a URL below `/login-actions/`, which must belong to this realm, client and browser. If the login
+ * is over and the browser is logged in, the client gets Keycloak's `authentication_expired`. Otherwise the user gets a
+ * page.
  *
- * @param options `form`: its code must be the one of the step's own form (CSRF, replay)
+ * @param options `form`: the request must have the form code of the current step (CSRF, replay)
  */
 export async function findOpenLogin(call: BrowserCall, options: { form: boolean }): Promise<OpenLogin> {
   const { ctx, configuration, request } = call;
@@ -51,7 +52,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   )
     return instead(await answerGone(call, client));
   if (!isRegisteredRedirect(client, row.request.redirectUri, ctx.baseUrl)) {
-    // Taken from the client since: it must not get what is answered there.
+    // The client has lost the URI since, so it must not get the response.
     startLoginEvent(call, client).failed('invalid_redirect_uri');
     const values = { name: 'redirect_uri' };
     return instead(errorPage(configuration, request, 'invalidParameterMessage', { values }));
@@ -68,7 +69,7 @@ export async function findOpenLogin(call: BrowserCall, options: { form: boolean 
   return { outcome: 'open', row, client };
 }
 
-/** A login that is over: done, timed out or never there. */
+/** Answers a login that is finished, expired or unknown. */
 export async function answerGone(call: BrowserCall, client: Client): Promise<BrowserAnswer> {
   const { configuration, request } = call;
   const left = readClientData(call, client, request.query.get('client_data'));
@@ -79,7 +80,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
       error: 'temporarily_unavailable',
       description: 'authentication_expired',
     });
-  // Where the request cannot be made again, the application can make a new one.
+  // If the request cannot be repeated, the application can send a new one.
   const restart = left?.restart ?? clientHome(call, client);
   return standalonePage(configuration, request, {
     name: 'expired',
@@ -89,7 +90,7 @@ export async function answerGone(call: BrowserCall, client: Client): Promise<Bro
   });
 }
 
-/** A form of an earlier step of a login that goes on: back button, second window, or somebody else's form. */
+/** Answers a form of an earlier step, from the back button, a second window or an attacker. */
 function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSession): BrowserAnswer {
   const path = stageOf(row).at === 'proved' ? 'required-action' : 'authenticate';
   return standalonePage(call.configuration, call.request, {
@@ -104,7 +105,7 @@ function pageExpired(call: BrowserCall, client: Client, row: AuthenticationSessi
   });
 }
 
-/** Forms of the login are sent by its own pages alone; a browser that says otherwise is believed (login CSRF). */
+/** Whether the browser says that another site sent the form. Only the login's own pages send it (login CSRF). */
 function isForeign({ fetchSite }: BrowserCall['request']): boolean {
   return fetchSite === 'cross-site' || fetchSite === 'same-site';
 }

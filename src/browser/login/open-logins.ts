@@ -1,29 +1,26 @@
 import type { AuthenticationSession } from '../../model/index.ts';
 import type { Store } from '../../store/index.ts';
 
-/**
- * Logins in which nobody has proved anything, at most: anybody may begin one, and each is a row of up to eight
- * kilobytes.
- */
+/** Most logins without a proof. Anyone may begin one, and each is a row of up to eight kilobytes. */
 const USUAL_MOST = {
   ofRealm: 20_000,
-  /** Begun by one sender in one process: its own oldest go first, before those of anybody else. */
+  /** Per sender and process. The sender's own oldest logins are removed before those of other senders. */
   ofSender: 2000,
 } as const;
 
-/** New logins of a realm after which the old ones are counted: counting them takes as long as storing a few. */
+/** New logins of a realm between two counts. A count takes as long as storing a few logins. */
 const BETWEEN_COUNTS = 256;
 
-/** Logins that a process remembers of all senders together. */
+/** Logins of all senders that a process remembers. */
 const MOST_REMEMBERED = 100_000;
 
 type Begun = Pick<AuthenticationSession, 'id' | 'expiresAt'>;
 
-/** What one process knows of the logins that it began. */
+/** The logins that this process has begun. */
 interface Memory {
   /** By realm, since the last count. */
   counts: Map<string, number>;
-  /** By realm and sender, oldest first; who began one last is last. */
+  /** By realm and sender, oldest first. The sender with the newest login is last. */
   senders: Map<string, Begun[]>;
   remembered: number;
 }
@@ -31,11 +28,11 @@ interface Memory {
 const memories = new WeakMap<Store, Memory>();
 
 /**
- * Stores a login that nobody has proved anything in. Where its sender or its realm has too many of them, the oldest go
- * first; each process counts its own, so of N processes a realm may have N times `BETWEEN_COUNTS` more for a moment.
+ * Stores a login without a proof. If its sender or its realm has too many, the oldest ones are removed. Each process
+ * counts its own logins, so with N processes a realm may exceed its limit by N times `BETWEEN_COUNTS` for a short time.
  *
- * @param sender what tells senders apart by their address
- * @param now second
+ * @param sender the part of the address that distinguishes senders
+ * @param now Unix time in seconds
  */
 export async function storeNewLogin(
   store: Store,
@@ -53,7 +50,7 @@ export async function storeNewLogin(
   if (count === BETWEEN_COUNTS) await store.boundAuthenticationSessions(row.realmId, most.ofRealm);
 }
 
-/** @returns the sender's oldest login, where it has one too many */
+/** @returns the sender's oldest login, if the sender has one too many */
 function remember(
   memory: Memory,
   sender: string,

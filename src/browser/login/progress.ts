@@ -14,11 +14,11 @@ import { type BrowserCall, startLoginEvent } from '../call.ts';
 import { findSsoSession, type SsoSession } from '../sso/sso-session.ts';
 import { stageOf } from './stage.ts';
 
-/** What shows that the user is who they say. */
+/** The proof of the user's identity. */
 export type Proof =
   /** A login that the browser had before. */
   | { by: 'session'; sso: SsoSession }
-  /** The password, and the second factor where there is one, in this login. */
+  /** The password of this login, and the second factor if the user has one. */
   | { by: 'password'; password: Credential; authenticatedAt: number };
 
 /** A login whose user is proved. */
@@ -27,18 +27,18 @@ export interface LoginInProgress {
   request: AuthorizationRequest;
   user: User;
   proof: Proof;
-  /** Its record; absent before the first page. */
+  /** Its row. Absent before the first page. */
   row?: AuthenticationSession;
 }
 
-/** Second at which the user proved themselves. */
+/** Returns the Unix time in seconds at which the user proved themselves. */
 export function provedAt(proof: Proof): number {
   return proof.by === 'session' ? proof.sso.authenticatedAt : proof.authenticatedAt;
 }
 
 /**
- * The proof that a stored login rests on, if it still holds: the session is the browser's own and lives, or the
- * password is the one that was matched and guesses have not locked its user since; the user is enabled.
+ * Returns the proof of a stored login, if it still holds. A session must be the browser's own and alive. A password
+ * must be current, and the user must not be locked since. The user must be enabled.
  */
 export async function findProgress(
   call: BrowserCall,
@@ -64,7 +64,7 @@ export async function findProgress(
   return { client, request, row, user, proof: { by: 'password', password, authenticatedAt } };
 }
 
-/** The event of a login whose user is proved. */
+/** Starts the event of a login whose user is proved. */
 export function startProvedEvent(
   call: BrowserCall,
   { client, request, user }: Pick<LoginInProgress, 'client' | 'request' | 'user'>,
@@ -76,26 +76,27 @@ export function startProvedEvent(
   return event;
 }
 
-/** What every event of a login tells of the request (observed admin-events-keys/event-code). */
+/** Adds the request's details, which every event of a login has (docs/keycloak/realms.md#events). */
 export function describeRequest(event: EventDraft, request: AuthorizationRequest): void {
   event.details['redirect_uri'] = request.redirectUri;
   event.details['response_type'] = request.responseType;
   event.details['response_mode'] = request.responseMode;
 }
 
-/** What a client that needs a consent asks for. */
+/** The consent that a client needs. */
 export interface ConsentNeed {
-  /** Scopes that the user has not agreed to yet. */
+  /** Scopes that the user has not agreed to. */
   missing: readonly ClientScope[];
-  /** Every scope that consent is asked for. */
+  /** All scopes that need a consent. */
   asked: readonly ClientScope[];
-  /** What the user agreed to before. */
+  /** The user's earlier consent. */
   before: Consent | undefined;
 }
 
 /**
- * The scopes of a request that the user must see (facts §8.4, `display.on.consent.screen`); with `prompt=consent` all
- * of them again (OpenID Connect Core §3.1.2.1). Undefined where the client needs no consent.
+ * Returns the scopes of a request that need the user's consent (`display.on.consent.screen`;
+ * docs/keycloak/login.md#consent). With `prompt=consent` all of them need it again (OpenID Connect Core §3.1.2.1).
+ * Returns undefined if the client needs no consent.
  */
 export async function findConsentNeed(
   { ctx, configuration }: BrowserCall,

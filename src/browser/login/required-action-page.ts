@@ -11,7 +11,7 @@ import { answerGone, findOpenLogin } from './open-login.ts';
 import { findConsentNeed, findProgress, type LoginInProgress } from './progress.ts';
 import { stageOf } from './stage.ts';
 
-/** `GET …/login-actions/required-action`: the page of whatever the login waits for now. */
+/** `GET …/login-actions/required-action`: the page of the pending step. */
 export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
     const open = await findOpenLogin(call, { form: false });
@@ -24,7 +24,7 @@ export const showRequiredAction: BrowserEndpoint = (ctx, request) =>
     return showNext(call, login);
   });
 
-/** `POST …/login-actions/required-action`: the form of the action that the login waits for. */
+/** `POST …/login-actions/required-action`: the form of the pending action. */
 export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {
     const open = await findOpenLogin(call, { form: true });
@@ -36,7 +36,7 @@ export const submitRequiredAction: BrowserEndpoint = (ctx, request) =>
     if (next.step !== 'action') return continueLogin(call, found);
     const action = REQUIRED_ACTIONS.get(next.action);
     if (action === undefined) return refuseUnknown(call, found, next.action);
-    // The form counts once: what is sent beside it does nothing, not even while this one still works.
+    // The form counts once: a second submission has no effect, even while the first one runs.
     const row = await storeStep(call, open.row, 'action');
     if (row === undefined) return answerGone(call, client);
     const login = { ...found, row };
@@ -81,7 +81,7 @@ function showAction(
   );
 }
 
-/** An action that cannot be done here keeps the user out; it is never skipped. */
+/** Rejects a user with an action that idkit does not have. An action is never skipped. */
 function refuseUnknown(call: BrowserCall, login: LoginInProgress, name: string): BrowserAnswer {
   const event = startLoginEvent(call, login.client);
   event.userId = login.user.id;

@@ -9,8 +9,8 @@ import { describeRequest } from './progress.ts';
 import { stageOf } from './stage.ts';
 
 /**
- * `GET …/login-actions/restart`: the login begins again, with nothing proved. Whoever was to log in again and is
- * somebody else ends the session that was there, as in Keycloak.
+ * `GET …/login-actions/restart`: restarts the login without a proof. A user who should log in again, but is another
+ * person, ends the existing session, as in Keycloak.
  */
 export const restartLogin: BrowserEndpoint = (ctx, request) =>
   withBrowserCall(ctx, request, async (call) => {

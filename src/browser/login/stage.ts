@@ -1,6 +1,6 @@
 import type { AuthenticationSession } from '../../model/index.ts';
 
-/** How far a login has come. A login moves down this list, and back to the first stage only when it restarts. */
+/** The progress of a login. A login moves down this list, and returns to the first stage only when it restarts. */
 export type LoginStage =
   | {
       at: 'password';
@@ -79,7 +79,7 @@ export type NextStep =
 /** The next step of a login whose user is proved. */
 export type ProvedStep = Exclude<NextStep, { step: 'form' }>;
 
-/** Decides what comes after what; nothing else does (OpenID Connect Core §3.1.2.3, §3.1.2.4). */
+/** Decides the next step of a login. No other function does (OpenID Connect Core §3.1.2.3, §3.1.2.4). */
 export function decideNextStep(facts: ProvedFacts): ProvedStep;
 export function decideNextStep(facts: StageFacts): NextStep;
 export function decideNextStep(facts: StageFacts): NextStep {

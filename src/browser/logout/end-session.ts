@@ -13,8 +13,9 @@ import { frontChannelFrames } from './front-channel-logout.ts';
 import { type LogoutAsked, readLogoutCode, renderLogoutCode } from './logout-code.ts';
 
 /**
- * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; facts §5.3). A client that proves by an ID
- * token whom it logged in ends that session at once; everybody else is asked first, or any page could log people out.
+ * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; docs/keycloak/logout.md#logout-in-the-browser).
+ * A client that presents an ID token of the session ends it without a question. Otherwise the user has to confirm, or
+ * any page could log users out.
  *
  * @throws Refusal `realm-not-found`
  */
@@ -44,7 +45,7 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       );
     };
 
-    // 1. Who asks.
+    // 1. The client.
     const hinted = hint === undefined ? undefined : readIdTokenHint(call, hint);
     if (hint !== undefined && hinted === undefined)
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
@@ -53,10 +54,10 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
     const askedBy = clientId ?? hinted?.clientId;
     const client =
       askedBy === undefined ? undefined : await ctx.store.findClient(call.configuration.realm.id, askedBy);
-    // Of a client that is there: the metrics keep a series for each that they are told of.
+    // Only an existing client is named, because the metrics keep a series for each name.
     event.clientId = client?.clientId;
 
-    // 2. Where to afterwards.
+    // 2. The redirect URI.
     if (redirectUri !== undefined && askedBy === undefined)
       return refuse('missingParametersMessage', 'invalid_request', 'id_token_hint');
     if (redirectUri !== undefined && !isLogoutRedirect(client, redirectUri, ctx.baseUrl))
@@ -67,14 +68,14 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       ...(uiLocales === undefined ? {} : { uiLocales }),
     };
 
-    // 3. What ends.
+    // 3. The sessions to end.
     const logins = await listSsoSessions(ctx, call.configuration, request);
     if (hinted?.sessionId !== undefined) {
       const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
       const ending = session === undefined ? [] : [session];
       const others = logins.filter((login) => login.session.id !== hinted.sessionId);
       if (others.length === 0) return end(call, asked, ending, client);
-      // The browser meanwhile holds another login: the hint proves nothing about that one.
+      // The browser holds another login by now, which the hint does not concern.
       await endAndTell(call, ending, client);
       return askFirst(call, asked, others, client);
     }
@@ -83,8 +84,9 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
   });
 
 /**
- * `POST …/logout/logout-confirm`: the user agreed on the page of this browser's own login. Where cookies prove several
- * (cookie tossing), all of them end: which one is the user's own cannot be told, and the user wants to be logged out.
+ * `POST …/logout/logout-confirm`: the user has confirmed on a page of this browser's login. If cookies prove several
+ * logins (cookie tossing), all of them end: the service cannot know which one is the user's, and the user wants to log
+ * out.
  */
 export const confirmLogout: BrowserEndpoint = (ctx, request) =>
   withLogoutCall(ctx, request, async (call) => {
@@ -102,7 +104,7 @@ export const confirmLogout: BrowserEndpoint = (ctx, request) =>
       asked.clientId === undefined
         ? undefined
         : await ctx.store.findClient(call.configuration.realm.id, asked.clientId);
-    // The client may have lost the URI while the page was open.
+    // The client may have lost the URI since the page was shown.
     const { redirectUri, ...rest } = asked;
     const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
     const ending = logins.map(({ session }) => session);
@@ -120,7 +122,7 @@ async function end(
   return goOn(call, asked, frames.flat(), clearSsoCookies());
 }
 
-/** Those that ended by this, with the clients that took part. */
+/** Ends the sessions and returns those that this call ended, with their clients. */
 async function endAndTell(
   call: BrowserCall,
   sessions: readonly UserSession[],
@@ -139,7 +141,7 @@ async function endAndTell(
   return ended;
 }
 
-/** The clients' frames first, then the redirect; without either, the page that says so. */
+/** Shows the clients' frames first, then redirects. Without either, shows a page that confirms the logout. */
 function goOn(
   call: BrowserCall,
   asked: LogoutAsked,
@@ -166,7 +168,7 @@ function goOn(
   });
 }
 
-/** Characters of the form's code: it stands in a URL, and servers take no endless ones. */
+/** Longest form code, in characters. It is part of a URL, and servers limit those. */
 const MOST_OF_A_CODE = 11_000;
 
 async function askFirst(
@@ -188,15 +190,16 @@ async function askFirst(
   });
 }
 
-/** The state comes back byte for byte, encoded, and is not added where none was sent (RP-Initiated Logout §2). */
+/** The state is returned byte for byte, encoded, and only if it was sent (RP-Initiated Logout §2). */
 function withState(uri: string, state: string | undefined): string {
   if (state === undefined) return uri;
   return `${uri}${uri.includes('?') ? '&' : '?'}state=${encodeURIComponent(state)}`;
 }
 
 /**
- * Whether a client may be gone back to there: its attribute `post.logout.redirect.uris`, joined by `##`; `+`, and
- * no attribute at all, mean its redirect URIs (facts §5.3).
+ * Whether a client may receive the browser at a URI after a logout. Its attribute `post.logout.redirect.uris` lists
+ * URIs separated by `##`. `+`, and a missing attribute, stand for its redirect URIs
+ * (docs/keycloak/logout.md#post-logout-redirect-uris).
  */
 function isLogoutRedirect(client: Client | undefined, uri: string, baseUrl: string): boolean {
   if (client === undefined || !client.enabled) return false;

@@ -5,8 +5,8 @@ import type { SessionWithClients } from '../../store/index.ts';
 import type { BrowserCall } from '../call.ts';
 
 /**
- * The frames by which the clients of an ended session clear their own state in this browser (Front-Channel Logout
- * 1.0 §2): those with `frontchannelLogout` and a logout URL, which must be a web address.
+ * Returns the frames in which the clients of an ended session clear their state in this browser (Front-Channel Logout
+ * 1.0 §2). A client needs `frontchannelLogout` and a logout URL that is a web address.
  */
 export async function frontChannelFrames(
   { ctx, configuration, issuer }: BrowserCall,

@@ -3,27 +3,27 @@ import { numberClaim, textClaim, verifyRealmJwt } from '../../protocol/index.ts'
 import type { BrowserCall } from '../call.ts';
 import type { SsoSession } from '../sso/sso-session.ts';
 
-/** What a logout that waits for the user's yes goes on with. */
+/** A logout that waits for the user's confirmation. */
 export interface LogoutAsked {
-  /** `client_id` of whoever asked. */
+  /** `client_id` of the requesting client. */
   clientId?: string;
-  /** Checked when it was asked, and again when it is used. */
+  /** Checked in the request, and again at its use. */
   redirectUri?: string;
   state?: string;
-  /** The languages of the client's pages, as it sent them. */
+  /** The languages of the client's pages, as sent. */
   uiLocales?: string;
 }
 
-/** `typ` of the JWT; no other token of the realm has it. */
+/** `typ` of the JWT. No other token of the realm has it. */
 const TYPE = 'Logout-Confirm';
-/** Seconds that the page may stay open. */
+/** Lifetime of the page in seconds. */
 const LIFETIME = 1800;
 
 /**
- * The `session_code` of the confirmation page: what was asked for, signed, and bound to this browser's login, so
- * that no other site can make the form (CSRF).
+ * Returns the `session_code` of the confirmation page: the signed request, bound to this browser's login, so that no
+ * other site can create the form (CSRF).
  *
- * @param logins those that the page is about: one, none, or a mix of several
+ * @param logins the logins that the page concerns: one, none, or a mix of several
  */
 export function renderLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
@@ -40,8 +40,8 @@ export function renderLogoutCode(
 }
 
 /**
- * Undefined for a code that is none, is too old or belongs to other logins. Where nobody is logged in any more, by the
- * same page in another tab, there is nothing left that another site could end.
+ * Returns undefined for an invalid or expired code, or a code of other logins. If the same page in another tab has
+ * ended all logins, the code is accepted: another site could not end anything with it.
  */
 export function readLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,

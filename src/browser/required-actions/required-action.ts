@@ -6,21 +6,21 @@ import type { RuleMessageKey } from '../message-keys.ts';
 import type { PageMessage } from '../page-frame.ts';
 
 /**
- * What became of an action's form. `done`: the login goes on with what changed; `refused`: the user will not; `again`:
- * the form is shown once more, with what is wrong.
+ * The result of an action's form. `done`: the login continues with the changed records. `refused`: the user declined.
+ * `again`: the form has a fault and is shown again.
  */
 export type ActionResult =
   | { outcome: 'done'; login: Partial<LoginInProgress> }
   | { outcome: 'refused' }
   | { outcome: 'again'; message: PageMessage; faults?: readonly FieldFault[] };
 
-/** Something that a user must do in the browser before a client is answered. */
+/** An action that a user must complete in the browser before the client is answered. */
 export interface RequiredAction {
-  /** Said above the form. */
+  /** Shown above the form. */
   message?: RuleMessageKey;
   /**
    * @param action URL that the form is posted to
-   * @param faults of the form that was sent just now; its values are shown again
+   * @param faults of the form that was sent. Its values are shown again.
    */
   show(
     call: BrowserCall,

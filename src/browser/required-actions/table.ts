@@ -3,7 +3,10 @@ import { terms } from './terms.ts';
 import { updatePassword } from './update-password.ts';
 import { updateProfile } from './update-profile.ts';
 
-/** Every required action that can be done here, by its alias; the user of any other is kept out (contract §5). */
+/**
+ * Every required action of idkit by its alias. A user with any other action is rejected. An action is one file and one
+ * row.
+ */
 export const REQUIRED_ACTIONS: ReadonlyMap<string, RequiredAction> = new Map([
   ['UPDATE_PASSWORD', updatePassword],
   ['UPDATE_PROFILE', updateProfile],

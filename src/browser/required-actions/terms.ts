@@ -5,7 +5,7 @@ import type { RequiredAction } from './required-action.ts';
 
 const ACTION = 'TERMS_AND_CONDITIONS';
 
-/** TERMS_AND_CONDITIONS: accepted, with the second in the user attribute of Keycloak's name, or not let in. */
+/** TERMS_AND_CONDITIONS: stores the time of the acceptance in Keycloak's user attribute, or rejects the login. */
 export const terms: RequiredAction = {
   show: (_call, _login, action) => ({ page: 'terms', action }),
 

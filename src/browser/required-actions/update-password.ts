@@ -6,8 +6,9 @@ import type { PageMessage } from '../page-frame.ts';
 import type { ActionResult, RequiredAction } from './required-action.ts';
 
 /**
- * UPDATE_PASSWORD: a new password, twice. It ends all sessions of the user and every login half done, this one too
- * (contract §5); the user is at the form, so this login goes on under a new name, and with a session of its own.
+ * UPDATE_PASSWORD: asks for a new password twice. The change ends all sessions of the user and all logins in progress,
+ * this one included (docs/keycloak/sessions.md#what-ends-a-session). The user is present, so this login continues under
+ * a new id and gets a new session.
  */
 export const updatePassword: RequiredAction = {
   message: 'updatePasswordMessage',

@@ -10,11 +10,11 @@ import type { Message, PageField } from '../contract.ts';
 import type { LoginInProgress } from '../login/progress.ts';
 import type { RequiredAction } from './required-action.ts';
 
-/** Actions that a whole profile ends. */
+/** Actions that a complete profile fulfils. */
 const ENDED = ['UPDATE_PROFILE', 'VERIFY_PROFILE'];
 const USUAL = new Set(['username', 'email', 'firstName', 'lastName']);
 
-/** UPDATE_PROFILE and VERIFY_PROFILE: the user's own data, checked by the realm's user profile. */
+/** UPDATE_PROFILE and VERIFY_PROFILE: the user's own data, checked with the realm's user profile. */
 export const updateProfile: RequiredAction = {
   message: 'updateProfileMessage',
 
@@ -49,7 +49,7 @@ export const updateProfile: RequiredAction = {
   },
 };
 
-/** The fields of a user's own data as a page shows them; after a faulty form with the values that were sent. */
+/** Returns the fields of a user's own data for a page. After a faulty form, they have the sent values. */
 export function listShownFields(
   call: BrowserCall,
   user: User,
@@ -69,7 +69,7 @@ export function listShownFields(
   });
 }
 
-/** What changed, in the details of an event `UPDATE_PROFILE` (facts §13). */
+/** Adds the changes to the details of an event `UPDATE_PROFILE` (docs/keycloak/realms.md#events). */
 export function tellChanges(details: Record<string, string>, before: User, after: User): void {
   const names = { email: 'email', firstName: 'first_name', lastName: 'last_name' } as const;
   for (const [field, name] of Object.entries(names) as ['email' | 'firstName' | 'lastName', string][]) {
@@ -79,7 +79,7 @@ export function tellChanges(details: Record<string, string>, before: User, after
   }
 }
 
-/** `${key}` is one of the pages' own texts; what they do not know is shown as it stands. */
+/** `${key}` names a text of the pages. Any other label is shown as written. */
 function labelOf({ name, displayName }: ProfileField): Message {
   const key = displayName === undefined ? name : /^\$\{(\w+)\}$/.exec(displayName)?.[1];
   if (key !== undefined && USUAL.has(key)) return { key };

@@ -1,17 +1,17 @@
 import { audienceOf, textClaim, verifyRealmJwt } from '../../protocol/index.ts';
 import type { BrowserCall } from '../call.ts';
 
-/** Whom an ID token of this realm is about. */
+/** The subject of an ID token of this realm. */
 export interface HintedLogin {
   userId: string;
-  /** `client_id` that it was issued to. */
+  /** `client_id` of the client that received it. */
   clientId: string | undefined;
   sessionId: string | undefined;
 }
 
 /**
- * Reads an `id_token_hint`: an ID token that a key of this realm signed, whatever its age (OpenID Connect Core
- * §3.1.2.1, RP-Initiated Logout §4). Undefined for anything else.
+ * Reads an `id_token_hint`: an ID token signed with a key of this realm, expired or not (OpenID Connect Core §3.1.2.1,
+ * RP-Initiated Logout §4). Returns undefined for any other text.
  */
 export function readIdTokenHint(
   { ctx, configuration, issuer }: Pick<BrowserCall, 'ctx' | 'configuration' | 'issuer'>,
@@ -24,7 +24,7 @@ export function readIdTokenHint(
   return { userId, clientId: textClaim(claims, 'azp'), sessionId: textClaim(claims, 'sid') };
 }
 
-/** Every other token of a realm says its `typ`; ID tokens of clients that asked for lean ones have none. */
+/** Whether a token is an ID token. All other tokens of a realm have a `typ`, and lean ID tokens have none. */
 function isIdToken(claims: Readonly<Record<string, unknown>>): boolean {
   if (claims['typ'] !== undefined) return claims['typ'] === 'ID';
   const client = textClaim(claims, 'azp');

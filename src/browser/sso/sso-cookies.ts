@@ -7,17 +7,19 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { CookieChange } from '../contract.ts';
 import { IDENTITY_TYPE } from './sso-session.ts';
 
-/** Seconds that a browser keeps the user name of a remembered login (facts §12: one year). */
+/**
+ * How long a browser keeps the username of a remembered login, in seconds: one year (docs/keycloak/pages.md#cookies).
+ */
 const REMEMBER_ME = 31_536_000;
 const REMEMBERED = 'username:';
 
 /**
- * The cookies of a login (facts §12): `KEYCLOAK_IDENTITY`, a JWT by the realm's HMAC key, for as long as the
- * browser runs or, remembered, as long as the session may live; `KEYCLOAK_SESSION`, which scripts of the session
- * iframe read; `KEYCLOAK_REMEMBER_ME`, where the realm offers it.
+ * Builds the cookies of a login (docs/keycloak/pages.md#cookies). `KEYCLOAK_IDENTITY` is a JWT signed with the realm's
+ * HMAC key; it lasts until the browser closes, or as long as a remembered session. Scripts of the session iframe read
+ * `KEYCLOAK_SESSION`. `KEYCLOAK_REMEMBER_ME` exists if the realm offers it.
  *
- * @param login `now`: second of the request; `authenticatedAt`: the second at which the user proved themselves;
- *   `stateChecker`: made anew unless given
+ * @param login `now` and `authenticatedAt`, the time at which the user proved themselves, are Unix times in seconds.
+ *   `stateChecker` defaults to a new one.
  */
 export async function makeSsoCookies(
   ctx: ProtocolContext,
@@ -63,17 +65,20 @@ export async function makeSsoCookies(
   ];
 }
 
-/** The secret of one browser's login that its own pages and no other site know. */
+/** Generates the secret of a browser's login, which only its own pages know. */
 export function newStateChecker({ random }: Pick<ProtocolContext, 'random'>): string {
   return randomId(random, 32);
 }
 
-/** What `KEYCLOAK_SESSION` holds: the hash of the `session_state` that clients know, so that it tells no more. */
+/**
+ * Returns the value of `KEYCLOAK_SESSION`: the hash of the `session_state`, which clients know, so it reveals nothing
+ * else.
+ */
 export function sessionCookieValue(sessionId: string): string {
   return sha256(sessionId).toString('base64url');
 }
 
-/** Takes the login from the browser; the cookie that remembers its user name stays (facts §12, observed logout). */
+/** Deletes the cookies of the login. The cookie with the remembered username stays (docs/keycloak/pages.md#cookies). */
 export function clearSsoCookies(): readonly CookieChange[] {
   return [
     { name: 'KEYCLOAK_IDENTITY', value: '', httpOnly: true, sameSite: 'None' },
@@ -81,7 +86,7 @@ export function clearSsoCookies(): readonly CookieChange[] {
   ];
 }
 
-/** The user name in `KEYCLOAK_REMEMBER_ME`; only a proposal for the form. */
+/** Reads the username in `KEYCLOAK_REMEMBER_ME`, a suggestion for the form. */
 export function readRememberedName(value: string | undefined): string | undefined {
   if (!value?.startsWith(REMEMBERED)) return undefined;
   try {

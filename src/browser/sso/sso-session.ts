@@ -14,23 +14,23 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { BrowserRequest } from '../contract.ts';
 import { cookieValues } from '../cookies.ts';
 
-/** `typ` of the JWT in `KEYCLOAK_IDENTITY`; no other token of the realm has it. */
+/** `typ` of the JWT in `KEYCLOAK_IDENTITY`. No other token of the realm has it. */
 export const IDENTITY_TYPE = 'Serialized-ID';
 
-/** The login that a browser already has in a realm. */
+/** The existing login of a browser in a realm. */
 export interface SsoSession {
   session: UserSession;
   user: User;
-  /** Second at which the user last proved themselves in this browser (claim `auth_time`). */
+  /** Unix time in seconds at which the user last proved themselves in this browser (claim `auth_time`). */
   authenticatedAt: number;
-  /** Random text of this browser's login that forms behind it send back, so that no other site can (CSRF). */
+  /** Random text of this browser's login. Its forms send it back, so that no other site can send them (CSRF). */
   stateChecker: string;
 }
 
 /**
- * The browser's login by its cookie `KEYCLOAK_IDENTITY` (facts §12): signed by the realm, in force, its session
- * alive and of an enabled user. Of several cookies of that name the one that proves right counts; two that prove
- * different sessions were not both put there by this service, so none does (cookie tossing).
+ * Finds the browser's login from its cookie `KEYCLOAK_IDENTITY` (docs/keycloak/pages.md#cookies). The cookie must be
+ * signed by the realm and current, its session alive, and its user enabled. If several cookies prove different
+ * sessions, this service did not set all of them, so none counts (cookie tossing).
  */
 export async function findSsoSession(
   ctx: ProtocolContext,
@@ -41,7 +41,7 @@ export async function findSsoSession(
   return others.length === 0 ? only : undefined;
 }
 
-/** Every login that a cookie of the browser proves, each session once, by its newest proof; several are a mix. */
+/** Lists every login that a cookie of the browser proves: each session once, with its newest proof. */
 export async function listSsoSessions(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -84,8 +84,8 @@ async function readIdentity(
 }
 
 /**
- * Whether a page of an origin may ask the session iframe about the login of a client's users (Session Management
- * 1.0 §3.2): where the client is on and its `webOrigins` name the origin, or it is this service's own.
+ * Whether a page of an origin may query the session iframe about a client's users (Session Management 1.0 §3.2). The
+ * client must be enabled and have the origin in its `webOrigins`, or the origin is this service's own.
  *
  * @throws Refusal `realm-not-found`
  */

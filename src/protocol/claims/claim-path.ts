@@ -1,24 +1,26 @@
 /**
- * Claims that the token's own rules fill; Keycloak 26 ignores mappers that name the first eight. `azp` and `sid`
- * are kept out too: refresh, revocation and introspection rely on them.
+ * Claims that the token's own rules fill. Keycloak 26 ignores mappers that name one of the first eight. idkit also
+ * protects `azp` and `sid`, because refresh, revocation and introspection rely on them.
  */
 const PROTECTED = new Set([
   ...['exp', 'nbf', 'iat', 'jti', 'iss', 'typ', 'scope', 'at_hash'],
   ...['azp', 'sid', '__proto__'],
 ]);
 
-/** A `claim.name` in its parts: dots nest, `\.` is a dot (Keycloak: OIDCAttributeMapperHelper). */
+/**
+ * Splits a `claim.name` into its parts: a dot nests, and `\.` is a literal dot (Keycloak: OIDCAttributeMapperHelper).
+ */
 export function claimPath(name: string): readonly string[] {
   return name.split(/(?<!\\)\./).map((part) => part.replaceAll('\\.', '.'));
 }
 
-/** Whether a mapper may write there. */
+/** Whether a mapper may write this claim. */
 export function isWritable(path: readonly string[]): boolean {
   const [first] = path;
   return first !== undefined && first !== '' && !PROTECTED.has(first) && !path.includes('__proto__');
 }
 
-/** Writes a claim; objects on the way are made, lists at the end of the same path are joined. */
+/** Writes a claim. Creates the objects along the path, and joins two lists at the same path. */
 export function putClaim(claims: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let place = claims;
   for (const part of path.slice(0, -1)) {

@@ -1,8 +1,8 @@
 import type { ProtocolMapper } from '../../model/index.ts';
 
 /**
- * A mapper's value in the type that its configuration names (`jsonType.label`), or undefined where there is none
- * or it cannot be read as that type: a claim that cannot be made is left out, the login goes on.
+ * Returns a mapper's value in the type that its configuration names (`jsonType.label`). Returns undefined if there is
+ * no value, or if the value does not fit the type: the token then lacks the claim, and the login succeeds.
  */
 export function claimValue(mapper: ProtocolMapper, value: unknown): unknown {
   const type = mapper.config['jsonType.label'];
@@ -43,7 +43,7 @@ function json(text: string): unknown {
   }
 }
 
-/** JSON text as an object; empty where it is none. */
+/** Parses JSON text as an object. Returns an empty object for anything else. */
 export function parseObject(text: string | undefined): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text ?? '{}');

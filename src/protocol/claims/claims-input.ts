@@ -1,56 +1,60 @@
 import type { Client, ClientScope, User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 
-/** The client scopes in force for one token. */
+/** The client scopes that one token has. */
 export interface GrantedScopes {
-  /** Default scopes of the client and the optional ones that were asked for. */
+  /** The client's default scopes and the requested optional ones. */
   scopes: readonly ClientScope[];
-  /** `openid` was asked for. */
+  /** The request names `openid`. */
   openid: boolean;
-  /** What the response and the access token show, for example `openid profile email`. */
+  /** The scopes that the response and the access token show, for example `openid profile email`. */
   visible: string;
-  /** All names, hidden ones too; what the family remembers. */
+  /** All names, including hidden ones. The token family stores them. */
   all: string;
 }
 
-/** What became of a requested `scope`. `names` is the parameter as it was sent (`Invalid scopes: {names}`). */
+/** The result for a requested `scope`. `names` is the parameter as sent (`Invalid scopes: {names}`). */
 export type ScopeResolution =
   | { outcome: 'granted'; granted: GrantedScopes }
   | { outcome: 'invalid'; names: string };
 
-/** Who a token is about and how it came to be. */
+/** The subject of a token, and the facts that its claims come from. */
 export interface ClaimsInput {
   configuration: RealmConfiguration;
   client: Client;
   user: User;
   granted: GrantedScopes;
-  /** Ids of the user's effective roles, narrowed to what the client and its scopes may see. */
+  /** Ids of the user's effective roles, narrowed to those that the client and its scopes may see. */
   roleIds: ReadonlySet<string>;
-  /** Notes of the session: `auth_time`, `acr`, `nonce`, `clientHost`, `clientAddress`, `client_id` … */
+  /** Notes of the session: `auth_time`, `acr`, `nonce`, `clientHost`, `clientAddress`, `client_id` and others. */
   notes: Readonly<Record<string, string>>;
-  /** UUID to client, for role owners (`resource_access`, audience). */
+  /** The clients that own roles, by UUID (`resource_access`, audience). */
   clientsByUuid: ReadonlyMap<string, Client>;
-  /** {base_url}; stands in for `${authBaseUrl}` in a client's root URL (claim `allowed-origins`). */
+  /** The service's base URL. Replaces `${authBaseUrl}` in a client's root URL (claim `allowed-origins`). */
   baseUrl?: string;
 }
 
-/** Which document the claims go into; `lean-id`: an ID token beside which user info tells about the person. */
+/**
+ * The document that receives the claims. `lean-id` is an ID token whose claims about the person are left to user info.
+ */
 export type ClaimsTarget = 'access' | 'lightweight' | 'id' | 'lean-id' | 'userinfo' | 'introspection';
 
-/** What one token carries beside the claims of its mappers. Times are seconds. */
+/** The values of one token that do not come from mappers. Times are Unix times in seconds. */
 export interface TokenStamp {
-  /** `{base_url}/realms/{realm}`. */
+  /** The issuer, `{base_url}/realms/{realm}`. */
   issuer: string;
-  /** The claim `jti`; see `accessTokenId`. */
+  /** The claim `jti`. `accessTokenId` generates it for access tokens. */
   jti: string;
   issuedAt: number;
-  /** Absent for an offline refresh token without an end. */
+  /** Absent for an offline refresh token that never expires. */
   expiresAt?: number;
-  /** The user session; absent for a transient one (client credentials). */
+  /** The user session. Absent for client credentials, which have no session. */
   sessionId?: string;
 }
 
-/** Where an access token comes from; its `jti` says so since Keycloak 26.2 (facts §6.1). */
+/**
+ * The origin of an access token, which its `jti` encodes since Keycloak 26.2 (docs/keycloak/tokens.md#access-token).
+ */
 export interface TokenOrigin {
   session: 'online' | 'offline' | 'transient';
   /** Keycloak's two letters for the grant. */

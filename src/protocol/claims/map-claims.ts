@@ -5,8 +5,8 @@ import { compileMappers } from './mapper-table.ts';
 import { personClaim } from './requested-claims.ts';
 
 /**
- * What the protocol mappers of the client and its granted scopes say for one kind of document (facts §6). `aud` is
- * a string for one audience, an array for more, absent for none.
+ * Returns the claims that the protocol mappers of the client and its granted scopes write into one kind of document
+ * (docs/keycloak/tokens.md#mappers). `aud` is a string for one audience, an array for several, and absent for none.
  */
 export function mapClaims(target: ClaimsTarget, input: ClaimsInput): Record<string, unknown> {
   const run: MapperRun = { target, input, claims: {}, audience: new Set(), roles: undefined };
@@ -38,7 +38,7 @@ function stepsFor(target: ClaimsTarget, { client, granted }: ClaimsInput): reado
   return targets[target];
 }
 
-/** What a scope says about the person stands in user info where that can be asked (OpenID Connect Core §5.4). */
+/** A lean ID token leaves the claims of a scope about the person to user info (OpenID Connect Core §5.4). */
 function scopeMappers(target: ClaimsTarget, granted: GrantedScopes): readonly ProtocolMapper[] {
   const mappers = granted.scopes.flatMap((scope) => scope.protocolMappers);
   return target === 'lean-id' ? mappers.filter((mapper) => personClaim(mapper) === undefined) : mappers;

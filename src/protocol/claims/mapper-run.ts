@@ -4,28 +4,28 @@ import { claimValue } from './claim-value.ts';
 import type { ClaimsInput, ClaimsTarget } from './claims-input.ts';
 import { rolesByOwner } from './roles.ts';
 
-/** One document being filled: what mappers read and write. */
+/** One document while mappers fill it. */
 export interface MapperRun {
   readonly target: ClaimsTarget;
   readonly input: ClaimsInput;
   readonly claims: Record<string, unknown>;
   /** Client ids and other names for `aud`. */
   readonly audience: Set<string>;
-  /** Role names in this token; role mappers that add or rename replace it. */
+  /** Role names in this token. Mappers that add or rename a role replace this value. */
   roles: TokenRoles | undefined;
 }
 
-/** Role names as the token's mappers see them: hardcoded and renamed ones included. */
+/** Role names as the mappers see them, including hardcoded and renamed ones. */
 export interface TokenRoles {
   realm: readonly string[];
   /** By `client_id`. */
   clients: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What a mapper does at run time, with its configuration already read. */
+/** The work of a mapper for one document. Its configuration is already parsed. */
 export type MapperStep = (run: MapperRun) => void;
 
-/** The token's roles, worked out at the first use. */
+/** Returns the token's roles. Computes them at the first call. */
 export function tokenRoles(run: MapperRun): TokenRoles {
   if (run.roles !== undefined) return run.roles;
   const { configuration, roleIds, clientsByUuid } = run.input;
@@ -39,7 +39,9 @@ export function tokenRoles(run: MapperRun): TokenRoles {
   return run.roles;
 }
 
-/** A step that puts one value under the mapper's `claim.name`; without a usable name it does nothing. */
+/**
+ * Returns a step that writes one value under the mapper's `claim.name`. The step does nothing if the name is unusable.
+ */
 export function claimStep(mapper: ProtocolMapper, read: (run: MapperRun) => unknown): MapperStep {
   const path = claimPath(mapper.config['claim.name'] ?? '');
   if (!isWritable(path)) return () => {};

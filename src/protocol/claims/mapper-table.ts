@@ -17,17 +17,17 @@ import { address, fullName, groupMembership, subject, userAttribute, userPropert
 
 interface MapperType {
   compile: (mapper: ProtocolMapper) => MapperStep;
-  /** Lower runs first: roles are added and renamed before they are read (Keycloak: ProtocolMapperUtils). */
+  /** Lower values run first: mappers add and rename roles before others read them (Keycloak: ProtocolMapperUtils). */
   order: number;
-  /** Without flags in its configuration it still writes to access tokens. */
+  /** Writes to access tokens even if its configuration has no flags. */
   accessByDefault?: true;
-  /** Changes the roles that other mappers read, whatever its flags say. */
+  /** Runs whatever its flags are, because it changes the roles that other mappers read. */
   always?: true;
-  /** Never in user info, where Keycloak's mapper is none of those that write there. */
+  /** Never writes to user info: Keycloak's mapper does not support it. */
   notInUserInfo?: true;
 }
 
-/** Every mapper type that idkit knows, under Keycloak 26's ids. */
+/** Every mapper type that idkit knows, by Keycloak 26's id. A mapper is one function and one row. */
 const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-hardcoded-role-mapper': { compile: hardcodedRole, order: 10, always: true },
   'oidc-role-name-mapper': { compile: roleName, order: 20, always: true },
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<string, MapperType>> = {
   'oidc-nonce-backwards-compatible-mapper': { compile: nonce, order: 50, accessByDefault: true },
 };
 
-/** The steps of the mappers that write into this kind of document, in the order to run them. */
+/** Returns the steps of the mappers that write into this kind of document, in their order. */
 export function compileMappers(
   mappers: readonly ProtocolMapper[],
   target: ClaimsTarget,
@@ -67,7 +67,7 @@ export function compileMappers(
     .map(({ step }) => step);
 }
 
-/** The flags of a mapper, with Keycloak 26's rules for those that are absent (OIDCAttributeMapperHelper). */
+/** Reads the flags of a mapper. Absent flags have Keycloak 26's defaults (OIDCAttributeMapperHelper). */
 function writesInto({ config }: ProtocolMapper, target: ClaimsTarget, accessByDefault: boolean): boolean {
   const access = config['access.token.claim'] ?? (accessByDefault ? 'true' : 'false');
   const id = config['id.token.claim'] ?? 'false';

@@ -5,17 +5,17 @@ import type { ClaimsTarget, GrantedScopes } from './claims-input.ts';
 import type { MapperStep } from './mapper-run.ts';
 import { address, fullName, userAttribute, userProperty } from './user-mappers.ts';
 
-/** The type of the mapper by which a client's settings say that it may ask for single claims. */
+/** The mapper type that lets a client request single claims. */
 export const REQUESTED_CLAIMS = 'oidc-claims-param-token-mapper';
 
-/** Claims about a person (OpenID Connect Core §5.1); no other can be asked for. */
+/** Claims about a person (OpenID Connect Core §5.1). A client cannot request any other. */
 const STANDARD = new Set([
   ...['name', 'given_name', 'family_name', 'middle_name', 'nickname', 'preferred_username', 'profile'],
   ...['picture', 'website', 'gender', 'birthdate', 'zoneinfo', 'locale', 'updated_at'],
   ...['email', 'email_verified', 'phone_number', 'phone_number_verified', 'address'],
 ]);
 
-/** Mappers of persons' claims, and the claim of those that name none. */
+/** The mappers of claims about a person. FIXED_CLAIMS names the claim of those whose configuration names none. */
 const SOURCES: Readonly<Record<string, (mapper: ProtocolMapper) => MapperStep>> = {
   'oidc-usermodel-attribute-mapper': userAttribute,
   'oidc-usermodel-property-mapper': userProperty,
@@ -27,7 +27,7 @@ const FIXED_CLAIMS: Readonly<Record<string, string>> = {
   'oidc-address-mapper': 'address',
 };
 
-/** The member of `claims` that is about a document. */
+/** The member of the parameter `claims` for each document. */
 const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
   id: 'id_token',
   'lean-id': 'id_token',
@@ -35,9 +35,9 @@ const MEMBERS: Readonly<Partial<Record<ClaimsTarget, string>>> = {
 };
 
 /**
- * `oidc-claims-param-token-mapper`: the standard claims that the parameter `claims` of the authorization request asks
- * for by name, where the user has them (OpenID Connect Core §5.5). They are read as the realm's client scopes read
- * them, whichever scopes were granted; members of `userinfo` go there alone, those of `id_token` into ID tokens.
+ * `oidc-claims-param-token-mapper`: writes the standard claims that the parameter `claims` of the authorization request
+ * names, if the user has them (OpenID Connect Core §5.5). The realm's client scopes define how each claim is read,
+ * whether the scope was granted or not. Members of `userinfo` go to user info only, those of `id_token` to ID tokens.
  */
 export function requestedClaims(): MapperStep {
   return (run) => {
@@ -51,13 +51,13 @@ export function requestedClaims(): MapperStep {
   };
 }
 
-/** Whether tokens of the client depend on what its authorization request asked for by name. */
+/** Whether the client's tokens depend on the claims that its authorization request names. */
 export function readsRequestedClaims(client: Client, granted: GrantedScopes): boolean {
   const isOne = ({ protocolMapper }: ProtocolMapper) => protocolMapper === REQUESTED_CLAIMS;
   return client.protocolMappers.some(isOne) || granted.scopes.some((one) => one.protocolMappers.some(isOne));
 }
 
-/** The standard claim about a person that a mapper fills; undefined for all other mappers. */
+/** Returns the standard claim about a person that a mapper fills, or undefined for all other mappers. */
 export function personClaim({ protocolMapper, config }: ProtocolMapper): string | undefined {
   if (!Object.hasOwn(SOURCES, protocolMapper)) return undefined;
   const name = FIXED_CLAIMS[protocolMapper] ?? config['claim.name'] ?? '';

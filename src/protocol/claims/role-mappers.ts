@@ -2,15 +2,15 @@ import type { ProtocolMapper } from '../../model/index.ts';
 import { claimPath, isWritable, putClaim } from './claim-path.ts';
 import { claimStep, type MapperStep, type TokenRoles, tokenRoles } from './mapper-run.ts';
 
-/** `oidc-usermodel-realm-role-mapper`: names of the realm roles in the token. */
+/** `oidc-usermodel-realm-role-mapper`: writes the names of the token's realm roles. */
 export function realmRoles(mapper: ProtocolMapper): MapperStep {
   const prefix = mapper.config['usermodel.realmRoleMapping.rolePrefix'] ?? '';
   return claimStep(mapper, (run) => roleList(mapper, tokenRoles(run).realm, prefix));
 }
 
 /**
- * `oidc-usermodel-client-role-mapper`: names of client roles, of one client or of all; `${client_id}` in the
- * claim's name stands for each of them.
+ * `oidc-usermodel-client-role-mapper`: writes the names of client roles, of one client or of all. `${client_id}` in the
+ * claim's name is replaced by each client's id.
  */
 export function clientRoles(mapper: ProtocolMapper): MapperStep {
   const only = mapper.config['usermodel.clientRoleMapping.clientId'] || undefined;
@@ -31,7 +31,7 @@ export function clientRoles(mapper: ProtocolMapper): MapperStep {
   };
 }
 
-/** `oidc-hardcoded-role-mapper`: a role that every token of the client names. */
+/** `oidc-hardcoded-role-mapper`: adds a role to every token of the client. */
 export function hardcodedRole(mapper: ProtocolMapper): MapperStep {
   const configured = mapper.config.role;
   if (configured === undefined || configured === '') return () => {};
@@ -40,7 +40,7 @@ export function hardcodedRole(mapper: ProtocolMapper): MapperStep {
   };
 }
 
-/** `oidc-role-name-mapper`: a role under another name in the token. */
+/** `oidc-role-name-mapper`: renames a role in the token. */
 export function roleName(mapper: ProtocolMapper): MapperStep {
   const { role, 'new.role.name': next } = mapper.config;
   if (role === undefined || next === undefined || role === '' || next === '') return () => {};
@@ -59,7 +59,7 @@ interface RoleName {
   name: string;
 }
 
-/** `client_id.role` or a realm role; a `client_id` may hold dots itself, so known ones decide. */
+/** Parses `client_id.role` or a realm role. A `client_id` may contain dots, so known client ids are tried first. */
 function parseRole(clients: ReadonlyMap<string, { clientId: string }>, text: string): RoleName {
   for (const { clientId } of clients.values()) {
     if (text.startsWith(`${clientId}.`)) return { clientId, name: text.slice(clientId.length + 1) };
@@ -84,7 +84,7 @@ function withoutRole(roles: TokenRoles, { clientId, name }: RoleName): TokenRole
   return { ...roles, clients };
 }
 
-/** A list, or where the mapper is not multivalued Java's text of one, as Keycloak 26 writes it. */
+/** Returns a list. Without `multivalued`, returns the text that Java prints for a list, as Keycloak 26 does. */
 function roleList(
   mapper: ProtocolMapper,
   names: readonly string[],

@@ -4,9 +4,9 @@ import type { GrantedScopes } from './claims-input.ts';
 import { preparedFor, withoutScopes } from './scopes.ts';
 
 /**
- * The grant without the scopes that the user may not use: a client scope with roles is for users who have at
- * least one of them, composites resolved (Keycloak 26; that is why `offline_access` needs the realm role
- * `offline_access`). The same object where all stay.
+ * Returns the grant without the scopes that the user may not use. A client scope with roles is for users who have at
+ * least one of them, with composites resolved, as in Keycloak 26. That is why `offline_access` needs the realm role
+ * `offline_access`. Returns the same object if all scopes stay.
  *
  * @param effective ids of the user's effective roles
  */
@@ -31,12 +31,13 @@ export function permittedScopes(
   return kept;
 }
 
-/** Equal users get the same grant object, so that what is prepared for it is found again. */
+/** Users with equal roles get the same grant object, so that the values cached for it are found again. */
 const permitted = new WeakMap<GrantedScopes, WeakMap<ReadonlySet<string>, GrantedScopes>>();
 
 /**
- * The roles that a token may name: the user's, and for a client without full scope only those of the client
- * itself, of its scope mappings and of the granted client scopes, composites resolved (facts §6.1).
+ * Returns the roles that a token may name. With full scope these are the user's roles. Without it, only roles of the
+ * client itself, of its scope mappings and of the granted client scopes remain, with composites resolved
+ * (docs/keycloak/tokens.md#access-token).
  *
  * @param effective ids of the user's effective roles
  */
@@ -59,7 +60,7 @@ export function narrowRoles(
   return effective.intersection(allowed);
 }
 
-/** UUIDs of the clients that own any of the roles: what `ClaimsInput.clientsByUuid` must hold. */
+/** Returns the UUIDs of the clients that own any of the roles. `ClaimsInput.clientsByUuid` must contain them. */
 export function roleOwners(
   configuration: RealmConfiguration,
   roleIds: ReadonlySet<string>,
@@ -67,7 +68,7 @@ export function roleOwners(
   return rolesByOwner(configuration, roleIds).ownerUuids;
 }
 
-/** Role names by where they belong, each list in order of name. */
+/** Role names by their owner. Each list is sorted by name. */
 export interface RolesByOwner {
   realm: readonly string[];
   clients: ReadonlyMap<string, readonly string[]>;
@@ -76,7 +77,7 @@ export interface RolesByOwner {
 
 const memory = new WeakMap<RealmConfiguration, WeakMap<ReadonlySet<string>, RolesByOwner>>();
 
-/** The roles grouped by owner; kept as long as the set of ids. */
+/** Groups the roles by owner. The result is cached as long as the set of ids lives. */
 export function rolesByOwner(configuration: RealmConfiguration, roleIds: ReadonlySet<string>): RolesByOwner {
   let sets = memory.get(configuration);
   if (sets === undefined) {

@@ -2,14 +2,15 @@ import type { Client, ClientScope, Consent } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { GrantedScopes, ScopeResolution } from './claims-input.ts';
 
-/** Requests are free text, so what is remembered for one client is bounded. */
+/** Bounds the cache of one client, because a request's scope is free text. */
 const REMEMBERED_REQUESTS = 256;
 
 /**
- * The client scopes for a requested `scope` (facts §3.5, §3.6): the client's default scopes always, its
- * optional ones where named, `openid` where named. Absent means none named; present but empty, or naming
- * anything else, is invalid as a whole (observed: `scope-empty`, `bad-scope-among-good`).
- * Equal requests are answered with the same object while configuration and client stay.
+ * Returns the client scopes for a requested `scope`: all default scopes of the client, the optional ones that the
+ * request names, and `openid` if it names it (docs/keycloak/tokens.md#scopes). An absent parameter names no scope. An
+ * empty one, or one that names an unknown scope, is invalid as a whole.
+ *
+ * Returns the same object for equal requests, as long as the configuration and the client live.
  */
 export function resolveScopes(
   configuration: RealmConfiguration,
@@ -28,12 +29,11 @@ export function resolveScopes(
 }
 
 /**
- * The client scopes for one refresh (facts §3.4): what the family was granted, narrowed to what is named now.
- * Default scopes stay whatever is named; a scope of the client that was not granted is left out silently;
- * leaving `openid` out hides it but still gives an ID token; `all` keeps the whole original grant
- * (observed: `scope-narrow`, `scope-widen`, `scope-drop-openid`).
+ * Returns the client scopes for one refresh: those of the family, narrowed to the scopes that the request names
+ * (docs/keycloak/tokens.md#refresh). Default scopes always stay. A scope of the client that the family does not have is
+ * ignored. Without `openid` the response hides it but still has an ID token. `all` keeps the original grant.
  *
- * @param familyScope what the family remembers (`GrantedScopes.all` of the login)
+ * @param familyScope the scopes that the family stores (`GrantedScopes.all` of the login)
  */
 export function resolveRefreshScopes(
   configuration: RealmConfiguration,
@@ -57,7 +57,7 @@ export function resolveRefreshScopes(
   });
 }
 
-/** The same grant without the scopes that `keep` refuses; the same object where it refuses none. */
+/** Returns the grant without the scopes that `keep` rejects. Returns the same object if it rejects none. */
 export function withoutScopes(granted: GrantedScopes, keep: (scope: ClientScope) => boolean): GrantedScopes {
   const scopes = granted.scopes.filter(keep);
   if (scopes.length === granted.scopes.length) return granted;
@@ -103,24 +103,24 @@ function remembered(
   if (known !== undefined) return known;
   const resolution = resolve();
   if (memory.size >= REMEMBERED_REQUESTS) memory.clear();
-  // A refused request is as long as its sender likes; only grants are worth keeping.
+  // Only grants are cached: a rejected request can be as long as its sender likes.
   if (resolution.outcome === 'granted') memory.set(key, resolution);
   return resolution;
 }
 
-/** What is worked out once for a client and kept while the realm's configuration and the client stay. */
+/** The values that are computed once for a client and cached as long as the configuration and the client live. */
 interface Prepared {
   defaults: readonly ClientScope[];
   defaultNames: ReadonlySet<string>;
   optional: ReadonlyMap<string, ClientScope>;
   resolutions: Map<string, ScopeResolution>;
-  /** Roles that tokens with this grant may name; only for clients without full scope. */
+  /** Roles that tokens of this grant may name. Used for clients without full scope. */
   allowedRoles: WeakMap<GrantedScopes, ReadonlySet<string>>;
 }
 
 const memory = new WeakMap<RealmConfiguration, WeakMap<Client, Prepared>>();
 
-/** The client's prepared scopes. Scopes of other protocols (SAML) are not the client's here. */
+/** Returns the client's prepared scopes. Scopes of other protocols, such as SAML, are skipped. */
 export function preparedFor(configuration: RealmConfiguration, client: Client): Prepared {
   let clients = memory.get(configuration);
   if (clients === undefined) {
@@ -152,8 +152,8 @@ function openidScopes(configuration: RealmConfiguration, ids: readonly string[])
 }
 
 /**
- * The scopes of an older token that its client still has, as a request for them; undefined where none is left.
- * A scope that was taken away since does not make the token unusable.
+ * Returns the scopes of an older token that its client still has, in the form of a request. Returns undefined if none
+ * is left. A scope that the client has lost since does not make the token unusable.
  */
 export function keptScopes(
   configuration: RealmConfiguration,
@@ -169,14 +169,14 @@ export function keptScopes(
   return kept.length === 0 ? undefined : kept.join(' ');
 }
 
-/** Whether the consent page names the scope: unless it says otherwise (facts §8.4). */
+/** Whether the consent page names the scope. Default: it does (docs/keycloak/login.md#consent). */
 function isShownForConsent(scope: ClientScope): boolean {
   return (scope.attributes['display.on.consent.screen'] ?? 'true') === 'true';
 }
 
 /**
- * The scopes that a client which requires consent was granted and the user has not agreed to: what the consent
- * page asks for, and what makes a token refused once a consent was withdrawn (facts §3.3, §3.4 row 16).
+ * Returns the granted scopes that the user has not agreed to, if the client requires consent. The consent page lists
+ * them. The token endpoint rejects a token if any is left, because the consent was withdrawn.
  */
 export function missingConsent(
   client: Client,

@@ -4,7 +4,7 @@ import { resolveWebOrigins } from '../client/index.ts';
 import { parseObject } from './claim-value.ts';
 import { claimStep, type MapperStep, tokenRoles } from './mapper-run.ts';
 
-/** `oidc-usersessionmodel-note-mapper`: a note of the session (`AUTH_TIME` is kept as `auth_time`). */
+/** `oidc-usersessionmodel-note-mapper`: writes a note of the session. The note `AUTH_TIME` is stored as `auth_time`. */
 export function sessionNote(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['user.session.note'] ?? '';
   const lower = name.toLowerCase();
@@ -15,7 +15,7 @@ export function sessionNote(mapper: ProtocolMapper): MapperStep {
 }
 
 /**
- * `oidc-acr-mapper`: the level of the login; a map of levels (attribute `acr.loa.map` of client or realm) gives it
+ * `oidc-acr-mapper`: writes the level of the login. If the client or realm maps levels to names (`acr.loa.map`), writes
  * the name of the highest level that was reached.
  */
 export function acr(): MapperStep {
@@ -25,7 +25,7 @@ export function acr(): MapperStep {
   };
 }
 
-/** `oidc-amr-mapper`: how the user logged in, where the session says so. */
+/** `oidc-amr-mapper`: writes the authentication methods, if the session names them. */
 export function amr(mapper: ProtocolMapper): MapperStep {
   const listed: ProtocolMapper = {
     ...mapper,
@@ -34,7 +34,7 @@ export function amr(mapper: ProtocolMapper): MapperStep {
   return claimStep(listed, ({ input }) => input.notes.amr?.split(' ').filter((word) => word !== ''));
 }
 
-/** `oidc-allowed-origins-mapper`: the client's web origins; absent where there are none. */
+/** `oidc-allowed-origins-mapper`: writes the client's web origins, if it has any. */
 export function allowedOrigins(): MapperStep {
   return ({ input, claims }) => {
     const origins = resolveWebOrigins(input.client, input.baseUrl);
@@ -42,7 +42,7 @@ export function allowedOrigins(): MapperStep {
   };
 }
 
-/** `oidc-audience-resolve-mapper`: every other client of which the token names a role. */
+/** `oidc-audience-resolve-mapper`: adds every other client that owns a role of the token. */
 export function audienceResolve(): MapperStep {
   return (run) => {
     for (const clientId of tokenRoles(run).clients.keys()) {
@@ -51,19 +51,22 @@ export function audienceResolve(): MapperStep {
   };
 }
 
-/** `oidc-audience-mapper`: a client or another name. */
+/** `oidc-audience-mapper`: adds a client or a custom name. */
 export function audience(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['included.client.audience'] || mapper.config['included.custom.audience'];
   if (name === undefined || name === '') return () => {};
   return (run) => run.audience.add(name);
 }
 
-/** `oidc-hardcoded-claim-mapper`: a value that never changes. */
+/** `oidc-hardcoded-claim-mapper`: writes a constant value. */
 export function hardcodedClaim(mapper: ProtocolMapper): MapperStep {
   return claimStep(mapper, () => mapper.config['claim.value']);
 }
 
-/** `oidc-nonce-backwards-compatible-mapper`: the request's nonce in every token, as before Keycloak 24. */
+/**
+ * `oidc-nonce-backwards-compatible-mapper`: writes the request's nonce into every token, as Keycloak did before version
+ * 24.
+ */
 export function nonce(): MapperStep {
   return ({ input, claims }) => {
     if (input.notes.nonce !== undefined) claims.nonce = input.notes.nonce;
@@ -88,7 +91,7 @@ function levelMap(attributes: Readonly<Record<string, string>>): ReadonlyMap<str
   if (known !== undefined) return known;
   const levels = new Map<string, number>();
   for (const [name, value] of Object.entries(parseObject(attributes['acr.loa.map']))) {
-    // An object is no number, and may not even be text.
+    // An object is not a number, and converting one to text may fail.
     const level = typeof value === 'string' ? Number(value) : value;
     if (typeof level === 'number' && Number.isInteger(level)) levels.set(name, level);
   }

@@ -5,14 +5,17 @@ import type { Client, User } from '../../model/index.ts';
 import type { ClaimsInput, GrantedScopes, TokenOrigin, TokenStamp } from './claims-input.ts';
 import { mapClaims } from './map-claims.ts';
 
-/** The client's access tokens carry no claims of mappers but those that say so (facts §6.1). */
+/**
+ * Whether the client's access tokens are lightweight: only mappers with the flag for it write claims
+ * (docs/keycloak/tokens.md#lightweight-access-tokens).
+ */
 export function isLightweight(client: Client): boolean {
   return client.attributes['client.use.lightweight.access.token.enabled'] === 'true';
 }
 
 /**
- * The client's ID tokens hold no `typ` and, where user info can be asked, no claims of scopes about the person
- * (OpenID Connect Core §2, §5.4).
+ * Whether the client's ID tokens are lean: without `typ`, and without claims of scopes about the person if user info
+ * can provide them (OpenID Connect Core §2, §5.4).
  */
 function isIdTokenLean(client: Client): boolean {
   return client.attributes['idkit.lean.id.token'] === 'true';
@@ -20,13 +23,16 @@ function isIdTokenLean(client: Client): boolean {
 
 const SESSION = { online: 'on', offline: 'of', transient: 'tr' } as const;
 
-/** A `jti` for an access token: six letters that tell its origin, `:` and a UUID (facts §6.1, Keycloak 26.2). */
+/**
+ * Generates a `jti` for an access token: six letters that encode its origin, `:` and a UUID
+ * (docs/keycloak/tokens.md#access-token).
+ */
 export function accessTokenId(origin: TokenOrigin, random: Random): string {
   const kind = origin.lightweight ? 'lt' : 'rt';
   return `${SESSION[origin.session]}${kind}${origin.grant}:${uuid(random)}`;
 }
 
-/** The payload of an access token, and what else is made of it. */
+/** The payload of an access token, and its audience. */
 export interface AccessTokenPayload {
   /** The claims as JSON. */
   text: string;
@@ -35,8 +41,8 @@ export interface AccessTokenPayload {
 }
 
 /**
- * The claims of an access token in Keycloak's order (facts §6.1); lightweight where the client says so. Everything
- * but the stamp is the same for equal inputs and kept as text.
+ * Returns the claims of an access token in Keycloak's order (docs/keycloak/tokens.md#access-token), or those of a
+ * lightweight one if the client has it set. Equal inputs differ only in the stamp, so the rest is cached as text.
  */
 export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): AccessTokenPayload {
   const { audience, beforeId, afterId, afterSession } = staticParts(input, stamp.issuer);
@@ -46,12 +52,12 @@ export function accessTokenPayload(input: ClaimsInput, stamp: TokenStamp): Acces
   return { text: `${start}${afterId}${sid}${afterSession}}`, audience };
 }
 
-/** The same as an object. */
+/** Returns the same claims as an object. */
 export function accessTokenClaims(input: ClaimsInput, stamp: TokenStamp): Record<string, unknown> {
   return JSON.parse(accessTokenPayload(input, stamp).text) as Record<string, unknown>;
 }
 
-/** What lies between the stamp's claims: members of a JSON object, each with a comma before it. */
+/** The text between the stamp's claims: members of a JSON object, each with a leading comma. */
 interface StaticParts {
   beforeId: string;
   afterId: string;
@@ -65,13 +71,13 @@ interface KeptParts extends StaticParts {
   issuer: string;
 }
 
-/** Per user some few: clients, scopes and notes of one user differ little. */
+/** Cached payloads per user. The clients, scopes and notes of one user vary little. */
 const KEPT_PER_USER = 8;
 const kept = new WeakMap<User, KeptParts[]>();
 
 function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   const { user, client, configuration, granted, roleIds, baseUrl } = input;
-  // The store's cached records never change; anything else may.
+  // Cached records of the store never change. Any other record may.
   if (!Object.isFrozen(user) || !Object.isFrozen(client)) return makeStaticParts(input, issuer);
   const notes = JSON.stringify(input.notes);
   const known = kept.get(user) ?? [];
@@ -96,7 +102,7 @@ function staticParts(input: ClaimsInput, issuer: string): StaticParts {
   return parts;
 }
 
-/** A client whose roles are named may be renamed while nothing else changes. */
+/** A client that owns a role may be renamed while nothing else changes. */
 function areSame(one: ClaimsInput['clientsByUuid'], other: ClaimsInput['clientsByUuid']): boolean {
   if (one.size !== other.size) return false;
   for (const [id, client] of one) if (other.get(id) !== client) return false;
@@ -122,7 +128,7 @@ function makeStaticParts(input: ClaimsInput, issuer: string): StaticParts {
   };
 }
 
-/** Claims that the token's own rules fill; mappers do not reach them. */
+/** Claims that the token's own rules fill. Mappers cannot write them. */
 const OWN = new Set(['exp', 'iat', 'jti', 'iss', 'typ', 'azp', 'sid', 'scope']);
 
 function withoutOwn(mapped: Record<string, unknown>): Record<string, unknown> {
@@ -135,11 +141,10 @@ function members(claims: Record<string, unknown>): string {
 }
 
 /**
- * The claims of an ID token in Keycloak's order (facts §6.2).
+ * Returns the claims of an ID token in Keycloak's order (docs/keycloak/tokens.md#id-token).
  *
- * @param accessToken issued with it; `at_hash` is made from it (OpenID Connect Core §3.1.3.6)
- * @param userInfo an access token is issued too, now or for the code beside it
- * @param algorithm that will sign the ID token
+ * @param options `accessToken`: the token issued with it, the source of `at_hash` (OpenID Connect Core §3.1.3.6);
+ *   `userInfo`: an access token is issued now, or later for the code; `algorithm`: signs the ID token
  */
 export function idTokenClaims(
   input: ClaimsInput,
@@ -169,7 +174,7 @@ export function idTokenClaims(
   return withRest(claims, mapped);
 }
 
-/** What a refresh token says beside its stamp. */
+/** The content of a refresh token besides its stamp. */
 export interface RefreshTokenFacts {
   client: Client;
   userId: string;
@@ -177,11 +182,14 @@ export interface RefreshTokenFacts {
   offline: boolean;
   /** `aud` of the access token issued with it. */
   audience: unknown;
-  /** The token family; the claim `reuse_id`. */
+  /** The token family, in the claim `reuse_id`. */
   familyId: string;
 }
 
-/** The claims of a refresh or offline token in Keycloak's order (facts §6.3); opaque to clients. */
+/**
+ * Returns the claims of a refresh or offline token in Keycloak's order (docs/keycloak/tokens.md#refresh-token). Clients
+ * treat the token as opaque.
+ */
 export function refreshTokenClaims(facts: RefreshTokenFacts, stamp: TokenStamp): Record<string, unknown> {
   return withRest(
     {
@@ -203,7 +211,7 @@ export function refreshTokenClaims(facts: RefreshTokenFacts, stamp: TokenStamp):
   );
 }
 
-/** Adds what is not there yet; absent values are left out, so that results compare and serialise alike. */
+/** Adds the claims that are missing. Leaves out absent values, so that results compare and serialize alike. */
 function withRest(
   claims: Record<string, unknown>,
   mapped: Readonly<Record<string, unknown>>,
@@ -215,8 +223,8 @@ function withRest(
 }
 
 /**
- * `at_hash` of an access token, `c_hash` of a code (OpenID Connect Core §3.1.3.6, §3.3.2.11): the left half of the hash
- * that goes with the signature algorithm; EdDSA on Ed25519 goes with SHA-512.
+ * Returns `at_hash` for an access token or `c_hash` for a code (OpenID Connect Core §3.1.3.6, §3.3.2.11): the left half
+ * of the hash that belongs to the signature algorithm. EdDSA with Ed25519 uses SHA-512.
  */
 export function tokenHash(token: string, algorithm: SignatureAlgorithm): string {
   const bits = algorithm === 'EdDSA' ? '512' : algorithm.slice(-3);

@@ -2,20 +2,20 @@ import { type Group, groupPath, type ProtocolMapper, type User } from '../../mod
 import type { ClaimsInput } from './claims-input.ts';
 import { claimStep, type MapperRun, type MapperStep } from './mapper-run.ts';
 
-/** `oidc-usermodel-property-mapper`: a field of the user. */
+/** `oidc-usermodel-property-mapper`: writes a field of the user. */
 export function userProperty(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['user.attribute'] ?? '';
   return claimStep(mapper, ({ input }) => property(input.user, name));
 }
 
-/** `oidc-usermodel-attribute-mapper`: an attribute of the user, else of the user's groups. */
+/** `oidc-usermodel-attribute-mapper`: writes an attribute of the user, or of the user's groups if the user lacks it. */
 export function userAttribute(mapper: ProtocolMapper): MapperStep {
   const name = mapper.config['user.attribute'] ?? '';
   const aggregate = mapper.config['aggregate.attrs'] === 'true';
   return claimStep(mapper, ({ input }) => attribute(input, name, aggregate));
 }
 
-/** `oidc-full-name-mapper`: first and last name in `name`. */
+/** `oidc-full-name-mapper`: writes the first and last name to `name`. */
 export function fullName(): MapperStep {
   return ({ input: { user }, claims }) => {
     const name = [user.firstName, user.lastName]
@@ -25,7 +25,7 @@ export function fullName(): MapperStep {
   };
 }
 
-/** `oidc-address-mapper`: the claim `address` (OpenID Connect Core §5.1.1) from attributes. */
+/** `oidc-address-mapper`: writes the claim `address` (OpenID Connect Core §5.1.1) from attributes. */
 export function address(mapper: ProtocolMapper): MapperStep {
   const parts = [
     ['street_address', 'street'],
@@ -49,7 +49,7 @@ export function address(mapper: ProtocolMapper): MapperStep {
   };
 }
 
-/** `oidc-group-membership-mapper`: the user's own groups, as paths unless `full.path` is false. */
+/** `oidc-group-membership-mapper`: writes the user's own groups, as paths unless `full.path` is false. */
 export function groupMembership(mapper: ProtocolMapper): MapperStep {
   const full = mapper.config['full.path'] !== 'false';
   const listed: ProtocolMapper = { ...mapper, config: { ...mapper.config, multivalued: 'true' } };
@@ -58,7 +58,7 @@ export function groupMembership(mapper: ProtocolMapper): MapperStep {
   );
 }
 
-/** `oidc-sub-mapper`: the user's id. */
+/** `oidc-sub-mapper`: writes the user's id. */
 export function subject(): MapperStep {
   return ({ input, claims }) => {
     claims.sub = input.user.id;
@@ -85,7 +85,10 @@ function property(user: User, name: string): unknown {
   }
 }
 
-/** Keycloak 26 (KeycloakModelUtils.resolveAttribute): user, then groups, nearest first; all of them when aggregated. */
+/**
+ * Reads the user first, then the groups from the nearest up; collects all values if `aggregate` is set (Keycloak 26:
+ * KeycloakModelUtils.resolveAttribute).
+ */
 function attribute(input: ClaimsInput, name: string, aggregate: boolean): readonly string[] | undefined {
   const own = ownAttribute(input.user, name);
   if (own.length > 0 && !aggregate) return own;
@@ -131,7 +134,7 @@ function groupAttribute(
   return all;
 }
 
-/** An attribute may be called `constructor`, and there may be none of that name. */
+/** `hasOwn`, because an attribute may have a name such as `constructor`. */
 function valuesOf(attributes: User['attributes'], name: string): readonly string[] {
   return Object.hasOwn(attributes, name) ? (attributes[name] ?? []) : [];
 }

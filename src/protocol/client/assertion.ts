@@ -16,15 +16,15 @@ const DIGESTS: ReadonlyMap<string, string> = new Map([
   ['HS512', 'sha512'],
 ]);
 
-/** The client that an assertion is about: its `sub` (RFC 7523 §3). Nothing of it is proved. */
+/** Returns the client that an assertion names in `sub` (RFC 7523 §3). The assertion is not verified yet. */
 export function readAssertedClientId(assertion: string | undefined): string | undefined {
   const subject = assertion === undefined ? undefined : parseJwt(assertion)?.claims['sub'];
   return typeof subject === 'string' ? subject : undefined;
 }
 
 /**
- * Proves a client by a JWT that it signed with its secret, `client_secret_jwt` (OpenID Connect Core §9; facts
- * §2, [26.2]).
+ * Authenticates a client with a JWT that it signed with its secret: `client_secret_jwt` (OpenID Connect Core §9;
+ * docs/keycloak/clients.md#client-assertions).
  *
  * @throws Refusal `client-assertion-refused` or `client-assertion-signature`
  */
@@ -54,7 +54,7 @@ export async function proveByAssertion(
     throw refused('Token reuse detected');
 }
 
-/** Exactly one audience: the issuer or the token endpoint (facts §2, [26.2]). */
+/** Requires exactly one audience: the issuer or the token endpoint (docs/keycloak/clients.md#client-assertions). */
 function checkAudience(ctx: ProtocolContext, configuration: RealmConfiguration, audience: unknown): void {
   const audiences = Array.isArray(audience) ? audience : [audience];
   if (audiences.length > 1) throw refused('Multiple audiences not allowed');
@@ -63,7 +63,7 @@ function checkAudience(ctx: ProtocolContext, configuration: RealmConfiguration, 
   if (!accepted.includes(audiences[0] as string)) throw refused('Invalid token audience');
 }
 
-/** Seconds that an assertion may live at most, and that clocks may differ. */
+/** Longest lifetime of an assertion, and the clock skew that is accepted, in seconds. */
 const MAX_LIFE = 3600;
 const SKEW = 10;
 

@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 import { proveByAssertion, readAssertedClientId } from './assertion.ts';
 import { checkOrigin } from './origins.ts';
 
-/** A client that proved who it is. */
+/** An authenticated client. */
 export interface AuthenticatedClient {
   client: Client;
   /** The event detail `client_auth_method`. */
@@ -15,11 +15,11 @@ export interface AuthenticatedClient {
 }
 
 /**
- * Authenticates the client of a request by the realm's client authentication flow (facts §2; RFC 6749 §2.3). Public clients are identified by their id
- * alone, any secret of theirs is ignored. A disabled client is told so only once its credentials proved right,
- * a public one at once (contract §5).
+ * Authenticates the client of a request with the realm's client authentication flow
+ * (docs/keycloak/clients.md#client-authentication; RFC 6749 §2.3). The id alone identifies a public client, and its
+ * secret is ignored. A disabled confidential client learns that it is disabled only after its credentials prove right.
  *
- * @param disabledAs how a disabled client is told: by name at the token endpoint alone
+ * @param disabledAs the refusal of a disabled client. Only the token endpoint names the reason.
  * @throws Refusal of the group "Client authentication", or `client-disabled`
  */
 export async function authenticateClient(
@@ -41,10 +41,10 @@ export async function authenticateClient(
 }
 
 /**
- * The realm's flow decides which methods there are; Keycloak 26 answers a method that is switched off as if the client
- * did not exist, and counts public clients as users of `client-secret` (observed with 26.7.3).
+ * Checks the method against the realm's flow. For a method that is switched off, Keycloak 26.7.3 answers as if the
+ * client did not exist, and it counts public clients as users of `client-secret`.
  *
- * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run (contract §5)
+ * @throws Refusal `client-unknown`, or `client-method-unsupported` for a flow that idkit does not run
  */
 function checkMethodAllowed({ realm }: RealmConfiguration, method: string): void {
   const flow = readClientFlow(realm.settings);
@@ -59,7 +59,7 @@ function checkMethodAllowed({ realm }: RealmConfiguration, method: string): void
     });
 }
 
-/** Refuses bearer-only clients, which may introspect and nothing else (facts §2, §5.4). */
+/** Rejects bearer-only clients, which may only introspect tokens. */
 export function checkNotBearerOnly(client: Client): void {
   if (client.bearerOnly) throw new Refusal('client-bearer-only');
 }
@@ -86,7 +86,10 @@ async function proveConfidential(
   }
 }
 
-/** The secret in force, or the one before it while its rotation window lasts (facts §2). */
+/**
+ * Compares with the current secret, and with the previous one during its rotation window
+ * (docs/keycloak/clients.md#client-secrets).
+ */
 function isSecretRight(client: Client, secret: string | undefined, nowMilliseconds: number): boolean {
   const current = client.secrets['/secret']?.reveal();
   if (!secret) return false;
@@ -97,7 +100,7 @@ function isSecretRight(client: Client, secret: string | undefined, nowMillisecon
   return constantTimeEqual(secret, rotated);
 }
 
-/** What a request says about its client; nothing of it is proved. */
+/** The client and the credentials that a request names. They are not verified yet. */
 export interface PresentedClient {
   clientId?: string;
   secret?: string;
@@ -108,8 +111,8 @@ export interface PresentedClient {
 }
 
 /**
- * Reads client id and secret from HTTP Basic (RFC 6749 §2.3.1: both form-url-encoded) and from the form; fields
- * of the form win, also when they are the wrong ones (facts §2).
+ * Reads the client id and secret from HTTP Basic (RFC 6749 §2.3.1: both are form-url-encoded) and from the form. A form
+ * field takes precedence, even if its value is wrong (docs/keycloak/clients.md#client-authentication).
  */
 export function readClientCredentials(
   request: Pick<ProtocolRequest, 'authorization' | 'form'>,
@@ -127,7 +130,7 @@ export function readClientCredentials(
   };
 }
 
-/** Undefined for another scheme, no base64, no colon, or text that is no UTF-8 form text. */
+/** Returns undefined for another scheme, for text that is not base64 or has no colon, and for invalid UTF-8. */
 function parseBasic(authorization: string | undefined): { clientId: string; secret: string } | undefined {
   const match = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(authorization ?? '');
   if (match === null) return undefined;
@@ -148,16 +151,16 @@ function decodeFormText(text: string): string | undefined {
   }
 }
 
-/** A client that proved itself, and what the rest of the endpoint leads to. */
+/** The result of an endpoint's work for an authenticated client. */
 interface ClientAtEndpoint<T> {
   result: T;
   allowOrigin: string | undefined;
 }
 
 /**
- * What the endpoints with a client have in common: authenticate it, look at the origin, refuse doubled fields,
- * then do the endpoint's own work. Whatever is refused carries the origin that may read it: any while the client
- * is not known (facts §1), and is told as an event.
+ * Runs the common part of an endpoint with a client: authenticates the client, checks the origin, then does the
+ * endpoint's work. A refusal carries the origin that may read it, which is any origin while the client is unknown
+ * (docs/keycloak/errors.md#cors). The refusal is also logged as an event.
  *
  * @throws Refusal
  */
@@ -180,7 +183,7 @@ export async function withClient<T>(
     allowOrigin = checkOrigin(ctx, client, request.origin);
     return { result: await work(client), allowOrigin };
   } catch (error) {
-    // No event: nobody looked at the credentials, and a flood is not to be stored.
+    // No event: the credentials were not checked, and a flood of requests must not fill the store.
     if (error instanceof HashingBusy) throw new Refusal('service-busy', { allowOrigin, cause: error });
     if (error instanceof Refusal) {
       error.allowOrigin ??= allowOrigin;

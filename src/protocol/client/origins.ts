@@ -3,10 +3,10 @@ import type { ProtocolContext } from '../context.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * The origins that a client may be used from (claim `allowed-origins`, CORS): its `webOrigins`, with `+` standing
- * for the origins of its redirect URIs.
+ * Returns the origins that a client may be used from (claim `allowed-origins`, CORS): its `webOrigins`. The entry `+`
+ * adds the origins of its redirect URIs.
  *
- * @param baseUrl {base_url}; stands in for `${authBaseUrl}` and `${authAdminUrl}` in the root URL
+ * @param baseUrl replaces `${authBaseUrl}` and `${authAdminUrl}` in the root URL
  */
 export function resolveWebOrigins(client: Client, baseUrl?: string): readonly string[] {
   if (!client.webOrigins.includes('+')) return client.webOrigins;
@@ -19,21 +19,22 @@ export function resolveWebOrigins(client: Client, baseUrl?: string): readonly st
   return [...origins];
 }
 
-/** What a client's relative URLs are relative to: its `rootUrl`, else {base_url}. */
+/** Returns the base of a client's relative URLs: its `rootUrl`. Default: the service's base URL. */
 export function resolveRootUrl(client: Pick<Client, 'rootUrl'>, baseUrl = ''): string {
   const root = client.rootUrl ?? '';
   return root.replace(/\$\{auth(Base|Admin)Url\}/, () => baseUrl) || baseUrl;
 }
 
-/** Scheme, host and port as they are written: a browser sends the default port away itself. */
+/** Returns scheme, host and port as written. Browsers remove the default port themselves. */
 function originOf(uri: string): string | undefined {
   return /^https?:\/\/[^/?#]+/.exec(uri)?.[0];
 }
 
 /**
- * The origin that may read the answer: the one of the request where the client's `webOrigins` name it.
+ * Returns the origin that may read the response: the request's origin, if the client's `webOrigins` contain it.
  *
- * @throws Refusal `invalid-origin` for any other, before the endpoint does anything (facts §1, [26.6.3])
+ * @throws Refusal `invalid-origin` for any other origin, before the endpoint does its work
+ *   (docs/keycloak/errors.md#cors)
  */
 export function checkOrigin(
   ctx: Pick<ProtocolContext, 'baseUrl'>,
@@ -44,7 +45,7 @@ export function checkOrigin(
   throw new Refusal('invalid-origin', { detail: `origin is none of client ${client.clientId}` });
 }
 
-/** Whether pages of an origin may read what is answered to a client (facts §1). */
+/** Whether pages of an origin may read the responses to a client (docs/keycloak/errors.md#cors). */
 export function isAllowedOrigin(
   ctx: Pick<ProtocolContext, 'baseUrl'>,
   client: Client,

@@ -11,7 +11,7 @@ const SIGNING = ['PS384', 'RS384', 'EdDSA', 'ES384', 'HS256', 'HS512', 'ES256', 
   'RS512',
 ]);
 const CLIENT_METHODS = ['client_secret_basic', 'client_secret_post', 'client_secret_jwt'];
-/** Of `client_secret_jwt`. */
+/** Algorithms of `client_secret_jwt`. */
 const CLIENT_SIGNING = ['HS256', 'HS512', 'HS384'];
 /** The implicit grant has no request at the token endpoint. */
 const GRANT_TYPES = [...GRANTS.keys(), 'implicit'].sort();
@@ -33,9 +33,9 @@ const CLAIMS = ['iss', 'sub', 'aud', 'exp', 'iat', 'auth_time', 'name', 'given_n
 ]);
 
 /**
- * The discovery document (OpenID Connect Discovery §3, RFC 8414), in Keycloak 26.7's order and with its values (facts
- * §5.7), without what is not built here: a client that looks for an endpoint, a mode or an algorithm finds none that it
- * would be refused at.
+ * Returns the discovery document (OpenID Connect Discovery §3, RFC 8414) with the values and the order of Keycloak 26.7
+ * (docs/keycloak/keys.md#discovery). It leaves out everything that idkit does not have, so that a client finds no
+ * endpoint, mode or algorithm that would reject it.
  */
 export function discoveryDocument(
   ctx: ProtocolContext,
@@ -72,7 +72,7 @@ export function discoveryDocument(
     claims_parameter_supported: true,
     scopes_supported: ['openid', ...scopeNames(configuration)],
     request_parameter_supported: true,
-    // True where it is left out (Discovery §3).
+    // The default is true (Discovery §3).
     request_uri_parameter_supported: false,
     code_challenge_methods_supported: ['plain', 'S256'],
     revocation_endpoint: `${base}/revoke`,
@@ -91,7 +91,7 @@ function scopeNames(configuration: RealmConfiguration): string[] {
     .map((scope) => scope.name);
 }
 
-/** What `GET /realms/{realm}` tells everyone (facts §1). */
+/** The public description of a realm, `GET /realms/{realm}` (docs/keycloak/errors.md#realm-information). */
 export interface RealmInfo {
   realm: string;
   /** DER SubjectPublicKeyInfo in base64 of the key that signs with the realm's algorithm. */
@@ -101,7 +101,6 @@ export interface RealmInfo {
   'tokens-not-before': number;
 }
 
-/** The public description of a realm. */
 export function realmInfo(ctx: ProtocolContext, configuration: RealmConfiguration): RealmInfo {
   const { name, settings } = configuration.realm;
   const issuer = issuerOf(ctx, configuration);
@@ -118,7 +117,7 @@ export function realmInfo(ctx: ProtocolContext, configuration: RealmConfiguratio
   };
 }
 
-/** The realm's published key set (RFC 7517; facts §5.6). */
+/** Returns the realm's published key set (RFC 7517; docs/keycloak/keys.md#key-set). */
 export function publishedKeys(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,

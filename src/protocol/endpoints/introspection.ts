@@ -14,12 +14,13 @@ export type Introspection = Readonly<Record<string, unknown>> & { active: boolea
 
 const INACTIVE: Introspection = { active: false };
 
-/** Claims of the token itself that an answer starts with; the mappers give the others as they are now. */
+/** Claims that the response copies from the token. The mappers compute the others from the current records. */
 const OWN_CLAIMS = ['exp', 'iat', 'auth_time', 'jti', 'iss', 'sub', 'typ', 'azp', 'nonce', 'sid', 'scope'];
 
 /**
- * Token introspection (RFC 7662; facts §5.4): for confidential clients, bearer-only ones too. An access token
- * is active only for a client in its audience, a refresh token only for its own client and with the hint.
+ * Token introspection for confidential clients, bearer-only ones included (RFC 7662;
+ * docs/keycloak/tokens.md#introspection). An access token is active only for a client in its audience. A refresh token
+ * is active only for its own client, and only with the hint.
  *
  * @throws Refusal of the group "introspection"
  */
@@ -48,7 +49,7 @@ export async function introspectToken(
   }
 }
 
-/** Words of their own for who may not ask (facts §5.4). */
+/** Authenticates the client. Its refusals have their own wording (docs/keycloak/tokens.md#introspection). */
 async function authenticate(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -92,7 +93,9 @@ async function introspect(
   return verdict.outcome === 'active' ? describe(ctx, configuration, verdict) : INACTIVE;
 }
 
-/** Whether a refresh with the token would be let through; it is not counted as a use (facts §4.2). */
+/**
+ * Whether a refresh would accept the token. Introspection does not count as a use (docs/keycloak/tokens.md#rotation).
+ */
 async function isNewest(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -135,7 +138,7 @@ async function describe(
   };
 }
 
-/** `aud` of a refresh token's answer: who an access token would be for, and the issuer (observed introspect). */
+/** Returns `aud` for a refresh token: the audience of an access token, then the issuer. */
 function joinAudience(mapped: unknown, own: unknown): unknown {
   return mapped === undefined ? own : [mapped, own].flat();
 }

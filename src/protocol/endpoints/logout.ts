@@ -5,15 +5,18 @@ import { checkTransport, getRealm } from '../realm.ts';
 import { endSessionOf } from '../session/index.ts';
 import { checkRefreshClient, readRefreshToken, refused } from '../token/index.ts';
 
-/** The form field that makes a POST to the logout endpoint a logout by token (facts §5.2). */
+/**
+ * Returns the form field that makes a POST to the logout endpoint a logout with a refresh token
+ * (docs/keycloak/logout.md#logout-with-a-refresh-token).
+ */
 export function findRefreshToken(request: ProtocolRequest): string | undefined {
   return request.form.get('refresh_token');
 }
 
 /**
- * Ends the user session of a refresh token (spec, "POST …/logout"; facts §5.2): every token of every client in
- * it dies. A token that is used, expired or whose session is gone is as good; a disabled realm and a doubled
- * field are no reason to stay logged in.
+ * Ends the user session of a refresh token, with all tokens of all its clients
+ * (docs/keycloak/logout.md#logout-with-a-refresh-token). Succeeds for a used or expired token and for an ended session
+ * too. A disabled realm and a repeated field do not prevent a logout.
  *
  * @throws Refusal `refresh-token-refused`, or of the group "Client authentication"
  */

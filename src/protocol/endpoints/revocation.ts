@@ -11,10 +11,10 @@ import { Refusal } from '../refusal.ts';
 type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * Token revocation (RFC 7009; facts §5.1). A refresh token takes its family with it and nothing else, the user
- * session lives on; an access token dies alone (contract §5). `token_type_hint` is not looked at.
+ * Token revocation (RFC 7009; docs/keycloak/tokens.md#revocation). A refresh token revokes its family, and the user
+ * session continues. An access token revokes itself only. `token_type_hint` is ignored.
  *
- * @throws Refusal of the group "revoke"; `revoke-invalid-token` is answered 200
+ * @throws Refusal of the group "revoke"; `revoke-invalid-token` is answered with 200
  */
 export async function revokeToken(
   ctx: ProtocolContext,
@@ -48,7 +48,7 @@ export async function revokeToken(
   return { body: undefined, allowOrigin };
 }
 
-/** A token that this realm signed for this client and that can be revoked. Its age is not looked at. */
+/** Reads a token that this realm signed for this client. The expiry is ignored. */
 function readRevocable(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -79,7 +79,7 @@ async function revokeFamily(
   if (!removed) throw new Refusal('revoke-invalid-token');
 }
 
-/** Seconds that a token without an end is remembered as revoked. */
+/** How long a token without an expiry stays in the list of revoked tokens, in seconds. */
 const ENDLESS = 10 * 365 * 86_400;
 
 async function revokeAccessToken(ctx: ProtocolContext, claims: Claims): Promise<void> {

@@ -10,8 +10,8 @@ import { Refusal } from '../refusal.ts';
 import { issueTokens, type TokenResponse } from '../token/index.ts';
 
 /**
- * The token endpoint (RFC 6749 §3.2; the order of its checks: facts §3.1). A grant fills in only what it takes
- * to prove a user; everything else is the same for all.
+ * The token endpoint (RFC 6749 §3.2; docs/keycloak/tokens.md#order-of-the-checks). A grant only proves the user.
+ * Everything else is the same for all grants.
  *
  * @throws Refusal
  */
@@ -19,11 +19,12 @@ export async function requestTokens(
   ctx: ProtocolContext,
   request: ProtocolRequest,
 ): Promise<Answer<TokenResponse>> {
-  // 1. The realm and the way in.
+  // 1. The realm and the transport.
   const configuration = await getRealm(ctx, request.realm);
   checkTransport(configuration, request);
 
-  // 2. The grant. No field is longer than Keycloak takes it. A disabled realm is told before anything else of the request (contract §5).
+  // 2. The grant. A disabled realm is reported before any other fault of the request
+  // (docs/keycloak/tokens.md#disabled-realm-or-client).
   checkLengths(request.form);
   const grantType = request.form.get('grant_type');
   const grant =
@@ -51,7 +52,7 @@ export async function requestTokens(
   return { body: result, allowOrigin };
 }
 
-/** Characters of a field at most (Keycloak's `req-token-params-default-max-size`). */
+/** Longest field, in characters (Keycloak's `req-token-params-default-max-size`). */
 const MOST_OF_A_FIELD = 20_000;
 
 /** @throws Refusal `parameter-too-long` */
@@ -65,7 +66,7 @@ function checkLengths(form: ReadonlyMap<string, string>): void {
 
 async function useGrant(request: GrantRequest): Promise<TokenResponse> {
   const { grant } = request;
-  // 4. May this client use the grant, and does the token keep what realm and client demand?
+  // 4. May the client use the grant, and does the token meet the demands of realm and client?
   grant.check(request);
   checkEnforceable(request.configuration, request.client, grant.use);
 
@@ -97,8 +98,8 @@ async function proveAndIssue(request: GrantRequest, granted: GrantedScopes): Pro
 }
 
 /**
- * Refuses a `DPoP` header: idkit does not bind tokens, and a client that sends a proof wants no Bearer token (RFC 9449
- * §5). A header that is not a proof at all gets the answer of Keycloak 26.7.3.
+ * Rejects a `DPoP` header: idkit does not bind tokens, and a client that sends a proof does not want a Bearer token
+ * (RFC 9449 §5). A header that is not a proof gets the response of Keycloak 26.7.3.
  *
  * @throws Refusal `dpop-refused`
  */

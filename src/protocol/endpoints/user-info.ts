@@ -33,15 +33,15 @@ const EVENT_ERRORS: Readonly<Partial<Record<RefusedToken['reason'], string>>> = 
   'client-disabled': 'client_disabled',
 };
 
-/** What a client is told of a user. */
+/** The claims about a user that a client receives. */
 export interface UserInfo extends Answer<Record<string, unknown>> {
-  /** The same as a JWT; present where the client wants it signed. */
+  /** The same claims as a JWT. Present if the client wants a signed response. */
   signed?: string;
 }
 
 /**
- * User info (OpenID Connect Core §5.3; facts §5.5): the claims of the user that an access token with scope
- * `openid` is about. A disabled realm still answers.
+ * User info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-info): returns the claims of the user of an access
+ * token with the scope `openid`. A disabled realm still answers.
  *
  * @throws Refusal of the group "user info", or `invalid-origin`
  */
@@ -55,7 +55,7 @@ export async function userInfo(ctx: ProtocolContext, request: ProtocolRequest): 
     const token = readBearer(request);
     const verified = await verifyAccessToken(ctx, configuration, token);
     if (verified.outcome === 'refused') {
-      // Of a client that is there: the metrics keep a series for each that they are told of.
+      // Only an existing client is named, because the metrics keep a series for each name.
       const issuedTo = textClaim(parseJwt(token)?.claims ?? {}, 'azp') ?? '';
       event.clientId = (await ctx.store.findClient(configuration.realm.id, issuedTo))?.clientId;
       throw new Refusal('userinfo-invalid-token', {
@@ -96,8 +96,8 @@ export async function userInfo(ctx: ProtocolContext, request: ProtocolRequest): 
 }
 
 /**
- * The claims as a JWT for the client, where its `user.info.response.signature.alg` names an algorithm (OpenID Connect
- * Core §5.3.2; facts §5.5).
+ * Signs the claims for the client if its `user.info.response.signature.alg` names an algorithm (OpenID Connect Core
+ * §5.3.2; docs/keycloak/tokens.md#user-info).
  */
 async function sign(
   ctx: ProtocolContext,
@@ -111,7 +111,7 @@ async function sign(
   return signJws(key, { ...claims, iss: issuerOf(ctx, configuration), aud: clientId });
 }
 
-/** Notes of the authorization request behind the token, where the client's claims depend on them. */
+/** Returns the notes of the authorization request, if the client's claims depend on them. */
 async function requestNotes(
   ctx: ProtocolContext,
   { client, session, claims }: ActiveToken,
@@ -121,7 +121,7 @@ async function requestNotes(
   return ctx.store.findClientNotes(session.id, session.offline, client.id, numberClaim(claims, 'iat') ?? 0);
 }
 
-/** Claims without a value are left out, those of `address` too (OpenID Connect Core §5.3.2). */
+/** Leaves out claims without a value, also those of `address` (OpenID Connect Core §5.3.2). */
 function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims)) {
@@ -136,7 +136,9 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The token from the header or the form, never from the query (RFC 6750 §2; facts §5.5). */
+/**
+ * Reads the token from the header or the form, never from the query (RFC 6750 §2; docs/keycloak/tokens.md#user-info).
+ */
 function readBearer(request: ProtocolRequest): string {
   const header = /^bearer +(.*)$/i.exec(request.authorization ?? '')?.[1]?.trim();
   const field = request.form.get('access_token');

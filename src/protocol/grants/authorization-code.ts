@@ -7,8 +7,9 @@ import { isSessionAlive, newFamily } from '../session/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
 /**
- * `grant_type=authorization_code`: the code of a login in a browser (RFC 6749 §4.1.3; facts §3.3). Whatever the
- * exchange comes to, the code is used up; the scopes are those of the authorization request.
+ * `grant_type=authorization_code`: exchanges the code of a login in a browser (RFC 6749 §4.1.3;
+ * docs/keycloak/tokens.md#authorization-code). Every attempt uses the code up, also a failed one. The scopes are those
+ * of the authorization request.
  */
 export const authorizationCodeGrant: Grant = {
   eventType: 'CODE_TO_TOKEN',
@@ -59,7 +60,7 @@ export const authorizationCodeGrant: Grant = {
   },
 };
 
-/** The scopes of the authorization request that the client still has. */
+/** Returns the scopes of the authorization request that the client still has. */
 function grantScopes({ configuration, client }: GrantRequest, { scope }: AuthorizationCode): GrantedScopes {
   const requested = scope === undefined ? undefined : keptScopes(configuration, client, scope);
   const resolution = resolveScopes(configuration, client, requested);
@@ -68,8 +69,8 @@ function grantScopes({ configuration, client }: GrantRequest, { scope }: Authori
 }
 
 /**
- * The family of this exchange, in the session of the login or, for `offline_access`, in the offline session of
- * the same id. The nonce is for the first tokens alone (OpenID Connect Core §12.2).
+ * Builds the family of this exchange. It belongs to the user session of the login or, for `offline_access`, to the
+ * offline session with the same id. Only the first tokens carry the nonce (OpenID Connect Core §12.2).
  */
 function startFamily(
   { ctx, configuration, client, request, now }: GrantRequest,
@@ -119,8 +120,8 @@ function refused(description: string, eventError?: string): Refusal {
 const VERIFIER = /^[A-Za-z0-9\-._~]{43,128}$/;
 
 /**
- * Proof Key for Code Exchange (RFC 7636 §4.6; facts §3.3): who exchanges a code knows the verifier behind the
- * challenge of its request. A challenge without a method is plain.
+ * Checks the proof key: the client that exchanges a code must know the verifier behind the request's challenge (RFC
+ * 7636 §4.6; docs/keycloak/tokens.md#pkce). The method defaults to plain.
  *
  * @throws Refusal `code-refused`
  */

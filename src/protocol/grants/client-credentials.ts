@@ -2,7 +2,10 @@ import { Refusal } from '../refusal.ts';
 import { startRecord } from '../session/index.ts';
 import type { Grant } from './grant.ts';
 
-/** `grant_type=client_credentials`: tokens for the client's own service account (RFC 6749 §4.4; facts §3.5). */
+/**
+ * `grant_type=client_credentials`: tokens for the client's own service account (RFC 6749 §4.4;
+ * docs/keycloak/tokens.md#client-credentials).
+ */
 export const clientCredentialsGrant: Grant = {
   eventType: 'CLIENT_LOGIN',
   shortcut: 'cc',

@@ -5,16 +5,16 @@ import type { ProtocolContext, ProtocolRequest } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 import type { TokenUse } from '../realm.ts';
 
-/** One request at the token endpoint, its client authenticated. */
+/** A request at the token endpoint with an authenticated client. */
 export interface GrantRequest {
   grant: Grant;
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
   client: Client;
   request: ProtocolRequest;
-  /** Details are added here as they become known. */
+  /** Collects details while the request runs. */
   event: EventDraft;
-  /** Second of the request; the same for all that it leads to. */
+  /** Unix time in seconds of the request, the same for all its effects. */
   now: number;
 }
 
@@ -24,45 +24,45 @@ export interface FamilyRecord {
   family: TokenFamily;
 }
 
-/** What a grant proved: for whom and for what tokens are issued. */
+/** The result of a grant: the user and the tokens to issue. */
 export interface Proof {
   user: User;
   granted: GrantedScopes;
-  /** Absent: nothing is kept and there is no refresh token. */
+  /** Absent: nothing is stored, and there is no refresh token. */
   record?: FamilyRecord | undefined;
-  /** Small facts of the login that claims are made of. */
+  /** Facts of the login for the claims. */
   notes: Readonly<Record<string, string>>;
   /**
-   * Makes the record durable before the answer, given the hash of the refresh token that will be answered; runs
-   * beside the signing.
+   * Stores the record before the response is sent, with the hash of the new refresh token. Runs in parallel with the
+   * signing.
    *
-   * @throws Refusal where the tokens must not be given after all; they are thrown away
+   * @throws Refusal if the tokens must not be issued after all; they are discarded
    */
   commit?: ((refreshTokenHash: Buffer) => Promise<void>) | undefined;
-  /** Runs once the tokens are certain, before the answer. */
+  /** Runs once the tokens are certain, before the response. */
   settled?: (() => Promise<void>) | undefined;
 }
 
-/** One way to get tokens. The endpoint does everything that the grants have in common. */
+/** A way to get tokens. The endpoint does the work that all grants share. */
 export interface Grant {
-  /** Event type of its successes, for example `LOGIN`. */
+  /** Event type of a success, for example `LOGIN`. */
   eventType: string;
   /** Keycloak's two letters for the grant, in the `jti` of its access tokens (docs/keycloak/tokens.md#access-token). */
   shortcut: string;
   /** Its tokens replace those of an earlier grant. */
   renews?: true;
-  /** What its tokens are for; demands that idkit does not enforce refuse by it. */
+  /** The use of its tokens. A demand that idkit does not enforce refuses some uses only. */
   use: TokenUse;
-  /** The scopes were settled before: the parameter `scope` is not looked at. */
+  /** An earlier request fixed the scopes: the parameter `scope` is ignored. */
   ownScopes?: true;
-  /** May this client use the grant, and is the request whole? @throws Refusal */
+  /** Checks that the client may use the grant and that the request is complete. @throws Refusal */
   check(request: GrantRequest): void;
   /**
-   * For whom, and for which of the requested scopes; those of a grant with `ownScopes` are the client's defaults.
+   * Proves the user. `granted` are the requested scopes, or the client's default scopes for a grant with `ownScopes`.
    *
    * @throws Refusal
    */
   prove(request: GrantRequest, granted: GrantedScopes): Promise<Proof>;
-  /** Runs where `prove` or the issuing ended in an error: what was presented is used up all the same. */
+  /** Runs after a failure of `prove` or of the issuing, to use up the presented credential all the same. */
   abandon?(request: GrantRequest): Promise<void>;
 }

@@ -11,7 +11,10 @@ import { Refusal } from '../refusal.ts';
 import { startRecord } from '../session/index.ts';
 import type { Grant, GrantRequest } from './grant.ts';
 
-/** `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3; facts §3.6). */
+/**
+ * `grant_type=password`: a user's name and password in the form (RFC 6749 §4.3;
+ * docs/keycloak/tokens.md#password-grant).
+ */
 export const passwordGrant: Grant = {
   eventType: 'LOGIN',
   shortcut: 'ro',
@@ -48,18 +51,19 @@ export const passwordGrant: Grant = {
   },
 };
 
-/** A user who logged in. */
+/** A user who has logged in. */
 interface Login {
   user: User;
-  /** Asked once the session is stored, so that a later change finds and ends it. */
+  /** Called once the session is stored, so that a later change finds and ends the session. */
   stillHolds: () => Promise<boolean>;
-  /** What is done once the answer is certain: a hash of old parameters is replaced. */
+  /** Called once the response is certain. Replaces a hash with old parameters. */
   settled: () => Promise<void>;
 }
 
 /**
- * Proves a user by the fields of one form: name, password and, where there is one, second factor (facts §3.6). An
- * account that still has something to do in the browser is told so only to who proved all of it.
+ * Proves a user with the fields of one form: name, password and, if the user has one, second factor
+ * (docs/keycloak/tokens.md#password-grant). Only a user who proved all of them learns that required actions are
+ * pending.
  *
  * @throws Refusal
  */

@@ -11,7 +11,7 @@ import {
 } from '../token/index.ts';
 import type { Grant, GrantRequest, Proof } from './grant.ts';
 
-/** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; facts §3.4, §4.2). */
+/** `grant_type=refresh_token`: the next tokens of a session (RFC 6749 §6; docs/keycloak/tokens.md#refresh). */
 export const refreshTokenGrant: Grant = {
   eventType: 'REFRESH_TOKEN',
   shortcut: 'rt',
@@ -59,9 +59,9 @@ export const refreshTokenGrant: Grant = {
 };
 
 /**
- * The one conditional write that decides which of several presentations wins (facts §4.2). The store ends the
- * whole user session in the same transaction where it finds a reuse (spec, "Refresh token used"); its clients are
- * told as of every end of a session (Back-Channel Logout 1.0 §2.5).
+ * Rotates the token with one conditional write, which decides between parallel presentations
+ * (docs/keycloak/tokens.md#rotation). If the store detects a reuse, it ends the whole user session in the same
+ * transaction (docs/keycloak/tokens.md#reuse). The session's clients are then notified (Back-Channel Logout 1.0 §2.5).
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -98,8 +98,8 @@ async function rotate(
 }
 
 /**
- * Offline tokens end when their client loses the scope; a refresh that leaves it out keeps them (Keycloak 26.7.3,
- * observed).
+ * Rejects an offline token whose client has lost the scope, as Keycloak 26.7.3 does. A refresh that leaves the scope
+ * out is accepted.
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -113,7 +113,7 @@ function findUser({ ctx, configuration }: GrantRequest, token: RefreshToken) {
   return ctx.store.findUser(configuration.realm.id, token.userId);
 }
 
-/** A family is found by the token's own word; it must be of this realm, client, user and session too. */
+/** The token names its family, so the family must also match the realm, client, user and session. */
 function isOwn(
   { client, configuration }: GrantRequest,
   token: RefreshToken,

@@ -5,7 +5,7 @@ import type { Grant } from './grant.ts';
 import { passwordGrant } from './password.ts';
 import { refreshTokenGrant } from './refresh-token.ts';
 
-/** Every grant that idkit has, by its `grant_type`. */
+/** Every grant of idkit, by its `grant_type`. */
 export const GRANTS: ReadonlyMap<string, Grant> = new Map([
   ['authorization_code', authorizationCodeGrant],
   ['client_credentials', clientCredentialsGrant],

@@ -10,7 +10,7 @@ import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
 import { Refusal } from '../refusal.ts';
 
-/** One realm's keys, prepared once for as long as its configuration object lives. */
+/** One realm's keys, prepared once per configuration object. */
 interface PreparedKeys {
   all: readonly RealmKey[];
   signing: ReadonlyMap<string, JwsKey>;
@@ -18,7 +18,7 @@ interface PreparedKeys {
   published: { keys: readonly Readonly<Record<string, unknown>>[] };
 }
 
-/** The key ring over realm configurations; it holds nothing but what it prepared from them. */
+/** Opens the key ring. It stores only keys that it prepared from realm configurations. */
 export function openKeyRing(): KeyRing {
   const memory = new WeakMap<RealmConfiguration, PreparedKeys>();
 
@@ -73,7 +73,7 @@ function prepare(configuration: RealmConfiguration): PreparedKeys {
   };
 }
 
-/** Two algorithms never share a key: RFC 8725 §3.1. */
+/** Two algorithms never share a key (RFC 8725 §3.1). */
 function verifyingName(kid: string, algorithm: string): string {
   return `${algorithm} ${kid}`;
 }
@@ -90,7 +90,7 @@ function realmKey(material: KeyMaterial): RealmKey {
   return Object.freeze(key);
 }
 
-/** The algorithm that signs a client's tokens: its own, else the realm's. */
+/** Returns the algorithm that signs a client's tokens. Default: the realm's algorithm. */
 export function signatureAlgorithm(
   configuration: RealmConfiguration,
   client: Client,
@@ -100,14 +100,14 @@ export function signatureAlgorithm(
   return (own || configuration.realm.settings.defaultSignatureAlgorithm) as SignatureAlgorithm;
 }
 
-/** A key of a realm with what publishing it needs (facts §5.6, `GET …/keys`). */
+/** A key of a realm, with the values that its publication needs (docs/keycloak/keys.md#key-set). */
 export interface RealmKey {
-  /** The component that provides it. */
+  /** Id of the component that provides the key. */
   providerId: string;
   priority: number;
   kid: string;
   status: 'ACTIVE' | 'PASSIVE' | 'DISABLED';
-  /** `RSA`, `EC`, `OKP`, `OCT`. */
+  /** `RSA`, `EC`, `OKP` or `OCT`. */
   type: string;
   algorithm: string;
   use: 'SIG' | 'ENC';
@@ -115,25 +115,25 @@ export interface RealmKey {
   publicKey?: string;
   /** DER certificate in base64. */
   certificate?: string;
-  /** End of the certificate, milliseconds. */
+  /** Expiry of the certificate, Unix time in milliseconds. */
   validTo?: number;
 }
 
-/** The realm's keys, read from its key components and kept prepared until the realm's configuration changes. */
+/** The realm's keys, read from its key components and cached until the realm's configuration changes. */
 export interface KeyRing {
-  /** The active key of highest priority for the algorithm. @throws Refusal where the realm has none */
+  /** Returns the active key with the highest priority for the algorithm. @throws Refusal if the realm has none */
   signingKey(configuration: RealmConfiguration, algorithm: SignatureAlgorithm): JwsKey;
-  /** An active or passive key that may verify, or undefined. */
+  /** Returns an active or passive key that may verify, or undefined. */
   verificationKey(configuration: RealmConfiguration, kid: string, algorithm: string): JwsKey | undefined;
-  /** Every key, DISABLED ones too, by priority. */
+  /** Lists all keys by priority, DISABLED ones included. */
   list(configuration: RealmConfiguration): readonly RealmKey[];
-  /** The published key set (RFC 7517), in Keycloak's field order. */
+  /** Returns the published key set (RFC 7517) in Keycloak's field order. */
   publish(configuration: RealmConfiguration): { keys: readonly Readonly<Record<string, unknown>>[] };
 }
 
 /**
- * A key as it is published (RFC 7517 §4), in Keycloak's field order (facts §5.6): `kid, kty, alg, use`, then the
- * certificate with its two thumbprints, then the key's own members.
+ * Returns a key in its published form (RFC 7517 §4) and in Keycloak's field order: `kid, kty, alg, use`, the
+ * certificate with its two thumbprints, the key's own members (docs/keycloak/keys.md#key-set).
  */
 function publicJwk(material: KeyMaterial): Readonly<Record<string, unknown>> {
   const jwk: Record<string, unknown> = {

@@ -5,13 +5,13 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 import type { EventDraft } from '../events.ts';
 
-/** Characters of an address or a name that tell callers apart; the rest is of somebody's making. */
+/** Characters of an address or a name that distinguish callers. The rest could be padding. */
 const MOST_CHARACTERS = 255;
 
 /**
- * The same context with password hashes on behalf of one caller, so that they take turns with those of others.
+ * Returns the context with password hashing on behalf of one caller. The callers take turns.
  *
- * @param who `user` is the name as typed, or the id where it is known
+ * @param who `user` is the name as typed, or the id of a known user
  */
 export function onBehalfOf<C extends { passwords: Passwords }>(
   ctx: C,
@@ -26,8 +26,8 @@ export function onBehalfOf<C extends { passwords: Passwords }>(
 }
 
 /**
- * What tells one sender from another by its address: an IPv4 address, or the /64 network of an IPv6 one, because that
- * is what one customer gets (RFC 6177). A proxy may add a port, or a zone.
+ * Returns the part of an address that distinguishes senders: an IPv4 address, or the /64 network of an IPv6 address,
+ * because a provider assigns one to each customer (RFC 6177). A proxy may add a port or a zone.
  */
 export function senderOf(address: string): string {
   const plain = withoutPort(address.trim()).split('%', 1)[0]!;
@@ -53,7 +53,7 @@ function withoutPort(address: string): string {
   return port !== undefined && isIPv4(host) ? host : address;
 }
 
-/** The eight groups of an IPv6 address (RFC 4291 §2.2). */
+/** Returns the eight groups of an IPv6 address (RFC 4291 §2.2). */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = address.split('::');
   const before = parseGroups(head);
@@ -71,19 +71,19 @@ function parseGroups(text: string): number[] {
   });
 }
 
-/** Someone tries to log in, by whatever form: what the proof works with. */
+/** An attempt to log in, through any form. */
 export interface LoginAttempt {
   ctx: ProtocolContext;
   configuration: RealmConfiguration;
-  /** Told what is found out about the user. */
+  /** Receives the details about the user. */
   event: EventDraft;
-  /** For the brute-force counters. */
+  /** For the brute force counters. */
   remoteAddress: string;
 }
 
 /**
- * A password as a form brings it to a login. One that is longer than any can be is a wrong guess, as an empty one is:
- * it is counted and answered as such, and nobody keeps it until its hash would be due.
+ * Returns the password of a login form. A password that is longer than any password can be becomes empty: both are
+ * wrong guesses, and a long one would use memory until its hash is due.
  */
 export function typedPassword(given: string | undefined): string {
   return given === undefined || isPasswordTooLong(given) ? '' : given;

@@ -1,14 +1,14 @@
 import type { LoginFailures, RealmSettings } from '../../model/index.ts';
 
-/** What a failed login leads to (facts §11). */
+/** The effect of a failed login (docs/keycloak/login.md#brute-force-protection). */
 export interface FailureOutcome {
   /** The counters to store. */
   next: LoginFailures;
-  /** `temporary`: locked until `next.lockedUntil`; `permanent`: the user is to be disabled. */
+  /** `temporary`: locked until `next.lockedUntil`. `permanent`: the caller must disable the user. */
   lockout: 'none' | 'temporary' | 'permanent';
 }
 
-/** Counters of a user without failures. */
+/** Returns the counters of a user without failures. */
 export function noFailures(realmId: string, userId: string): LoginFailures {
   return {
     realmId,
@@ -22,14 +22,15 @@ export function noFailures(realmId: string, userId: string): LoginFailures {
   };
 }
 
-/** Whether logins of the user are refused at `nowMilliseconds`. */
+/** Whether the user's logins are rejected at this time, in Unix milliseconds. */
 export function isLocked(failures: LoginFailures | undefined, nowMilliseconds: number): boolean {
   return failures !== undefined && failures.lockedUntil * 1000 > nowMilliseconds;
 }
 
 /**
- * Counts one failed login as Keycloak's DefaultBruteForceProtector does (facts §11). The caller has made sure
- * that the user is not locked: failures while locked do not count.
+ * Counts one failed login as Keycloak's DefaultBruteForceProtector does
+ * (docs/keycloak/login.md#brute-force-protection). The caller must check that the user is not locked, because failures
+ * during a lockout do not count.
  */
 export function countFailure(
   settings: RealmSettings,
@@ -72,7 +73,7 @@ function waitSeconds(settings: RealmSettings, failures: number, factor: number):
     : settings.waitIncrementSeconds * Math.floor(failures / factor);
 }
 
-/** Two failures in quick succession look like a program and wait a little, whatever their count. */
+/** Two failures in quick succession look like a program, so they lock the user for a short time, whatever the count. */
 function quickLogin(
   settings: RealmSettings,
   next: LoginFailures,

@@ -4,18 +4,18 @@ import { type Credential, type PasswordFault, parsePasswordPolicy, userTurn } fr
 import type { Change, RealmConfiguration, Stale } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 
-/** What became of a new password. `gone`: the user was deleted meanwhile, or has another password already. */
+/** The result of a password change. `gone`: the user was deleted or got another password in the meantime. */
 export type PasswordChange =
   | { outcome: 'changed'; password: Credential }
   | { outcome: 'refused'; fault: PasswordFault }
   | { outcome: 'gone' };
 
 /**
- * Sets the password that a user chose, takes the action UPDATE_PASSWORD from them and ends all of their sessions,
- * offline ones too, with every login half done (contract §5: "a password change ends all sessions of the user"); their
- * clients are told (Back-Channel Logout 1.0 §2.5).
+ * Sets a user's new password, completes the required action UPDATE_PASSWORD, and ends all sessions of the user, offline
+ * sessions and logins in progress included (docs/keycloak/sessions.md#what-ends-a-session). The clients of the sessions
+ * are notified (Back-Channel Logout 1.0 §2.5).
  *
- * @param options `provedBy`: id of the password that the user proved just now, which must still be theirs
+ * @param options `provedBy`: id of the password that the user has proved, which must still be current
  */
 export async function changePassword(
   ctx: ProtocolContext,
@@ -71,7 +71,7 @@ export async function changePassword(
       return { outcome: 'changed', password: next };
     }),
   );
-  // Clients take a while to be told; nothing of the user waits for it.
+  // Notifying clients takes time, so it happens after the user's turn.
   await tell?.();
   return change;
 }

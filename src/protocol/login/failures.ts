@@ -5,16 +5,16 @@ import { EventDraft } from '../events.ts';
 import type { LoginAttempt } from './attempt.ts';
 import { countFailure, type FailureOutcome, isLocked, noFailures } from './brute-force.ts';
 
-/** Value of the user attribute `disabledReason` after a permanent lockout, as Keycloak writes it. */
+/** Value of the user attribute `disabledReason` after a permanent lockout, as in Keycloak. */
 export const PERMANENT_LOCKOUT = 'permanentLockout';
 
-/** How often a count is tried again when an administrator clears the counters at the same time. */
+/** Retries of a count that conflicts with an administrator who clears the counters. */
 const MAX_TRIES = 200;
 
-/** Rows of a realm that failures of nobody are written to. */
+/** Rows of a realm for failures at unknown names. */
 const NOBODYS_ROWS = 1024;
 
-/** The counters of a user; undefined where the realm does not protect or nothing failed. */
+/** Returns the counters of a user. Returns undefined if the realm has no protection or the user no failures. */
 export async function findFailures(
   { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   userId: string,
@@ -23,7 +23,7 @@ export async function findFailures(
   return ctx.store.findLoginFailures(configuration.realm.id, userId);
 }
 
-/** Whether logins of the user are refused now, for a while or until an administrator enables the user again. */
+/** Whether the user's logins are rejected now, for a time or until an administrator enables the user. */
 export async function isLockedNow(
   attempt: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   user: User,
@@ -31,14 +31,14 @@ export async function isLockedNow(
   return isLockedForGood(user) || isLocked(await findFailures(attempt, user.id), attempt.ctx.clock.now());
 }
 
-/** Locked until an administrator enables the user again; answered as a wrong password is (facts §3.6). */
+/** Whether the user is locked until an administrator enables them. The response is the same as for a wrong password. */
 export function isLockedForGood(user: User): boolean {
   return !user.enabled && user.attributes['disabledReason']?.[0] === PERMANENT_LOCKOUT;
 }
 
 /**
- * Counts a failed guess in its turn, before it is answered and before the next one is compared (facts §11). Failures
- * while locked do not count.
+ * Counts a failed guess in its turn, before its response and before the next comparison
+ * (docs/keycloak/login.md#brute-force-protection). Failures during a lockout do not count.
  *
  * @param known the counters as read in this turn
  */
@@ -55,8 +55,8 @@ export async function recordFailure(
 }
 
 /**
- * What a guess costs that is not counted, at nobody or at a user who is locked: the same write, of no meaning, so that
- * the time of the answer does not tell them from a user whose failure was counted.
+ * Does the same write as a counted failure, without an effect, for an unknown name or a locked user. The response time
+ * must not distinguish them from a user whose failure was counted.
  */
 export async function recordNothing({ ctx, configuration }: LoginAttempt, name: string): Promise<void> {
   const { id: realmId, settings } = configuration.realm;
@@ -65,7 +65,7 @@ export async function recordNothing({ ctx, configuration }: LoginAttempt, name: 
   await ctx.store.claimOnce(`guess ${realmId} ${row}`, 0);
 }
 
-/** Undefined: locked meanwhile. */
+/** Returns undefined if the user was locked in the meantime. */
 async function count(
   { ctx, configuration, remoteAddress }: LoginAttempt,
   user: User,

@@ -6,34 +6,34 @@ import type { LoginAttempt } from './attempt.ts';
 import { isLocked } from './brute-force.ts';
 import { findFailures, isLockedForGood, recordFailure, recordNothing } from './failures.ts';
 
-/** Read for nobody, so that the reads are as many as for a user. */
+/** Id for the reads of an unknown name, so that their number is the same as for a user. */
 const NOBODY = 'nobody';
 
-/** Characters of a name that is not known; nobody has a longer one. */
+/** Longest name, in characters. No user has a longer one. */
 const LONGEST_NAME = 255;
 
-/** The name under which a guess is looked up, in lower case. */
+/** Returns the name for the lookup of a guess, in lower case. */
 export function guessedName(found: User | undefined, typed: string): string {
   return found?.username ?? typed.slice(0, LONGEST_NAME).toLowerCase();
 }
 
-/** Somebody whose secret is guessed at, as they are in this turn. */
+/** A user whose secret is guessed, as read in this turn. */
 export interface Guessed {
-  /** Undefined: nobody has the name. */
+  /** Undefined: no user has the name. */
   user: User | undefined;
   failures: LoginFailures | undefined;
   credentials: readonly Credential[];
-  /** No guess at this user is compared now. */
+  /** Guesses at this user are not compared now. */
   locked: boolean;
-  /** Counts the guess as a failure where it is to be counted, and refuses it. @throws Refusal */
+  /** Rejects the guess, and counts it as a failure if the user is not locked. @throws Refusal */
   refuse(detail?: string): Promise<never>;
-  /** Everything was right: the account must be enabled; its failures are forgotten. @throws Refusal */
+  /** Accepts the guess: checks that the account is enabled and clears its failures. @throws Refusal */
   admit(user: User): Promise<void>;
 }
 
 /**
- * Runs one guess in its turn, with what is true then: it may have waited while others locked or changed the user. The
- * reads are the same for nobody, whose name was typed, as for a user.
+ * Runs one guess in its turn, with records that are read in the turn: another guess may have locked or changed the
+ * user. An unknown name causes the same reads as a user.
  */
 export function guessAt<T>(
   attempt: LoginAttempt,
@@ -80,18 +80,18 @@ function eventErrorOf(user: User | undefined, locked: boolean): { eventError?: s
 }
 
 /**
- * Milliseconds for which a guess waits for those before it. A right login that arrives among hundreds of wrong ones is
- * answered within two seconds, by whatever answer.
+ * How long a guess waits for earlier ones, in milliseconds. A right login among hundreds of wrong ones gets a response
+ * within two seconds, accepted or not.
  */
 const PATIENCE_MS = 1_500;
 
 /**
- * One guess at a user's secret, alone among all of every replica: the lock is read, the secret compared and the failure
- * counted as one step, so that no more guesses are compared than the realm allows. A guess at a name that nobody has
- * takes its turn too, and takes as long. A realm that does not protect its users counts nothing, and nobody waits.
+ * Runs one guess at a user's secret, alone among all replicas. Reading the lock, comparing the secret and counting the
+ * failure are one step, so the service never compares more guesses than the realm allows. A guess at an unknown name
+ * takes its turn too, and takes as long. If the realm does not protect its users, guesses do not wait.
  *
- * @param who the user, or the name as typed where nobody has it
- * @throws Refusal `user-credentials-wrong` where the turn does not come in time: the guess was compared with nothing
+ * @param who the user, or the name as typed if no user has it
+ * @throws Refusal `user-credentials-wrong` if the turn does not come in time; the secret was not compared
  */
 async function inGuessTurn<T>(
   { ctx, configuration }: LoginAttempt,

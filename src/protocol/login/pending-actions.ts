@@ -3,9 +3,8 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { listMissingAttributes } from '../profile/index.ts';
 
 /**
- * What a user must do in the browser before any token is given (facts §3.6, §10 "Required actions"): actions
- * set on the user, and those that the realm's rules bring about. An action that the realm has switched off
- * does not count.
+ * Lists a user's pending required actions: those set on the user, and those that the realm's rules add
+ * (docs/keycloak/login.md#required-actions). Actions that the realm has disabled do not count.
  */
 function listPendingActions(configuration: RealmConfiguration, user: User): readonly string[] {
   const pending = new Set(user.requiredActions);
@@ -16,11 +15,12 @@ function listPendingActions(configuration: RealmConfiguration, user: User): read
 }
 
 /**
- * The same in the order in which the browser asks (facts §10, `priority`), with UPDATE_PASSWORD where the password
- * that the login was proved by is older than the policy's `forceExpiredPasswordChange` (facts §11).
+ * Lists the pending actions in the order in which the browser shows them (`priority`). Adds UPDATE_PASSWORD if the
+ * password of this login is older than the policy's `forceExpiredPasswordChange`
+ * (docs/keycloak/login.md#password-policy).
  *
- * @param password absent for a login that an earlier one of the same browser stands for
- * @param nowMilliseconds since the Unix epoch
+ * @param password absent if the login rests on an existing session
+ * @param nowMilliseconds Unix time in milliseconds
  */
 export function listLoginActions(
   configuration: RealmConfiguration,
@@ -42,7 +42,7 @@ export function listLoginActions(
   });
 }
 
-/** Milliseconds. */
+/** In milliseconds. */
 const DAY = 86_400_000;
 
 function priorities(configuration: RealmConfiguration): ReadonlyMap<string, number> {

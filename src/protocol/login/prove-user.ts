@@ -4,24 +4,27 @@ import type { LoginAttempt } from './attempt.ts';
 import { guessAt, guessedName } from './guess.ts';
 import { describeRefusedCode, listSecondFactors, matchCode, spendCode, takesCode } from './second-factor.ts';
 
-/** A user whose password proved right. */
+/** A user whose password is right. */
 export interface ProvenPassword {
   user: User;
-  /** The credential that was matched. */
+  /** The credential that matched. */
   password: Credential;
-  /** Second factors that are still to be proved, on a page of their own. */
+  /** Second factors that the user still has to prove, on a page. */
   due: readonly Credential[];
-  /** Replaces a hash of other parameters than the policy's; lost where it was changed meanwhile (facts §9). */
+  /**
+   * Replaces a hash whose parameters differ from the policy (docs/keycloak/users.md#password-hashes). Does nothing if
+   * the hash changed in the meantime.
+   */
   rehash: () => Promise<void>;
 }
 
 /**
- * Proves a user by name and password (facts §3.6, in its order): the same words for an unknown user, a wrong password
- * and a locked user, with the same work behind them. Who proved everything is let in if the account is enabled, and
- * failures are forgotten.
+ * Proves a user with name and password, in the order of docs/keycloak/tokens.md#password-grant. An unknown user, a
+ * wrong password and a locked user cause the same work and get the same message. When everything is proved, the account
+ * must be enabled, and its failures are cleared.
  *
- * @param who the name as typed, or the user that a login has to be of
- * @param code of the second factor, from the same form; absent: it is proved on a page of its own
+ * @param who the name as typed, or the user who has to log in
+ * @param code of the second factor, from the same form. Default: a later page asks for it.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export async function provePassword(
@@ -63,11 +66,11 @@ export async function provePassword(
 }
 
 /**
- * Proves the second factor of a user whose password was proved a step before (facts §3.6). A wrong code counts as a
- * wrong password does.
+ * Proves the second factor of a user whose password was proved in an earlier request. A wrong code counts as a wrong
+ * password does.
  *
- * @param proof `passwordId`: of that password, which must still be the user's; `code` as typed; `credentialId`: the
- * device that it is of, absent: any
+ * @param proof `passwordId`: the proved password, which must still be current; `code`: as typed; `credentialId`: the
+ *   device of the code. Default: any device.
  * @throws Refusal `user-credentials-wrong`, `account-disabled`
  */
 export function proveCode(
@@ -78,7 +81,7 @@ export function proveCode(
   return guessAt(attempt, found, found.username, async (guessed) => {
     const { user, credentials, locked } = guessed;
     const factors = listSecondFactors(credentials);
-    // A device that the user does not have leaves none to prove; that is a wrong code, not a login without one.
+    // An unknown device id leaves no factor to match. That is a wrong code, not a login without a second factor.
     const chosen =
       proof.credentialId === undefined
         ? factors
@@ -93,8 +96,8 @@ export function proveCode(
 }
 
 /**
- * Whether what a login was proved by still holds: hashing takes a while, and a password that was changed or a user
- * who was disabled meanwhile must not leave a session behind.
+ * Whether the proof of a login still holds. Hashing takes time: a password that changed or a user who was disabled in
+ * the meantime must not leave a session.
  */
 export async function stillHolds(
   { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
@@ -110,16 +113,19 @@ export async function stillHolds(
   );
 }
 
-/** By e-mail where the realm allows it and it looks like one, then by username; in any case (facts §3.6). */
+/**
+ * Finds a user by e-mail, if the realm allows it and the name looks like one, then by username. Case is ignored
+ * (docs/keycloak/tokens.md#password-grant).
+ */
 export async function findUser(
   { ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>,
   typed: string,
 ): Promise<User | undefined> {
   const { id: realmId, settings } = configuration.realm;
   const name = typed.toLowerCase();
-  // Nobody has a longer one (facts §10), and no database is to look for a megabyte.
+  // No user has a longer name, and the database must not search for a megabyte.
   if (name === '' || name.length > 255) return undefined;
-  // Both are read in any case: the time does not tell whether one of them found somebody.
+  // Both reads always run, so that the time does not show whether one of them found a user.
   const mayBeEmail = settings.loginWithEmailAllowed && name.includes('@');
   const [byEmail, byName] = await Promise.all([
     mayBeEmail ? ctx.store.findUserByEmail(realmId, name) : undefined,
@@ -130,12 +136,13 @@ export async function findUser(
 }
 
 /**
- * One hash, whatever the password is compared with. Users whose hashes are older than the policy take another time than
- * it does: nobody's guess takes that of some user, so that it does not tell who has an account.
+ * Compares a password with one hash, whatever the case. A hash that is older than the policy takes another time than a
+ * new one. So a guess at an unknown name uses the parameters of some user, and the time does not reveal who has an
+ * account.
  *
- * @param hashes `compared`: that of an unlocked user; `stored`: whose work is done else; neither: that of a user whom
- * `name` picks
- * @returns undefined: no match
+ * @param hashes `compared`: the hash of an unlocked user; `stored`: its work is done if there is nothing to compare;
+ *   neither: the hash of a user that `name` selects
+ * @returns undefined if the password does not match
  */
 async function compare(
   { ctx, configuration }: LoginAttempt,
@@ -154,7 +161,7 @@ async function compare(
   return undefined;
 }
 
-/** The hash of some user; read for every guess that is refused, needed or not: one read less would tell. */
+/** Reads the hash of some user. Every rejected guess reads it, needed or not: one read less would be measurable. */
 function findSome({ ctx, configuration }: Pick<LoginAttempt, 'ctx' | 'configuration'>, name: string) {
   return ctx.store.findSomePassword(configuration.realm.id, name);
 }

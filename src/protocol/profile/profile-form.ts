@@ -6,30 +6,30 @@ import type { ProtocolContext } from '../context.ts';
 import { listProfileAttributes, type ProfileAttribute, valuesOf } from './user-profile.ts';
 import { findAttributeFault, listPatternChecks } from './validators.ts';
 
-/** One field of the form in which users see and change their own data. */
+/** A field of the form in which users see and change their own data. */
 export interface ProfileField {
   name: string;
-  /** The realm's own name for it, or absent for the usual ones. */
+  /** The realm's own label. Absent for the usual fields. */
   displayName?: string;
   value: string;
   required: boolean;
   readOnly: boolean;
 }
 
-/** Why a field is refused; `key` is one of Keycloak's messages. */
+/** Why a field is invalid. `key` is one of Keycloak's messages. */
 export interface FieldFault {
   field: string;
   key: string;
   values?: Readonly<Record<string, string>>;
 }
 
-/** What became of a form. `gone`: the user was deleted meanwhile. */
+/** The result of a form. `gone`: the user was deleted in the meantime. */
 export type ProfileChange =
   | { outcome: 'saved'; user: User; before: User }
   | { outcome: 'refused'; faults: readonly FieldFault[] }
   | { outcome: 'gone' };
 
-/** The fields of a user, in the profile's order; those that users may not see are left out. */
+/** Lists the fields of a user in the profile's order, without those that users may not see. */
 export function listProfileFields(configuration: RealmConfiguration, user: User): readonly ProfileField[] {
   return listProfileAttributes(configuration)
     .filter(({ visible }) => visible)
@@ -43,10 +43,10 @@ export function listProfileFields(configuration: RealmConfiguration, user: User)
 }
 
 /**
- * Takes what a user sent for the fields that may be changed; the user's `clear` actions are done with it. An e-mail
- * that changes is no longer verified.
+ * Saves the fields that the user may change, and completes the required actions in `clear`. A new e-mail address is no
+ * longer verified.
  *
- * @param clear required actions that a whole profile ends
+ * @param clear required actions that a complete profile fulfils
  */
 export async function saveProfile(
   ctx: ProtocolContext,
@@ -85,7 +85,7 @@ function withFields(
   for (const attribute of listProfileAttributes(configuration)) {
     const sent = form.get(attribute.name);
     if (sent === undefined || !attribute.visible || isReadOnly(configuration, attribute)) continue;
-    // The form shows the first of several values: left as it was, it takes none of the others away.
+    // The form shows the first of several values. An unchanged field keeps all of them.
     if (sent === (valuesOf(before, attribute.name)[0] ?? '')) continue;
     user = withValue(user, attribute.name, sent.trim());
   }
@@ -117,8 +117,8 @@ function withValue(user: User, name: string, value: string): User {
 }
 
 /**
- * The user name of somebody else is nobody's e-mail, and the other way round: a login looks for both, so who takes the
- * other's name would keep them out.
+ * Reports names that another user has. A user may not take another's username as e-mail address, or the reverse: a
+ * login searches both, so the other user could not log in.
  */
 async function findTakenNames(
   { store }: ProtocolContext,
@@ -180,7 +180,7 @@ function asFieldFault({ field, errorMessage, params }: ProfileFault): FieldFault
   return { field, key: errorMessage, values };
 }
 
-/** The user name changes only where the realm says so, and never where it is the e-mail. */
+/** The username is read-only unless the realm allows changes, and always if it is the e-mail address. */
 function isReadOnly({ realm }: RealmConfiguration, { name, editable }: ProfileAttribute): boolean {
   const { editUsernameAllowed, registrationEmailAsUsername } = realm.settings;
   if (name === 'username' && (!editUsernameAllowed || registrationEmailAsUsername)) return true;

@@ -3,22 +3,22 @@ import type { RealmConfiguration } from '../../store/index.ts';
 
 const PROFILE_PROVIDER = 'org.keycloak.userprofile.UserProfileProvider';
 
-/** One attribute of a realm's user profile (facts §10), as far as users themselves are concerned. */
+/** One attribute of a realm's user profile, as far as users are concerned (docs/keycloak/users.md#errors). */
 export interface ProfileAttribute {
   name: string;
-  /** As the profile writes it: a text, or `${key}` for one of the pages' texts. */
+  /** As written in the profile: text, or `${key}` for a text of the pages. */
   displayName?: string;
-  /** Users must have it at every login. */
+  /** Every login requires it. */
   required: boolean;
   visible: boolean;
   editable: boolean;
-  /** Validator to its settings. */
+  /** Settings by validator. */
   validations: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 const known = new WeakMap<RealmConfiguration, readonly ProfileAttribute[]>();
 
-/** The realm's own user profile, else Keycloak's: master asks for the username alone. */
+/** Returns the realm's own user profile. Default: Keycloak's, which requires only the username in master. */
 export function listProfileAttributes(configuration: RealmConfiguration): readonly ProfileAttribute[] {
   let attributes = known.get(configuration);
   if (attributes === undefined) {
@@ -31,8 +31,8 @@ export function listProfileAttributes(configuration: RealmConfiguration): readon
 }
 
 /**
- * Names of required attributes that the user lacks; any of them makes VERIFY_PROFILE pending (facts §10, "User
- * profile").
+ * Lists the required attributes that the user lacks. Any of them makes VERIFY_PROFILE pending
+ * (docs/keycloak/login.md#required-actions).
  */
 export function listMissingAttributes(configuration: RealmConfiguration, user: User): readonly string[] {
   return listProfileAttributes(configuration)
@@ -40,7 +40,7 @@ export function listMissingAttributes(configuration: RealmConfiguration, user: U
     .map(({ name }) => name);
 }
 
-/** The values that a user has of a profile's attribute. */
+/** Returns the user's values of a profile attribute. */
 export function valuesOf(user: User, name: string): readonly string[] {
   switch (name) {
     case 'username':
@@ -84,7 +84,7 @@ function parseProfile(text: string): readonly ProfileAttribute[] | undefined {
   }
 }
 
-/** `required` for users and not for certain scopes counts at every login. */
+/** An attribute is required at every login if `required` is for users and not limited to scopes. */
 function readAttribute(attribute: WrittenAttribute): readonly ProfileAttribute[] {
   const { name, displayName, required, permissions } = attribute;
   if (typeof name !== 'string') return [];

@@ -4,7 +4,7 @@ import type { ProfileAttribute } from './user-profile.ts';
 type Fault = { key: string; values?: Readonly<Record<string, string>> };
 type Config = Readonly<Record<string, unknown>>;
 
-/** Validators of a user profile that have a rule here (facts §10, "User profile"); the usual fields have their own. */
+/** Validators of a user profile that idkit runs. The usual fields have their own rules. */
 type Validator = (value: string, config: Config, matches: PatternMatches) => Fault | undefined;
 const VALIDATORS: Readonly<Record<string, Validator>> = {
   length: (value, config) => {
@@ -27,7 +27,7 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
   integer: (value, config) => numberFault(/^[+-]?\d{1,18}$/, value, config),
   double: (value, config) => numberFault(/^[+-]?\d{1,300}(?:\.\d{1,300})?$/, value, config),
   uri: (value) => (URL.canParse(value) && /^https?:/i.test(value) ? undefined : { key: 'error-invalid-uri' }),
-  // Letters of other scripts look like Latin ones: раураl is not paypal (Keycloak's `Validation.isUsernameValid`).
+  // Letters of other scripts look like Latin ones: раураl is not paypal (Keycloak: `Validation.isUsernameValid`).
   'up-username-not-idn-homograph': (value) =>
     /^[\p{Script=Latin}\p{Script=Common}]+$/u.test(value)
       ? undefined
@@ -35,19 +35,19 @@ const VALIDATORS: Readonly<Record<string, Validator>> = {
   'iso-date': (value) => (isDate(value) ? undefined : { key: 'error-invalid-date' }),
 };
 
-/** Characters of a value at most. */
+/** Longest value, in characters. */
 const MOST_CHARACTERS = 2048;
 
-/** The patterns that a value has to match; none is run for a value that is too long in any case. */
+/** Lists the patterns that a value has to match. A value that is too long is not matched at all. */
 export function listPatternChecks({ validations }: ProfileAttribute, text: string): readonly PatternCheck[] {
   const pattern = validations['pattern']?.['pattern'];
   return typeof pattern === 'string' && text.length <= MOST_CHARACTERS ? [{ pattern, text }] : [];
 }
 
 /**
- * The first rule of the profile that a value does not meet.
+ * Returns the first rule of the profile that a value violates.
  *
- * @param matches what came of `listPatternChecks`
+ * @param matches the result for `listPatternChecks`
  */
 export function findAttributeFault(
   { validations }: ProfileAttribute,

@@ -11,9 +11,9 @@ import { withOfflineClients } from './end-session.ts';
 import { limitCalls } from './fair-calls.ts';
 
 /**
- * Sends one form to a client's address and says what became of it. `later`: not reached or a server's fault, worth
- * another try. `refused`: the client does not want it, or the address is not one that may be called. `hint`: the
- * setting that lets the call through.
+ * Posts one form to a client's address and returns the result. `later`: the client was unreachable or failed, and a
+ * retry may succeed. `refused`: the client rejected the form, or the address may not be called. `hint`: the setting
+ * that allows the call.
  */
 export type PostForm = (
   url: string,
@@ -26,25 +26,25 @@ export interface Undelivered {
   clientId: string;
   detail: string;
   hint?: string;
-  /** Whether idkit tries again. */
+  /** Whether idkit retries. */
   next: 'retry' | 'none';
 }
 
-/** Called at the first failure of a delivery, and once more when the last try failed. */
+/** Called at the first failure of a delivery, and again when the last retry fails. */
 export type ReportUndelivered = (failure: Undelivered) => void;
 
-/** Milliseconds before each further try. */
+/** Pauses before each retry, in milliseconds. */
 const PAUSES = [1000, 5000, 20_000] as const;
-/** Milliseconds that the end of a session waits for its clients; the rest is tried behind it. */
+/** How long the end of a session waits for its clients, in milliseconds. Later retries run in the background. */
 const PATIENCE = 2500;
-/** Calls under way at once in this process: a user may have thousands of sessions. Realms take turns. */
+/** Parallel calls of this process. A user may have thousands of sessions, so realms take turns. */
 const AT_ONCE = 32;
 
 /**
- * Back-channel logout (Back-Channel Logout 1.0 §2.5): every client of an ended session that has a
- * `backchannel.logout.url` is sent a logout token of its own, again after a failure.
+ * Back-channel logout (Back-Channel Logout 1.0 §2.5): sends a logout token to every client of an ended session that has
+ * a `backchannel.logout.url`, with retries.
  *
- * @param wait resolves after so many milliseconds; ends early when the service stops
+ * @param wait resolves after that many milliseconds, or early when the service stops
  */
 export function openLogoutAnnouncer(
   ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random' | 'store'>,
@@ -61,7 +61,7 @@ export function openLogoutAnnouncer(
     const url = logoutUrl(client, ctx.baseUrl);
     if (url === undefined) return;
     for (const [index, pause] of [...PAUSES, undefined].entries()) {
-      // A token of its own each time: an old one may have expired.
+      // Each attempt has a new token: an old one may have expired.
       const token = await makeLogoutToken(ctx, configuration, client, session);
       const { outcome, ...why } = await inTurn(configuration.realm.id, () =>
         postForm(url, { logout_token: token }),
@@ -74,7 +74,7 @@ export function openLogoutAnnouncer(
         return failed({ detail: `the service stopped; ${why.detail}`, next: 'none' });
     }
   };
-  // The session has ended by now: whatever goes wrong with one client is reported, and every other client is called.
+  // The session has ended already. A failure of one client is reported, and all other clients are called.
   const announce = (configuration: RealmConfiguration, told: Told) => {
     const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
       reportUndelivered({
@@ -102,7 +102,7 @@ export function openLogoutAnnouncer(
 
 type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 
-/** Sessions with the clients that are to be told of their end. */
+/** Sessions with the clients to notify of their end. */
 type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
 
 interface Told {
@@ -119,7 +119,7 @@ async function listTold(
   const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
     clientUuids.map((uuid) => ({ session, uuid })),
   );
-  // An online and an offline session of one login have one name: a client of both is told once.
+  // An online and an offline session of one login have the same id. A client of both is notified once.
   const once = new Map(pairs.map((pair) => [`${pair.session.id} ${pair.uuid}`, pair]));
   const wanted = [...once.values()].filter(
     ({ uuid }) => !('clientUuid' in ending) || uuid === ending.clientUuid,
@@ -154,11 +154,11 @@ function describeFault(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Seconds that a logout token is good for (facts: Keycloak's lifetime). */
+/** Lifetime of a logout token in seconds, as in Keycloak. */
 const LIFETIME = 120;
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
-/** A logout token for one client (Back-Channel Logout 1.0 §2.4); it never has a `nonce`. */
+/** Returns a logout token for one client (Back-Channel Logout 1.0 §2.4). It never has a `nonce`. */
 async function makeLogoutToken(
   ctx: Pick<ProtocolContext, 'baseUrl' | 'clock' | 'keys' | 'random'>,
   configuration: RealmConfiguration,

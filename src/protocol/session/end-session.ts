@@ -3,8 +3,8 @@ import type { SessionWithClients, Store } from '../../store/index.ts';
 import type { ProtocolContext } from '../context.ts';
 
 /**
- * Ends a user session with every token of it, and tells its clients (Back-Channel Logout 1.0 §2.5). Answers it with
- * the clients that took part; undefined where it had ended before.
+ * Ends a user session with all its tokens, and notifies its clients (Back-Channel Logout 1.0 §2.5). Returns the session
+ * with its clients, or undefined if it had ended before.
  */
 export async function endSessionOf(
   ctx: Pick<ProtocolContext, 'store' | 'sessionEndings'>,
@@ -22,15 +22,15 @@ export async function endSessionOf(
   return known;
 }
 
-/** A session, and the clients that take part in it. */
+/** A session and the clients that take part in it. */
 interface ClientsOfSession {
   session: Pick<UserSession, 'id' | 'userId' | 'offline'>;
   clientUuids: readonly string[];
 }
 
 /**
- * The same sessions with those clients too that took part in the login and have offline tokens of it alone. In Keycloak
- * they stay in the online session, and so are told of its end as all others are; their tokens live on.
+ * Adds the clients of the login that have offline tokens only. In Keycloak they stay in the online session, so they are
+ * notified of its end like all others. Their tokens stay valid.
  *
  * @param sessions of one user
  */

@@ -1,9 +1,9 @@
 /**
- * Runs at most so many pieces of work at once. The others wait; the next is one of the owner who has fewest under way,
- * the oldest first: whose work takes long is in the way of nobody else's.
+ * Limits the number of parallel calls. Further calls wait. The next one is the oldest call of the owner with the fewest
+ * running calls, so slow calls of one owner do not delay those of another.
  */
 export function limitCalls(atOnce: number): <T>(owner: string, work: () => Promise<T>) => Promise<T> {
-  /** By owner; none is empty. */
+  /** Waiting calls by owner. No list is empty. */
   const waiting = new Map<string, (() => void)[]>();
   const running = new Map<string, number>();
   let all = 0;

@@ -1,28 +1,28 @@
 import type { Client, RealmSettings, TokenFamily, UserSession } from '../../model/index.ts';
 import type { FamilyInSession, RealmConfiguration } from '../../store/index.ts';
 
-/** Keycloak's values where a realm's own is 0 or less, seconds (facts §4.1). */
+/** Keycloak's values in seconds for settings that are 0 or negative (docs/keycloak/sessions.md#lifetimes). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 } as const;
 
-/** When a session ends if nobody uses it, and at the latest; seconds since the Unix epoch. */
+/** When an idle session ends, and when any session ends. Unix times in seconds. */
 export interface SessionEnds {
   idleEnd: number;
-  /** Infinity: it never ends by age. */
+  /** Infinity: the session never ends because of its age. */
   maxEnd: number;
 }
 
 type SessionTimes = Pick<UserSession, 'offline' | 'startedAt' | 'lastAccessAt' | 'rememberMe'>;
 type FamilyTimes = Pick<TokenFamily, 'startedAt' | 'lastRefreshAt'>;
 
-/** End of a user session (facts §4.1, "user session idle end" and "user session max end"). */
+/** Returns the end of a user session (docs/keycloak/sessions.md#lifetimes). */
 export function userSessionEnds(settings: RealmSettings, session: SessionTimes): SessionEnds {
   const { idle, max } = sessionLimits(settings, session);
   return { idleEnd: session.lastAccessAt + idle, maxEnd: session.startedAt + max };
 }
 
 /**
- * End of a client's part in a user session: idle by the client's own setting or the realm's, at most the user
- * session's own age (facts §4.1, "client session idle" and "client session max").
+ * Returns the end of a client session: idle by the client's own setting or the realm's, and never later than the user
+ * session (docs/keycloak/sessions.md#lifetimes).
  */
 export function clientSessionEnds(
   settings: RealmSettings,
@@ -44,8 +44,8 @@ export function clientSessionEnds(
 }
 
 /**
- * Second at which a refresh token issued now stops working, or undefined for an offline token without a maximum
- * (facts §4.1, "refresh token exp").
+ * Returns the expiry of a refresh token issued now, as Unix time in seconds. Returns undefined for an offline token
+ * without a maximum.
  */
 export function refreshTokenExpiry(
   settings: RealmSettings,
@@ -60,8 +60,8 @@ export function refreshTokenExpiry(
 }
 
 /**
- * Second at which an access token issued now stops working (facts §4.1, "access token exp"). A service account
- * has a session for this moment alone, so its tokens end with the greatest age of a session too.
+ * Returns the expiry of an access token issued now, as Unix time in seconds. A service account counts as a session that
+ * starts now, so the maximum age of a session limits its tokens too.
  */
 export function accessTokenExpiry(
   settings: RealmSettings,
@@ -83,7 +83,7 @@ export function accessTokenExpiry(
   return Number.isFinite(maxEnd) ? maxEnd : now + DEFAULTS.offlineMax;
 }
 
-/** Whether a session lives at the second `now`: neither its idle time nor its age has been reached. */
+/** Whether a session is alive at `now`: neither its idle time nor its age is reached. */
 export function isAlive(ends: SessionEnds, now: number): boolean {
   return ends.idleEnd > now && ends.maxEnd > now;
 }
@@ -122,7 +122,7 @@ function sessionLimits(
   };
 }
 
-/** A whole number above 0, from a setting or an attribute's text; undefined for everything else. */
+/** Parses a whole number above 0 from a setting or an attribute. Returns undefined for everything else. */
 function positive(value: string | number | undefined): number | undefined {
   const number = wholeNumber(value);
   return number !== undefined && number > 0 ? number : undefined;
@@ -133,7 +133,10 @@ function wholeNumber(value: string | number | undefined): number | undefined {
   return value !== undefined && /^-?\d{1,10}$/.test(value.trim()) ? Number(value) : undefined;
 }
 
-/** Whether a user session lives; a remembered one ends when the realm stops remembering (facts §4.1, [26.5]). */
+/**
+ * Whether a user session is alive. A remembered session ends when the realm disables "remember me"
+ * (docs/keycloak/sessions.md#remember-me).
+ */
 export function isSessionAlive(
   configuration: RealmConfiguration,
   session: FamilyInSession['session'],

@@ -5,8 +5,8 @@ import type { FamilyRecord, GrantRequest } from '../grants/index.ts';
 import { Refusal } from '../refusal.ts';
 
 /**
- * A new user session with the first family of the client in it, and how to store both. Nothing is stored yet;
- * the hash of the first refresh token is known only when it is made.
+ * Builds a new user session with the client's first family, and the function that stores both. The hash of the first
+ * refresh token is known only when it is signed.
  */
 export function startRecord(
   { ctx, client, configuration, request, now }: GrantRequest,
@@ -45,7 +45,9 @@ export function startRecord(
   };
 }
 
-/** A session cannot be stored for who was removed since the request came: that is no fault of the store. */
+/**
+ * Storing a session fails if the client or the user was deleted during the request. That is not a fault of the store.
+ */
 async function findGone(
   { ctx, client, configuration }: Pick<GrantRequest, 'ctx' | 'client' | 'configuration'>,
   user: User,
@@ -58,10 +60,10 @@ async function findGone(
   return undefined;
 }
 
-/** Random bytes of a session's name; in base64url 24 characters (facts §3.2, [26.5]). */
+/** Random bytes of a session id: 24 characters in base64url. */
 const SESSION_ID_BYTES = 18;
 
-/** A user session that begins now, under a name that nobody can guess. Nothing is stored yet. */
+/** Builds a user session that begins now, with an id that cannot be guessed. Stores nothing. */
 export function newUserSession(
   random: Random,
   now: number,
@@ -70,10 +72,10 @@ export function newUserSession(
   return { id: randomId(random, SESSION_ID_BYTES), startedAt: now, lastAccessAt: now, ...about };
 }
 
-/** `currentHash` until there is a refresh token: no token's hash is ever equal to it. */
+/** `currentHash` before the first refresh token. No token has this hash. */
 const NO_REFRESH_TOKEN = Buffer.alloc(32);
 
-/** The family that a client begins in a session now, before its refresh token is made. Nothing is stored yet. */
+/** Builds the family of a client that begins now, before its refresh token exists. Stores nothing. */
 export function newFamily(
   now: number,
   about: Omit<TokenFamily, 'currentHash' | 'parentUses' | 'startedAt' | 'lastRefreshAt'>,

@@ -6,10 +6,10 @@ import { numberClaim, parseJwt, textClaim, verifyRealmJwt } from '../jwt.ts';
 import { issuerOf } from '../realm.ts';
 import { isSessionAlive } from '../session/index.ts';
 
-/** The claims of a token whose signature holds. */
+/** The claims of a token with a valid signature. */
 export type VerifiedClaims = Readonly<Record<string, unknown>>;
 
-/** An access token in force: for whom, by which client, in which session. */
+/** An active access token with its user, client and session. */
 export interface ActiveToken {
   outcome: 'active';
   claims: VerifiedClaims;
@@ -20,9 +20,8 @@ export interface ActiveToken {
 }
 
 /**
- * Why an access token does not count. `invalid`: signature, type or issuer; `expired`; `revoked`: it alone was
- * revoked; `stale`: older than a notBefore; `session-gone`: logged out, or the client left the session, or the
- * user was deleted.
+ * Why an access token is not active. `invalid`: signature, type or issuer. `revoked`: this token alone. `stale`: older
+ * than a notBefore. `session-gone`: logged out, the client left the session, or the user was deleted.
  */
 export interface RefusedToken {
   outcome: 'refused';
@@ -32,8 +31,8 @@ export interface RefusedToken {
 const refusedToken = (reason: RefusedToken['reason']): RefusedToken => ({ outcome: 'refused', reason });
 
 /**
- * The realm that a token says it is from, by its `iss` (facts §7.1); undefined where that is no realm of this
- * service. Nothing of the token is proved: verify it with this realm.
+ * Returns the realm that a token names in `iss`, or undefined if it is not a realm of this service. The token is not
+ * verified: the caller verifies it with this realm.
  */
 export async function findIssuerRealm(
   ctx: ProtocolContext,
@@ -51,9 +50,9 @@ export async function findIssuerRealm(
 }
 
 /**
- * Judges an access token as it is now: signed by the realm, neither expired nor revoked nor stale, its session
- * alive with the client still in it, user and client enabled. A service account's token has no session;
- * a lightweight one has no `sub`, its user is the session's.
+ * Verifies an access token against the current records. It must be signed by the realm and neither expired nor revoked
+ * nor stale. Its session must be alive and contain the client, and the user and the client must be enabled. A service
+ * account's token has no session. A lightweight token has no `sub`: its user is the session's.
  */
 export async function verifyAccessToken(
   ctx: ProtocolContext,
@@ -65,7 +64,7 @@ export async function verifyAccessToken(
   return judgeClaims(ctx, configuration, claims);
 }
 
-/** The same for claims whose signature and type were looked at already. */
+/** Does the same for claims whose signature and type are verified. */
 export async function judgeClaims(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
@@ -94,14 +93,14 @@ export async function judgeClaims(
   if (revoked) return refusedToken('revoked');
   if (sessionId !== undefined && session === undefined) return refusedToken('session-gone');
 
-  // Whose token it is comes from the session or the client: mappers may write any `sub`.
+  // The session or the client determines the user: mappers may write any `sub`.
   const user =
     session === undefined
       ? await ctx.store.findServiceAccount(client.id)
       : await ctx.store.findUser(realmId, session.userId);
   if (user === undefined) return refusedToken('session-gone');
   if (claims['sub'] !== undefined && claims['sub'] !== user.id) return refusedToken('invalid');
-  // It names its client alone, and there may be another one of that name by now.
+  // The token names only its client, and another client may have that name by now.
   if (
     session === undefined &&
     claims['sub'] === undefined &&
@@ -116,9 +115,9 @@ export async function judgeClaims(
 }
 
 /**
- * The session of a token, online or offline: the first two letters of `jti` and the type of an offline token
- * tell; both are tried where neither does. The client's part in it is not younger than the token: one that is began
- * after the token's own was taken away (a code that came twice, a consent withdrawn).
+ * Finds the session of a token. The first two letters of `jti`, or the type of an offline token, say whether it is
+ * online or offline. Without either, both are tried. The client session must not be younger than the token: a younger
+ * one began after the token's own was removed, for example after a reused code or a withdrawn consent.
  */
 async function findLiveSession(
   ctx: ProtocolContext,

@@ -23,12 +23,15 @@ import { Refusal } from '../refusal.ts';
 import { accessTokenExpiry, refreshTokenExpiry } from '../session/index.ts';
 import { hashRefreshToken } from './refresh-token.ts';
 
-/** What the token endpoint answers, in Keycloak's field order (facts §3.2; RFC 6749 §5.1). */
+/**
+ * The response of the token endpoint, in Keycloak's field order (docs/keycloak/tokens.md#token-response; RFC 6749
+ * §5.1).
+ */
 export interface TokenResponse {
   access_token: string;
-  /** Seconds. */
+  /** In seconds. */
   expires_in: number;
-  /** Seconds; 0 without a refresh token, or for an offline token without an end. */
+  /** In seconds. 0 without a refresh token, or for an offline token that never expires. */
   refresh_expires_in: number;
   refresh_token?: string;
   token_type: 'Bearer' | 'bearer';
@@ -41,8 +44,8 @@ export interface TokenResponse {
 const NO_REFRESH_TOKEN = Buffer.alloc(32);
 
 /**
- * Makes the tokens of a proof and makes its record durable. Signing and the store's commit run beside each
- * other; the answer waits for both, and where the commit refuses, the tokens are thrown away unseen.
+ * Issues the tokens of a proof and stores its record. Signing and the store's commit run in parallel. The response
+ * waits for both, and if the commit is refused, the tokens are discarded.
  *
  * @throws Refusal of the commit, or `offline-not-allowed`
  */
@@ -97,7 +100,10 @@ interface MadeRefreshToken {
   expiresAt: number | undefined;
 }
 
-/** The next refresh token of the family; none without a record, or where the client wants none (facts §3.2). */
+/**
+ * Issues the next refresh token of the family. Returns undefined without a record, or if the client wants no refresh
+ * tokens (docs/keycloak/tokens.md#token-response).
+ */
 async function makeRefreshToken(
   { ctx, configuration, client, now }: GrantRequest,
   input: ClaimsInput,
@@ -129,7 +135,7 @@ async function makeRefreshToken(
   return { id, token, hash: hashRefreshToken(token), offline: session.offline, expiresAt };
 }
 
-/** The ID token holds a hash of the access token, so it comes second (OpenID Connect Core §3.1.3.6). */
+/** The ID token contains a hash of the access token, so it is signed second (OpenID Connect Core §3.1.3.6). */
 async function signBoth(
   { ctx, configuration, client }: GrantRequest,
   input: ClaimsInput,
@@ -159,8 +165,8 @@ function newStamp(
 }
 
 /**
- * Offline tokens are for users with the realm role `offline_access` that the token may name (facts §4.1). A
- * refresh may leave the scope out, so there the user's role alone counts.
+ * Offline tokens require the realm role `offline_access` in the token. A refresh may leave the scope out, so it checks
+ * the user's role only (docs/keycloak/sessions.md#offline-sessions).
  *
  * @throws Refusal `offline-not-allowed`
  */
@@ -189,8 +195,8 @@ function describeRefreshToken(
 }
 
 /**
- * Gathers what claims are made of: the scopes that the user may use, the roles that the token may name, and the
- * clients that own them. Roles and attributes are those of now, also at a refresh (facts §3.4).
+ * Gathers the input of the claims: the scopes that the user may use, the roles that the token may name, and the clients
+ * that own them. Roles and attributes are the current ones, also at a refresh.
  */
 export async function gatherClaims(
   ctx: ProtocolContext,

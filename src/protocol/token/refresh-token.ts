@@ -15,24 +15,24 @@ export interface RefreshToken {
   familyId: string;
   sessionId: string;
   userId: string;
-  /** The `client_id` that it was issued to. */
+  /** The `client_id` of the client that received it. */
   clientId: string;
   offline: boolean;
   issuedAt: number;
-  /** Absent: an offline token without an end. */
+  /** Absent for an offline token that never expires. */
   expiresAt: number | undefined;
   /** SHA-256 of the token as sent. */
   hash: Buffer;
 }
 
-/** SHA-256 of a refresh token; the only form in which one is stored. */
+/** Returns the SHA-256 of a refresh token, the only form in which the store has one. */
 export function hashRefreshToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }
 
 /**
- * Reads a refresh token: signature, type and issuer (facts §3.4 rows 3 and 4). Times, client and session are
- * not looked at.
+ * Reads a refresh token and checks its signature, type and issuer (docs/keycloak/tokens.md#refresh). Does not check
+ * times, client or session.
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -65,7 +65,7 @@ export function readRefreshToken(
   };
 }
 
-/** Rows 5 to 7 of facts §3.4: realm's notBefore, `exp`, the client. @throws Refusal `refresh-token-refused` */
+/** Checks the realm's notBefore, `exp` and the client, in this order. @throws Refusal `refresh-token-refused` */
 export function checkRefreshTimesAndClient(
   configuration: RealmConfiguration,
   client: Client,
@@ -77,15 +77,15 @@ export function checkRefreshTimesAndClient(
   checkRefreshClient(client, token);
 }
 
-/** Row 7 of facts §3.4. @throws Refusal `refresh-token-refused` */
+/** Checks that the token belongs to the client. @throws Refusal `refresh-token-refused` */
 export function checkRefreshClient(client: Client, token: RefreshToken): void {
   if (token.clientId !== client.clientId)
     throw refused("Invalid refresh token. Token client and authorized client don't match");
 }
 
 /**
- * Why a family is not there: the whole session ended, or the token was revoked and the session lives on
- * (facts §3.4 rows 8, 8' and 12; contract §5: a revoked token "is not active"), or its client was taken out of it.
+ * Returns why a family is missing: the user session ended, the token was revoked, or its client was removed from the
+ * session. Keycloak has a message for each (docs/keycloak/tokens.md#refresh).
  */
 export async function explainMissingFamily(
   ctx: ProtocolContext,
@@ -102,11 +102,12 @@ export async function explainMissingFamily(
 }
 
 /**
- * Rows 8 to 15 of facts §3.4, in order: user session, user, client session, notBefore of client and user. A
- * session or family found to be over is removed; the clients of a session are told (facts §4.1).
+ * Checks user session, user, client session, and the notBefore of client and user, in this order
+ * (docs/keycloak/tokens.md#refresh). Removes a session or family that has expired, and notifies the clients of the
+ * session.
  *
- * The user's notBefore does not count for offline tokens: an administrator's logout sets it, and offline tokens
- * outlive that (facts §4.1 [observed]).
+ * The user's notBefore does not concern offline tokens: an administrator's logout sets it, and offline tokens outlive
+ * that logout (docs/keycloak/sessions.md#offline-sessions).
  *
  * @throws Refusal `refresh-token-refused`
  */
@@ -140,7 +141,7 @@ export async function checkRefreshSession(
   return user;
 }
 
-/** A refused refresh token; the wording is the event's reason too. */
+/** Returns a refusal of a refresh token. The description is the event's reason too. */
 export function refused(description: string, eventError?: string): Refusal {
   return new Refusal('refresh-token-refused', { description, detail: description, eventError });
 }
