@@ -43,7 +43,7 @@ export { frontChannelFrames } from './logout/front-channel-logout.ts';
 export { RULE_MESSAGE_KEYS, type RuleMessageKey } from './message-keys.ts';
 export { errorPage, type PageMessage, pageAnswer, pageFrame, standalonePage } from './page-frame.ts';
 export { REQUIRED_ACTIONS } from './required-actions/table.ts';
-export { listShownFields, tellChanges } from './required-actions/update-profile.ts';
+export { addChanges, listShownFields } from './required-actions/update-profile.ts';
 export { type HintedLogin, readIdTokenHint } from './sso/id-token-hint.ts';
 export { clearSsoCookies, makeSsoCookies, newStateChecker, sessionCookieValue } from './sso/sso-cookies.ts';
 export { checkSessionFrame, findSsoSession, type SsoSession } from './sso/sso-session.ts';

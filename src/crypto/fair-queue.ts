@@ -69,9 +69,9 @@ export class FairQueue<Job extends QueuedJob> {
     this.#all.add(job);
     this.#bytes += job.bytes;
     this.#cost += job.cost;
-    const way = this.#openWay(job);
-    for (const share of way) share.count++;
-    way.at(-1)!.jobs.push(job);
+    const path = this.#openPath(job);
+    for (const share of path) share.count++;
+    path.at(-1)!.jobs.push(job);
     const gone: Job[] = [];
     while (this.#isOver()) gone.push(this.#removeNewestOfMost(job.caller));
     return gone;
@@ -79,17 +79,17 @@ export class FairQueue<Job extends QueuedJob> {
 
   /** Takes the next job of the caller who has received least. */
   take(): Job | undefined {
-    const way = [this.#root];
+    const path = [this.#root];
     for (let share = this.#root; share.shares.size > 0; ) {
       let next: Share<Job> | undefined;
       for (const one of share.shares.values()) if (next === undefined || one.spent < next.spent) next = one;
       share.level = next!.spent;
-      way.push(next!);
+      path.push(next!);
       share = next!;
     }
-    const job = way.at(-1)!.jobs[0];
+    const job = path.at(-1)!.jobs[0];
     if (job === undefined) return undefined;
-    for (const share of way) share.spent += job.cost;
+    for (const share of path) share.spent += job.cost;
     this.#remove(job);
     return job;
   }
@@ -116,18 +116,18 @@ export class FairQueue<Job extends QueuedJob> {
     return this.#all.size > jobs || (this.#all.size > 1 && (this.#bytes > bytes || this.#cost > cost));
   }
 
-  #openWay({ caller }: Job): readonly Share<Job>[] {
-    const way = [this.#root];
+  #openPath({ caller }: Job): readonly Share<Job>[] {
+    const path = [this.#root];
     for (const name of namesOf(caller)) {
-      const parent = way.at(-1)!;
+      const parent = path.at(-1)!;
       let share = parent.shares.get(name);
       if (share === undefined) {
         share = newShare(parent.level);
         parent.shares.set(name, share);
       }
-      way.push(share);
+      path.push(share);
     }
-    return way;
+    return path;
   }
 
   /** Among callers with equally many jobs, the new job is dropped rather than a waiting one. */
@@ -144,13 +144,13 @@ export class FairQueue<Job extends QueuedJob> {
   }
 
   #remove(job: Job): void {
-    const way = this.#openWay(job);
+    const path = this.#openPath(job);
     const names = namesOf(job.caller);
-    const { jobs } = way.at(-1)!;
+    const { jobs } = path.at(-1)!;
     jobs.splice(jobs[0] === job ? 0 : jobs.lastIndexOf(job), 1);
-    for (const [depth, share] of way.entries()) {
+    for (const [depth, share] of path.entries()) {
       share.count--;
-      if (share.count === 0 && depth > 0) way[depth - 1]!.shares.delete(names[depth - 1]!);
+      if (share.count === 0 && depth > 0) path[depth - 1]!.shares.delete(names[depth - 1]!);
     }
     this.#all.delete(job);
     this.#bytes -= job.bytes;

@@ -24,8 +24,8 @@ export async function findContentFault(
 ): Promise<PasswordFault | undefined> {
   const parsed = parsePasswordPolicy(policy);
   const text = candidate.password;
-  const asked = isPasswordTooLong(text) ? [] : parsed.regexPatterns;
-  const matches = await matchPatterns(asked.map((pattern) => ({ pattern, text })));
+  const patterns = isPasswordTooLong(text) ? [] : parsed.regexPatterns;
+  const matches = await matchPatterns(patterns.map((pattern) => ({ pattern, text })));
   return checkPassword(parsed, candidate, matches)[0];
 }
 

@@ -143,7 +143,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
   }
 
   function ask(job: HashJob, caller: HashCaller | undefined): Promise<HashAnswer> {
-    if (closed) return Promise.reject(new IdkitError('IDKIT_BUG', 'password hashing was closed'));
+    if (closed) return Promise.reject(new IdkitError('IDKIT_BUG', 'password hashing is closed'));
     return new Promise((settle, fail) => {
       const waiting: Waiting = { job, cost: hashCost(job.parameters), settle, fail };
       const free = idle.pop() ?? (busy.size < threads ? start() : undefined);
@@ -162,7 +162,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
       const answer = await ask({ password, salt, parameters }, caller);
       if (answer.outcome === 'derived') return Buffer.from(answer.hash);
       const why = answer.outcome === 'failed' ? answer.message : answer.outcome;
-      throw new IdkitError('IDKIT_FAILED', `a password could not be hashed: ${why}`);
+      throw new IdkitError('IDKIT_FAILED', `cannot hash a password: ${why}`);
     },
     async compare(password, salt, parameters, expected, caller) {
       const { outcome } = await ask({ password, salt, parameters, expected }, caller);
@@ -172,7 +172,7 @@ export function openPasswordThreads(most: number): PasswordThreads {
     async close() {
       closed = true;
       clearInterval(watch);
-      const error = new IdkitError('IDKIT_FAILED', 'password hashing was closed');
+      const error = new IdkitError('IDKIT_FAILED', 'password hashing is closed');
       for (const waiting of [...queue.clear(), ...own.splice(0)]) waiting.fail(error);
       await Promise.all([...idle, ...busy.keys()].map((worker) => worker.terminate()));
     },

@@ -146,7 +146,7 @@ function rsa(component: Component, use: 'SIG' | 'ENC', algorithm: string): KeyMa
   const publicKey = createPublicKey(privateKey);
   const certificate = readCertificate(setting(component, 'certificate'));
   return {
-    ...standing(component),
+    ...stateOf(component),
     kid: setting(component, 'kid') ?? keyId(publicKey),
     type: 'RSA',
     algorithm,
@@ -174,7 +174,7 @@ function curve(
         : (setting(component, 'ecdhAlgorithm') ?? 'ECDH-ES');
   if (algorithm === undefined) return undefined;
   return {
-    ...standing(component),
+    ...stateOf(component),
     kid: setting(component, 'kid') ?? keyId(publicKey),
     type: kind === 'eddsa' ? 'OKP' : 'EC',
     algorithm,
@@ -189,10 +189,10 @@ function shared(component: Component, algorithm: string, use: 'SIG' | 'ENC'): Ke
   const kid = setting(component, 'kid');
   if (secret.length === 0 || kid === undefined) return undefined;
   if (use === 'SIG' && !HMAC_SIGNATURES.has(algorithm)) return undefined;
-  return { ...standing(component), kid, type: 'OCT', algorithm, use, privateKey: createSecretKey(secret) };
+  return { ...stateOf(component), kid, type: 'OCT', algorithm, use, privateKey: createSecretKey(secret) };
 }
 
-function standing(component: Component): Pick<KeyMaterial, 'providerId' | 'priority' | 'status'> {
+function stateOf(component: Component): Pick<KeyMaterial, 'providerId' | 'priority' | 'status'> {
   const priority = Number(setting(component, 'priority') ?? '0');
   const enabled = (setting(component, 'enabled') ?? 'true') === 'true';
   const active = (setting(component, 'active') ?? 'true') === 'true';

@@ -38,21 +38,21 @@ export function findHashExcess(
 
 function findExcess({ parameters, salt, hash }: StoredHash): string | undefined {
   if (salt.length > MOST.bytes)
-    return `the salt has ${salt.length} bytes, and at most ${MOST.bytes} are taken`;
+    return `the salt has ${salt.length} bytes, but at most ${MOST.bytes} are allowed`;
   if (hash.length > MOST.bytes)
-    return `the value has ${hash.length} bytes, and at most ${MOST.bytes} are taken`;
+    return `the value has ${hash.length} bytes, but at most ${MOST.bytes} are allowed`;
   const { iterations } = parameters;
   if (parameters.kind === 'argon2') {
     const { memory, parallelism } = parameters;
     if (memory > MOST.argon2Memory)
-      return `memory is ${memory} KiB, and at most ${MOST.argon2Memory} are taken`;
+      return `memory is ${memory} KiB, but at most ${MOST.argon2Memory} are allowed`;
     if (parallelism > MOST.argon2Parallelism)
-      return `parallelism is ${parallelism}, and at most ${MOST.argon2Parallelism} is taken`;
+      return `parallelism is ${parallelism}, but at most ${MOST.argon2Parallelism} is allowed`;
   }
   const most = mostIterations(parameters);
   if (iterations <= most) return undefined;
-  const besides = parameters.kind === 'argon2' ? `${parameters.memory} KiB` : `${parameters.length} bytes`;
-  return `hashIterations is ${iterations}, and at most ${most} are taken with ${besides}: a guess would take too long`;
+  const rest = parameters.kind === 'argon2' ? `${parameters.memory} KiB` : `${parameters.length} bytes`;
+  return `hashIterations is ${iterations}, but at most ${most} are allowed with ${rest}: a guess would take too long`;
 }
 
 function parseStoredHash(stored: Pick<Credential, 'secretData' | 'credentialData'>): StoredHash | undefined {

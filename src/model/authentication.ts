@@ -88,6 +88,6 @@ export interface Consent {
   scopeIds: readonly string[];
   /** Unix time in milliseconds. */
   createdDate: number;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   lastUpdatedDate: number;
 }

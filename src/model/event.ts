@@ -17,7 +17,7 @@ export interface UserEvent {
 /** An action of an administrator (AdminEventRepresentation, docs/keycloak/admin-api.md#events-api). */
 export interface AdminEvent {
   id: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   time: number;
   realmId: string;
   authRealmId: string;

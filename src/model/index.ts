@@ -1,6 +1,6 @@
 // Model: the nouns, as readonly data under Keycloak 26's names.
 // Owns: realm, client, client scope, role, group, user, credential, session, token family, component, event;
-// pure rules over them: effective roles, the password policy, what is asked for and not enforced.
+// pure rules over them: effective roles, the password policy, the demands that idkit does not enforce.
 // Must not know: storage, HTTP.
 // Start at realm.ts, then session.ts.
 export type {

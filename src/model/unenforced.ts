@@ -52,19 +52,17 @@ function boundFlow(
   const flow = flows.find((one) => one.alias === alias);
   if (flow !== undefined) return flowDemand(flow, flows, at);
   if (alias === usual) return [];
-  return [
-    { path: `$.${field}`, what: `authentication flow ${alias}, which is not there`, refuses: true, at },
-  ];
+  return [{ path: `$.${field}`, what: `missing authentication flow ${alias}`, refuses: true, at }];
 }
 
 function flowDemand(flow: Flow, flows: readonly Flow[], at: 'direct' | 'browser'): readonly Unenforced[] {
   const steps = listUnknownSteps(flow, flows);
   if (steps.length === 0 && flow.builtIn) return [];
-  const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
+  const listed = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
   return [
     {
       path: `$.authenticationFlows[${flow.index}]`,
-      what: `${flow.builtIn ? 'changed' : 'own'} authentication flow ${flow.alias}${asked}`,
+      what: `${flow.builtIn ? 'changed' : 'own'} authentication flow ${flow.alias}${listed}`,
       refuses: steps.length > 0,
       at,
     },
@@ -173,9 +171,9 @@ function boundToClient(
   flows: readonly Flow[],
 ): readonly Unenforced[] {
   const flow = flows.find((one) => one.id === id) ?? flows.find((one) => one.alias === id);
-  const steps = flow === undefined ? ['which is not there'] : listUnknownSteps(flow, flows);
-  const asked = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
-  const what = `authentication flow ${flow?.alias ?? id} for ${binding}${asked}`;
+  const steps = flow === undefined ? ['missing'] : listUnknownSteps(flow, flows);
+  const listed = steps.length === 0 ? '' : `: ${steps.join(', ')}`;
+  const what = `authentication flow ${flow?.alias ?? id} for ${binding}${listed}`;
   const at = binding === 'direct_grant' ? 'direct' : binding === 'browser' ? 'browser' : undefined;
   return [{ path, what, refuses: steps.length > 0, ...(at === undefined ? {} : { at }) }];
 }

@@ -33,7 +33,7 @@ export interface Credential extends Revised {
   userId: string;
   type: string;
   userLabel?: string;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   createdDate: number;
   /** JSON text in Keycloak's format. */
   credentialData: string;
@@ -55,7 +55,7 @@ export interface LoginFailures {
   revision: number;
   failures: number;
   temporaryLockouts: number;
-  /** Milliseconds since the Unix epoch. */
+  /** Unix time in milliseconds. */
   lastFailureAt: number;
   /** Unix time in seconds at which the lock ends. 0: not locked. */
   lockedUntil: number;

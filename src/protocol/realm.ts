@@ -93,7 +93,7 @@ export function checkEnforceable(configuration: RealmConfiguration, client: Clie
   const here = refusingDemands(configuration, client).filter(({ at }) => isFor(at, use));
   if (here.length === 0) return;
   throw new Refusal('login-refused', {
-    description: 'Refused: the realm or the client demands what this server does not enforce',
+    description: 'Refused: the realm or the client has a demand that this server does not enforce',
     detail: `not enforced: ${here.map(({ path, what }) => `${path} (${what})`).join(', ')}`,
   });
 }

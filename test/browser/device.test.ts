@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { describeDevice } from '../../src/browser/login/finish-login.ts';
+import { deviceName } from '../../src/browser/login/finish-login.ts';
 
 test('a browser and its system are told in a few words', () => {
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
@@ -40,7 +40,7 @@ test('a browser and its system are told in a few words', () => {
     ['', undefined],
     [undefined, undefined],
   ] as const)
-    assert.equal(describeDevice(agent), device, String(agent));
+    assert.equal(deviceName(agent), device, String(agent));
 });
 
 test('nothing of the header but known words and a number is kept', () => {
@@ -52,7 +52,7 @@ test('nothing of the header but known words and a number is kept', () => {
         `${before} Firefox/12${after}`,
         `${before}(Windows NT 10) Chrome/9${after}`,
       ])
-        assert.match(describeDevice(agent) ?? '', /^([A-Za-z ]+( \d{1,4})?(, [A-Za-z]+)?)?$/);
+        assert.match(deviceName(agent) ?? '', /^([A-Za-z ]+( \d{1,4})?(, [A-Za-z]+)?)?$/);
     }),
   );
 });

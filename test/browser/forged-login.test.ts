@@ -251,7 +251,7 @@ describe('too much and too strange', () => {
       assert.equal(clientAnswer(await browser.logIn(forms[tab]!, 'alice'))['state'], `state-${tab}`);
   });
 
-  it('control characters and endless names are kept out of lines: what events tell is bounded', async () => {
+  it('control characters and endless names are kept out of lines: what events notify is bounded', async () => {
     const evil = `eve\r\nLOGIN ok\u2028\u0085\u001b[2J${'x'.repeat(100_000)}`;
     const browser = newBrowser();
     const form = await browser.authorize({

@@ -201,7 +201,7 @@ describe('cookies of a login (facts §12)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('tell pages behind the login who it is, with a text for their forms', async () => {
+  it('notify pages behind the login who it is, with a text for their forms', async () => {
     const { browser, session } = await loggedIn();
     const configuration = (await world.store.findRealm('acme'))!;
     const found = await findSsoSession(world.ctx, configuration, browser);

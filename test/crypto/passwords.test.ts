@@ -131,7 +131,7 @@ test('a hash that takes more than about a second of Argon2 is refused by name, a
   const pbkdf2 = (algorithm: string, hashIterations: number, bytes: number) =>
     stored({ algorithm, hashIterations, additionalParameters: {} }, bytes);
   for (const [excess, credential] of [
-    [/^memory is 262145 KiB, and at most 262144/, argon(262_145, 1)],
+    [/^memory is 262145 KiB, but at most 262144/, argon(262_145, 1)],
     [/^hashIterations is 17, and at most 16 .* 262144 KiB/, argon(262_144, 17)],
     [/^hashIterations is 586, and at most 585 .* 7168 KiB/, argon(7168, 586)],
     [/^parallelism is 17/, argon(7168, 5, 17)],

@@ -59,7 +59,7 @@ test('an own flow for direct grants is named, and refuses where it asks for more
   assert.deepEqual(listed({ directGrantFlow: 'nowhere' }), [
     {
       path: '$.directGrantFlow',
-      what: 'authentication flow nowhere, which is not there',
+      what: 'missing authentication flow nowhere',
       refuses: true,
       at: 'direct',
     },

@@ -41,10 +41,10 @@ const rules: AccountRules = {
       });
     }
     event.details['revoked_client'] = client.clientId;
-    const tell = await prepareWithdrawal(account, client);
+    const notify = await prepareWithdrawal(account, client);
     const { removed } = await ctx.store.removeConsent(sso.user.id, client.id);
     if (removed) event.succeeded();
-    await tell?.();
+    await notify?.();
     return answerDone(account, 'accountAccessRemovedMessage');
   },
 };
@@ -75,7 +75,7 @@ async function listApplications(account: AccountCall): Promise<readonly AccountA
   const clients = await findClients(account, new Set([...online, ...offline, ...agreed.keys()]));
   return [...clients.values()]
     .map((client) =>
-      describe(account, client, {
+      renderApplication(account, client, {
         inUse: online.has(client.id),
         offline: offline.has(client.id),
         consent: agreed.get(client.id),
@@ -97,7 +97,7 @@ async function usedClients(
   );
 }
 
-function describe(
+function renderApplication(
   { ctx, configuration }: AccountCall,
   client: Client,
   use: { inUse: boolean; offline: boolean; consent: Consent | undefined },

@@ -54,7 +54,7 @@ const rules: AccountRules = {
     const credential = startAccountEvent(account, 'UPDATE_CREDENTIAL');
     credential.details['credential_type'] = 'password';
     credential.succeeded();
-    return goOn(account, changed.password);
+    return startNextSession(account, changed.password);
   },
 };
 
@@ -103,7 +103,7 @@ function onBehalfOfUser({ ctx, configuration, request, sso }: AccountCall) {
 }
 
 /** Starts a new session for this browser, because the change ended the old one. */
-async function goOn(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
+async function startNextSession(account: AccountCall, password: Credential): Promise<BrowserAnswer> {
   const { ctx, configuration } = account;
   const { user } = account.sso;
   const session = nextSession(account);

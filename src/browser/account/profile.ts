@@ -1,5 +1,5 @@
 import { type FieldFault, saveProfile } from '../../protocol/profile/index.ts';
-import { listShownFields, tellChanges } from '../required-actions/update-profile.ts';
+import { addChanges, listShownFields } from '../required-actions/update-profile.ts';
 import { accountEndpoint } from './account-endpoint.ts';
 import type { AccountCall, AccountRules, ShowOptions } from './account-page.ts';
 import {
@@ -32,7 +32,7 @@ const rules: AccountRules = {
       const message = { kind: 'error', key: 'accountNotUpdatedMessage' } as const;
       return show(account, { message }, saved.faults);
     }
-    tellChanges(event.details, saved.before, saved.user);
+    addChanges(event.details, saved.before, saved.user);
     event.succeeded();
     return answerDone(account, 'accountUpdatedMessage');
   },

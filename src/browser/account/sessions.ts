@@ -35,7 +35,7 @@ const rules: AccountRules = {
         page: 'account-sessions',
         account: accountFrame(account),
         sessions: shown.map(({ session, clientUuids }) =>
-          describe(
+          renderSession(
             account,
             session,
             clientUuids.flatMap((id) => {
@@ -60,7 +60,7 @@ const rules: AccountRules = {
     const session = id === undefined ? undefined : await account.ctx.store.findSession(id, false);
     if (session !== undefined && isOwn(account, session)) {
       const ended = await endSessionOf(account.ctx, session);
-      if (ended !== undefined) tellEnd(account, session);
+      if (ended !== undefined) logEnd(account, session);
     }
     return answerDone(account, 'accountSessionEndedMessage');
   },
@@ -85,7 +85,7 @@ function isOwn({ configuration, sso }: AccountCall, session: UserSession): boole
   return session.realmId === configuration.realm.id && session.userId === sso.user.id;
 }
 
-function describe(
+function renderSession(
   { sso }: AccountCall,
   { id, startedAt, lastAccessAt, ipAddress, notes }: UserSession,
   clients: readonly string[],
@@ -106,7 +106,7 @@ function describe(
 async function signOut(account: AccountCall): Promise<BrowserAnswer> {
   const { configuration, request, sso } = account;
   const ended = await endSessionOf(account.ctx, sso.session);
-  if (ended !== undefined) tellEnd(account, sso.session);
+  if (ended !== undefined) logEnd(account, sso.session);
   const frames = ended === undefined ? [] : await frontChannelFrames(account, ended);
   const back = pageUrl(account, 'profile');
   return standalonePage(configuration, request, {
@@ -125,16 +125,16 @@ async function endOthers(account: AccountCall): Promise<BrowserAnswer> {
   const { ctx, configuration, sso } = account;
   const all = await ctx.store.listUserSessions(sso.user.id, false);
   const others = all.filter(({ session }) => isOwn(account, session) && session.id !== sso.session.id);
-  const tell = await ctx.sessionEndings?.prepare(configuration.realm.id, { sessions: others });
+  const notify = await ctx.sessionEndings?.prepare(configuration.realm.id, { sessions: others });
   for (const { session } of others) {
     const { ended } = await ctx.store.endSession(session.id, false);
-    if (ended) tellEnd(account, session);
+    if (ended) logEnd(account, session);
   }
-  await tell?.();
+  await notify?.();
   return answerDone(account, 'accountSessionsEndedMessage');
 }
 
-function tellEnd(account: AccountCall, session: UserSession): void {
+function logEnd(account: AccountCall, session: UserSession): void {
   const event = startAccountEvent(account, 'LOGOUT');
   event.sessionId = session.id;
   event.succeeded();

@@ -122,7 +122,7 @@ async function answerRequest(
   }
   const request = buildRequest(facts, to, target, hinted?.userId);
   if (Buffer.byteLength(JSON.stringify(request)) > MOST_KEPT) {
-    event.details['reason'] = `more than ${MOST_KEPT} bytes would have to be kept`;
+    event.details['reason'] = `the request has more than ${MOST_KEPT} bytes to store`;
     event.failed('invalid_request');
     return errorPage(call.configuration, call.request, 'invalidRequestMessage');
   }

@@ -18,16 +18,16 @@ interface Check {
  */
 const CHECKS: readonly Check[] = [
   {
-    rule: 'names a response type',
+    rule: 'the request names a response type',
     refuse: ({ parameters }) =>
       parameters.values.has('response_type') ? undefined : invalid('Missing parameter: response_type'),
   },
   {
-    rule: 'names a response type that there is',
+    rule: 'the response type exists',
     refuse: ({ type }) => (type === undefined ? { error: 'unsupported_response_type' } : undefined),
   },
   {
-    rule: 'names a response mode that there is',
+    rule: 'the response mode exists',
     refuse: ({ parameters }) => {
       const mode = parameters.values.get('response_mode');
       if (mode === undefined || parseResponseMode(mode) !== undefined) return undefined;
@@ -35,29 +35,29 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'keeps tokens out of the query',
+    rule: 'tokens are not returned in the query',
     refuse: ({ type, parameters }) =>
       type !== undefined && givesTokens(type) && parameters.values.get('response_mode') === 'query'
         ? invalid("Response_mode 'query' not allowed for implicit or hybrid flow")
         : undefined,
   },
   {
-    rule: 'asks for what a flow gives that the client has on',
+    rule: 'the flow of the response type is enabled for the client',
     refuse: ({ type, client }) => (type === undefined ? undefined : findFlowError(type, client)),
   },
   {
-    rule: 'comes as a pushed request where the client must push it',
+    rule: 'a client that must push its requests has pushed this one',
     refuse: ({ client }) =>
       client.attributes['require.pushed.authorization.requests'] === 'true'
         ? invalid('Pushed Authorization Request is only allowed.')
         : undefined,
   },
   {
-    rule: 'gives each parameter once',
+    rule: 'no parameter is repeated',
     refuse: ({ parameters }) => (parameters.doubled.size > 0 ? invalid('duplicated parameter') : undefined),
   },
   {
-    rule: 'asks for scopes that the client has',
+    rule: 'the client has the requested scopes',
     refuse: ({ configuration, client, parameters }) => {
       const scopes = resolveScopes(configuration, client, parameters.values.get('scope'));
       if (scopes.outcome === 'granted') return undefined;
@@ -65,15 +65,15 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'brings a nonce if an ID token comes through the browser',
+    rule: 'a request for an ID token through the browser has a nonce',
     refuse: ({ type, parameters }) =>
       type?.idToken === true && !parameters.values.has('nonce')
         ? invalid('Missing parameter: nonce')
         : undefined,
   },
-  { rule: 'brings a code challenge where the client must, and a whole one', refuse: refuseChallenge },
+  { rule: 'the code challenge is valid, and present if the client requires it', refuse: refuseChallenge },
   {
-    rule: 'brings claims as a JSON object',
+    rule: 'the claims are a JSON object',
     refuse: ({ parameters }) => {
       const claims = parameters.values.get('claims');
       return claims === undefined || parseJsonObject(claims) !== undefined
@@ -82,7 +82,7 @@ const CHECKS: readonly Check[] = [
     },
   },
   {
-    rule: 'demands no level of login that none here reaches',
+    rule: 'a login can reach the requested level',
     refuse: ({ configuration, client, parameters }) =>
       reachesLevel(configuration, client, parameters.values.get('claims'))
         ? undefined

@@ -41,9 +41,9 @@ export function readRequestObject(
   if (uri !== undefined) return refused('request_uri is not supported');
   if (text === undefined)
     return required?.startsWith('request') ? refused('the client must send a request object') : undefined;
-  if (required === 'request_uri only') return refused('the client may send a request_uri only');
+  if (required === 'request_uri only') return refused('the client may only send a request_uri');
   const claims = verify(client, text);
-  if (claims === undefined) return refused('the signature of the request object does not hold');
+  if (claims === undefined) return refused('the signature of the request object is invalid');
   return judge(call, client, values, claims);
 }
 
@@ -75,13 +75,14 @@ function judge(
   if (outer !== undefined && claims['response_type'] !== undefined && claims['response_type'] !== outer)
     return refused('response_type of the request object differs');
   if (claims['request'] !== undefined || claims['request_uri'] !== undefined)
-    return refused('a request object within the request object');
+    return refused('the request object contains another request object');
   const expiry = numberClaim(claims, 'exp');
-  if (expiry !== undefined && expiry <= now) return refused('the request object is expired');
+  if (expiry !== undefined && expiry <= now) return refused('the request object has expired');
   const audience = audienceOf(claims);
   if (audience.length > 0 && !audience.includes(issuer)) return refused('aud of the request object differs');
   for (const value of Object.values(claims))
-    if (typeof value === 'string' && value.includes('\0')) return refused('a NUL character');
+    if (typeof value === 'string' && value.includes('\0'))
+      return refused('the request object contains a NUL character');
   return { outcome: 'read', claims };
 }
 

@@ -2,7 +2,7 @@ import type { AuthenticationSession, Client, Credential, User } from '../../mode
 import { describeUnsupported, listSecondFactors, proveCode, takesCode } from '../../protocol/login/index.ts';
 import { type BrowserCall, loginErrorPage, startLoginEvent } from '../call.ts';
 import type { BrowserAnswer } from '../contract.ts';
-import { enter, refuseForm, startAttempt } from './form-attempt.ts';
+import { continueProved, refuseForm, startAttempt } from './form-attempt.ts';
 import { otpPage, type ShownLogin } from './login-page.ts';
 import { moveStep, storeStep } from './login-row.ts';
 import { answerGone } from './open-login.ts';
@@ -72,7 +72,7 @@ export async function submitCode(
   try {
     const code = form.get('otp') ?? '';
     const proved = await proveCode(attempt, user, { passwordId: password.id, code, credentialId });
-    return await enter(call, login, proved, password);
+    return await continueProved(call, login, proved, password);
   } catch (error) {
     return refuseForm(error, attempt, async (key) => {
       const stored = await storeStep(call, login.row, 'login');

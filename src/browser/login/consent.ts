@@ -77,7 +77,7 @@ function agreed(call: BrowserCall, { user, client }: LoginInProgress, need: Cons
   return {
     userId: user.id,
     clientUuid: client.id,
-    scopeIds: [...new Set([...before, ...need.asked.map(({ id }) => id)])],
+    scopeIds: [...new Set([...before, ...need.all.map(({ id }) => id)])],
     createdDate: need.before?.createdDate ?? now,
     lastUpdatedDate: now,
   };

@@ -107,7 +107,7 @@ function sessionOf(
     const notes = { ...existing.notes, auth_time: String(proof.authenticatedAt) };
     return { ...existing, lastAccessAt: now, notes };
   }
-  const device = describeDevice(request.userAgent);
+  const device = deviceName(request.userAgent);
   return newUserSession(ctx.random, now, {
     offline: false,
     realmId: configuration.realm.id,
@@ -160,12 +160,12 @@ async function answer(
           username: login.row?.notes['username'] ?? user.username,
           authenticatedAt: proof.authenticatedAt,
         });
-  tell(call, login, session, given);
+  logLogin(call, login, session, given);
   const fields = [...(code === undefined ? [] : [['code', code.text] as const]), ...tokens];
   return answerClient(call, client, request, { sessionId: session.id, fields }, cookies);
 }
 
-function tell(
+function logLogin(
   call: BrowserCall,
   login: LoginInProgress,
   session: UserSession,
@@ -208,7 +208,7 @@ const SYSTEMS: readonly (readonly [name: string, pattern: RegExp])[] = [
  * Returns a browser and its system in a few words, for example `Firefox 133, Linux`. People recognize their devices by
  * these. Returns undefined if both are unknown.
  */
-export function describeDevice(userAgent: string | undefined): string | undefined {
+export function deviceName(userAgent: string | undefined): string | undefined {
   if (userAgent === undefined) return undefined;
   const parts: string[] = [];
   for (const [name, pattern] of BROWSERS) {

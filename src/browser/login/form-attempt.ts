@@ -6,13 +6,13 @@ import type { BrowserAnswer } from '../contract.ts';
 import type { RuleMessageKey } from '../message-keys.ts';
 import { continueLogin } from './continue-login.ts';
 import type { ShownLogin } from './login-page.ts';
-import { describeRequest } from './progress.ts';
+import { addRequestDetails } from './progress.ts';
 import { type LoginStage, stageOf } from './stage.ts';
 
 /** Builds the attempt for a form of the login. */
 export function startAttempt(call: BrowserCall, { client, row }: ShownLogin): LoginAttempt {
   const event = startLoginEvent(call, client);
-  describeRequest(event, row.request);
+  addRequestDetails(event, row.request);
   event.details['auth_type'] = 'code';
   const { configuration, request } = call;
   const user = row.notes['username'] ?? nameOf(stageOf(row));
@@ -39,7 +39,7 @@ export async function refuseForm(
 }
 
 /** Continues the login, because everything is proved. */
-export function enter(
+export function continueProved(
   call: BrowserCall,
   { client, row }: ShownLogin,
   user: User,

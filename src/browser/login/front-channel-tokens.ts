@@ -118,10 +118,10 @@ function makeIdToken(
   { ctx, configuration }: BrowserCall,
   input: ClaimsInput,
   stamp: Stamp,
-  beside: { accessToken: string | undefined; code: string | undefined },
+  hashed: { accessToken: string | undefined; code: string | undefined },
 ): Promise<string> {
   const algorithm = signatureAlgorithm(configuration, input.client, 'id');
-  const { accessToken, code } = beside;
+  const { accessToken, code } = hashed;
   const claims = idTokenClaims(
     input,
     { ...stamp, jti: uuid(ctx.random) },

@@ -6,7 +6,7 @@ import type { RuleMessageKey } from '../message-keys.ts';
 import { findSsoSession } from '../sso/sso-session.ts';
 import { askForCode, showCodeForm, submitCode } from './code-form.ts';
 import { continueLogin } from './continue-login.ts';
-import { enter, refuseForm, startAttempt } from './form-attempt.ts';
+import { continueProved, refuseForm, startAttempt } from './form-attempt.ts';
 import { loginPage, type ShownLogin } from './login-page.ts';
 import { stepUrl, storeStep } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
@@ -87,7 +87,7 @@ async function submitPassword(
     await proven.rehash();
     const { user, password, due } = proven;
     if (due.length > 0) return await askForCode(call, login, user, password, due);
-    return await enter(call, login, user, password);
+    return await continueProved(call, login, user, password);
   } catch (error) {
     return refuseForm(error, attempt, (key) => againWithForm(call, login, key));
   }

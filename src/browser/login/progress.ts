@@ -70,14 +70,14 @@ export function startProvedEvent(
   { client, request, user }: Pick<LoginInProgress, 'client' | 'request' | 'user'>,
 ): EventDraft {
   const event = startLoginEvent(call, client);
-  describeRequest(event, request);
+  addRequestDetails(event, request);
   event.userId = user.id;
   event.details['username'] = user.username;
   return event;
 }
 
 /** Adds the request's details, which every event of a login has (docs/keycloak/realms.md#events). */
-export function describeRequest(event: EventDraft, request: AuthorizationRequest): void {
+export function addRequestDetails(event: EventDraft, request: AuthorizationRequest): void {
   event.details['redirect_uri'] = request.redirectUri;
   event.details['response_type'] = request.responseType;
   event.details['response_mode'] = request.responseMode;
@@ -88,7 +88,7 @@ export interface ConsentNeed {
   /** Scopes that the user has not agreed to. */
   missing: readonly ClientScope[];
   /** All scopes that need a consent. */
-  asked: readonly ClientScope[];
+  all: readonly ClientScope[];
   /** The user's earlier consent. */
   before: Consent | undefined;
 }
@@ -106,7 +106,7 @@ export async function findConsentNeed(
   const scopes = resolveScopes(configuration, client, request.scope);
   const granted = scopes.outcome === 'granted' ? scopes.granted.scopes : [];
   const before = await ctx.store.findConsent(user.id, client.id);
-  const asked = missingConsent(client, granted, undefined);
-  const missing = request.prompt.includes('consent') ? asked : missingConsent(client, granted, before);
-  return { asked, before, missing };
+  const all = missingConsent(client, granted, undefined);
+  const missing = request.prompt.includes('consent') ? all : missingConsent(client, granted, before);
+  return { all, before, missing };
 }

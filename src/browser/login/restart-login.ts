@@ -5,7 +5,7 @@ import { clearSsoCookies } from '../sso/sso-cookies.ts';
 import { findSsoSession } from '../sso/sso-session.ts';
 import { newLoginRow, stepUrl } from './login-row.ts';
 import { answerGone, findOpenLogin } from './open-login.ts';
-import { describeRequest } from './progress.ts';
+import { addRequestDetails } from './progress.ts';
 import { stageOf } from './stage.ts';
 
 /**
@@ -31,7 +31,7 @@ export const restartLogin: BrowserEndpoint = (ctx, request) =>
     const fresh = newLoginRow(call, client, row.request, row.browserHash);
     await ctx.store.putAuthenticationSession(fresh);
     const event = startEvent(call, 'RESTART_AUTHENTICATION', client);
-    describeRequest(event, row.request);
+    addRequestDetails(event, row.request);
     event.succeeded();
     return {
       show: 'redirect',

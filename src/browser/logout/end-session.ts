@@ -10,7 +10,7 @@ import { readIdTokenHint } from '../sso/id-token-hint.ts';
 import { clearSsoCookies } from '../sso/sso-cookies.ts';
 import { listSsoSessions, type SsoSession } from '../sso/sso-session.ts';
 import { frontChannelFrames } from './front-channel-logout.ts';
-import { type LogoutAsked, readLogoutCode, renderLogoutCode } from './logout-code.ts';
+import { type LogoutRequest, readLogoutCode, renderLogoutCode } from './logout-code.ts';
 
 /**
  * RP-initiated logout, `GET|POST …/logout` (RP-Initiated Logout 1.0 §2; docs/keycloak/logout.md#logout-in-the-browser).
@@ -51,18 +51,20 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
     if (hinted !== undefined && clientId !== undefined && hinted.clientId !== clientId)
       return refuse('invalidParameterMessage', 'invalid_token', 'id_token_hint');
-    const askedBy = clientId ?? hinted?.clientId;
+    const requesterId = clientId ?? hinted?.clientId;
     const client =
-      askedBy === undefined ? undefined : await ctx.store.findClient(call.configuration.realm.id, askedBy);
+      requesterId === undefined
+        ? undefined
+        : await ctx.store.findClient(call.configuration.realm.id, requesterId);
     // Only an existing client is named, because the metrics keep a series for each name.
     event.clientId = client?.clientId;
 
     // 2. The redirect URI.
-    if (redirectUri !== undefined && askedBy === undefined)
+    if (redirectUri !== undefined && requesterId === undefined)
       return refuse('missingParametersMessage', 'invalid_request', 'id_token_hint');
     if (redirectUri !== undefined && !isLogoutRedirect(client, redirectUri, ctx.baseUrl))
       return refuse('invalidRedirectUriMessage', 'invalid_redirect_uri');
-    const asked: LogoutAsked = {
+    const logout: LogoutRequest = {
       ...(client === undefined ? {} : { clientId: client.clientId }),
       ...(redirectUri === undefined ? {} : { redirectUri, ...(state === undefined ? {} : { state }) }),
       ...(uiLocales === undefined ? {} : { uiLocales }),
@@ -74,13 +76,14 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
       const session = await findSessionOf(call, hinted.sessionId, hinted.userId);
       const ending = session === undefined ? [] : [session];
       const others = logins.filter((login) => login.session.id !== hinted.sessionId);
-      if (others.length === 0) return end(call, asked, ending, client);
+      if (others.length === 0) return end(call, logout, ending, client);
       // The browser holds another login by now, which the hint does not concern.
-      await endAndTell(call, ending, client);
-      return askFirst(call, asked, others, client);
+      await endAndLog(call, ending, client);
+      return askToConfirm(call, logout, others, client);
     }
-    if (logins.length === 0 && redirectUri !== undefined) return goOn(call, asked, [], clearSsoCookies());
-    return askFirst(call, asked, logins, client);
+    if (logins.length === 0 && redirectUri !== undefined)
+      return finishLogout(call, logout, [], clearSsoCookies());
+    return askToConfirm(call, logout, logins, client);
   });
 
 /**
@@ -91,39 +94,39 @@ export const requestLogout: BrowserEndpoint = (ctx, request) =>
 export const confirmLogout: BrowserEndpoint = (ctx, request) =>
   withLogoutCall(ctx, request, async (call) => {
     const logins = await listSsoSessions(ctx, call.configuration, request);
-    const asked = readLogoutCode(
+    const logout = readLogoutCode(
       call,
       request.query.get('session_code') ?? request.form.get('session_code'),
       logins,
     );
-    if (asked === undefined || !request.form.has('confirmLogout')) {
+    if (logout === undefined || !request.form.has('confirmLogout')) {
       startEvent(call, 'LOGOUT').failed('session_expired');
       return errorPage(call.configuration, request, 'pageExpiredMessage');
     }
     const client =
-      asked.clientId === undefined
+      logout.clientId === undefined
         ? undefined
-        : await ctx.store.findClient(call.configuration.realm.id, asked.clientId);
+        : await ctx.store.findClient(call.configuration.realm.id, logout.clientId);
     // The client may have lost the URI since the page was shown.
-    const { redirectUri, ...rest } = asked;
+    const { redirectUri, ...rest } = logout;
     const kept = redirectUri !== undefined && isLogoutRedirect(client, redirectUri, ctx.baseUrl);
     const ending = logins.map(({ session }) => session);
-    return end(call, kept ? asked : rest, ending, client);
+    return end(call, kept ? logout : rest, ending, client);
   });
 
 async function end(
   call: BrowserCall,
-  asked: LogoutAsked,
+  logout: LogoutRequest,
   sessions: readonly UserSession[],
   client: Client | undefined,
 ): Promise<BrowserAnswer> {
-  const ended = await endAndTell(call, sessions, client);
+  const ended = await endAndLog(call, sessions, client);
   const frames = await Promise.all(ended.map((one) => frontChannelFrames(call, one)));
-  return goOn(call, asked, frames.flat(), clearSsoCookies());
+  return finishLogout(call, logout, frames.flat(), clearSsoCookies());
 }
 
 /** Ends the sessions and returns those that this call ended, with their clients. */
-async function endAndTell(
+async function endAndLog(
   call: BrowserCall,
   sessions: readonly UserSession[],
   client: Client | undefined,
@@ -142,15 +145,15 @@ async function endAndTell(
 }
 
 /** Shows the clients' frames first, then redirects. Without either, shows a page that confirms the logout. */
-function goOn(
+function finishLogout(
   call: BrowserCall,
-  asked: LogoutAsked,
+  logout: LogoutRequest,
   frames: readonly { client: string; url: string }[],
   cookies: readonly CookieChange[],
 ): BrowserAnswer {
   const { configuration, request } = call;
-  const to = asked.redirectUri === undefined ? undefined : withState(asked.redirectUri, asked.state);
-  const hints = { uiLocales: asked.uiLocales };
+  const to = logout.redirectUri === undefined ? undefined : withState(logout.redirectUri, logout.state);
+  const hints = { uiLocales: logout.uiLocales };
   if (frames.length > 0) {
     const page = {
       page: 'frontchannel-logout' as const,
@@ -171,17 +174,17 @@ function goOn(
 /** Longest form code, in characters. It is part of a URL, and servers limit those. */
 const MOST_OF_A_CODE = 11_000;
 
-async function askFirst(
+async function askToConfirm(
   call: BrowserCall,
-  asked: LogoutAsked,
+  logout: LogoutRequest,
   logins: readonly SsoSession[],
   client: Client | undefined,
 ): Promise<BrowserAnswer> {
   const { configuration, request, issuer } = call;
-  const code = await renderLogoutCode(call, asked, logins);
+  const code = await renderLogoutCode(call, logout, logins);
   const action = `${issuer}/protocol/openid-connect/logout/logout-confirm?${new URLSearchParams({ session_code: code })}`;
   const name = client === undefined ? undefined : client.name || client.clientId;
-  const hints = { user: logins[0]?.user.attributes['locale']?.[0], uiLocales: asked.uiLocales };
+  const hints = { user: logins[0]?.user.attributes['locale']?.[0], uiLocales: logout.uiLocales };
   if (code.length > MOST_OF_A_CODE)
     return errorPage(configuration, request, 'invalidParameterMessage', { hints, values: { name: 'state' } });
   return pageAnswer(configuration, request, {

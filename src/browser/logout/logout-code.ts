@@ -4,7 +4,7 @@ import type { BrowserCall } from '../call.ts';
 import type { SsoSession } from '../sso/sso-session.ts';
 
 /** A logout that waits for the user's confirmation. */
-export interface LogoutAsked {
+export interface LogoutRequest {
   /** `client_id` of the requesting client. */
   clientId?: string;
   /** Checked in the request, and again at its use. */
@@ -27,7 +27,7 @@ const LIFETIME = 1800;
  */
 export function renderLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
-  asked: LogoutAsked,
+  logout: LogoutRequest,
   logins: readonly SsoSession[],
 ): Promise<string> {
   return signJws(ctx.keys.signingKey(configuration, 'HS512'), {
@@ -35,7 +35,7 @@ export function renderLogoutCode(
     typ: TYPE,
     exp: now + LIFETIME,
     browser: bind(logins),
-    ...asked,
+    ...logout,
   });
 }
 
@@ -47,7 +47,7 @@ export function readLogoutCode(
   { ctx, configuration, issuer, now }: BrowserCall,
   code: string | undefined,
   logins: readonly SsoSession[],
-): LogoutAsked | undefined {
+): LogoutRequest | undefined {
   const claims = code === undefined ? undefined : verifyRealmJwt(ctx, configuration, code);
   if (claims === undefined || claims['typ'] !== TYPE || claims['iss'] !== issuer) return undefined;
   if ((numberClaim(claims, 'exp') ?? 0) <= now) return undefined;

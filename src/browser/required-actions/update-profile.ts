@@ -43,7 +43,7 @@ export const updateProfile: RequiredAction = {
         faults: saved.faults,
       };
     }
-    tellChanges(event.details, saved.before, saved.user);
+    addChanges(event.details, saved.before, saved.user);
     event.succeeded();
     return { outcome: 'done', login: { user: saved.user } satisfies Partial<LoginInProgress> };
   },
@@ -70,7 +70,7 @@ export function listShownFields(
 }
 
 /** Adds the changes to the details of an event `UPDATE_PROFILE` (docs/keycloak/realms.md#events). */
-export function tellChanges(details: Record<string, string>, before: User, after: User): void {
+export function addChanges(details: Record<string, string>, before: User, after: User): void {
   const names = { email: 'email', firstName: 'first_name', lastName: 'last_name' } as const;
   for (const [field, name] of Object.entries(names) as ['email' | 'firstName' | 'lastName', string][]) {
     if (before[field] === after[field]) continue;

@@ -91,11 +91,11 @@ async function readIdentity(
  */
 export async function checkSessionFrame(
   ctx: ProtocolContext,
-  asked: { realm: string; clientId: string; origin: string },
+  query: { realm: string; clientId: string; origin: string },
 ): Promise<'allowed' | 'refused'> {
-  const { realm } = await getRealm(ctx, asked.realm);
-  const client = await ctx.store.findClient(realm.id, asked.clientId);
+  const { realm } = await getRealm(ctx, query.realm);
+  const client = await ctx.store.findClient(realm.id, query.clientId);
   if (!realm.settings.enabled || client === undefined || !client.enabled) return 'refused';
-  const own = new URL(ctx.baseUrl).origin === asked.origin;
-  return own || isAllowedOrigin(ctx, client, asked.origin) ? 'allowed' : 'refused';
+  const own = new URL(ctx.baseUrl).origin === query.origin;
+  return own || isAllowedOrigin(ctx, client, query.origin) ? 'allowed' : 'refused';
 }

@@ -42,7 +42,7 @@ export function checkOrigin(
   origin: string | undefined,
 ): string | undefined {
   if (origin === undefined || isAllowedOrigin(ctx, client, origin)) return origin;
-  throw new Refusal('invalid-origin', { detail: `origin is none of client ${client.clientId}` });
+  throw new Refusal('invalid-origin', { detail: `client ${client.clientId} does not allow the origin` });
 }
 
 /** Whether pages of an origin may read the responses to a client (docs/keycloak/errors.md#cors). */

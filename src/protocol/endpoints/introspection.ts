@@ -75,7 +75,7 @@ async function authenticate(
 async function introspect(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
-  asking: Client,
+  requester: Client,
   token: string,
   hint: 'access_token' | 'refresh_token',
 ): Promise<Introspection> {
@@ -83,14 +83,14 @@ async function introspect(
   if (claims === undefined) return INACTIVE;
   const typ = textClaim(claims, 'typ');
   if (hint === 'refresh_token') {
-    if ((typ !== 'Refresh' && typ !== 'Offline') || claims['azp'] !== asking.clientId) return INACTIVE;
+    if ((typ !== 'Refresh' && typ !== 'Offline') || claims['azp'] !== requester.clientId) return INACTIVE;
     if (!(await isNewest(ctx, configuration, textClaim(claims, 'reuse_id'), token))) return INACTIVE;
   } else {
     if (typ !== 'Bearer' && typ !== 'ID') return INACTIVE;
-    if (!audienceOf(claims).includes(asking.clientId)) return INACTIVE;
+    if (!audienceOf(claims).includes(requester.clientId)) return INACTIVE;
   }
   const verdict = await judgeClaims(ctx, configuration, claims);
-  return verdict.outcome === 'active' ? describe(ctx, configuration, verdict) : INACTIVE;
+  return verdict.outcome === 'active' ? renderIntrospection(ctx, configuration, verdict) : INACTIVE;
 }
 
 /**
@@ -111,7 +111,7 @@ async function isNewest(
   return parentHash?.equals(hash) === true && parentUses <= refreshTokenMaxReuse;
 }
 
-async function describe(
+async function renderIntrospection(
   ctx: ProtocolContext,
   configuration: RealmConfiguration,
   { claims, client, user, session }: ActiveToken,

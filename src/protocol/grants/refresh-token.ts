@@ -25,7 +25,7 @@ export const refreshTokenGrant: Grant = {
   async prove(grantRequest) {
     const { ctx, configuration, client, request, event, now } = grantRequest;
     const token = readRefreshToken(ctx, configuration, request.form.get('refresh_token')!);
-    describe(grantRequest, token);
+    addDetails(grantRequest, token);
     checkRefreshTimesAndClient(configuration, client, token, now);
     event.userId = token.userId;
     event.sessionId = token.sessionId;
@@ -128,7 +128,7 @@ function isOwn(
   );
 }
 
-function describe({ event, now }: GrantRequest, token: RefreshToken): void {
+function addDetails({ event, now }: GrantRequest, token: RefreshToken): void {
   event.details['refresh_token_id'] = token.id;
   event.details['refresh_token_type'] = token.offline ? 'Offline' : 'Refresh';
   event.details['refresh_token_sub'] = token.userId;

@@ -26,7 +26,7 @@ export async function changePassword(
 ): Promise<PasswordChange> {
   const { id: realmId, settings } = configuration.realm;
   const { passwordPolicy } = settings;
-  let tell: (() => Promise<void>) | undefined;
+  let notify: (() => Promise<void>) | undefined;
   const change = await inTurn(ctx.store, userTurn(userId), () =>
     untilApplied(async (): Promise<PasswordChange | Stale> => {
       const user = await ctx.store.findUser(realmId, userId);
@@ -66,12 +66,12 @@ export async function changePassword(
       const applied = await ctx.store.apply(changes);
       if (applied.outcome === 'stale') return applied;
       if (applied.outcome === 'missing') return { outcome: 'gone' };
-      if (applied.outcome === 'conflict') throw new Error(`a new credential met ${applied.on}`);
-      tell = ended;
+      if (applied.outcome === 'conflict') throw new Error(`a new credential conflicts with ${applied.on}`);
+      notify = ended;
       return { outcome: 'changed', password: next };
     }),
   );
   // Notifying clients takes time, so it happens after the user's turn.
-  await tell?.();
+  await notify?.();
   return change;
 }

@@ -51,7 +51,7 @@ export async function recordFailure(
   const outcome = await count(login, user, known);
   if (outcome === undefined || outcome.lockout === 'none') return;
   if (outcome.lockout === 'permanent') await disable(login, user);
-  tellLockout(login, user, outcome);
+  logLockout(login, user, outcome);
 }
 
 /**
@@ -94,7 +94,7 @@ async function disable({ ctx, configuration }: LoginAttempt, user: User): Promis
   await inTurn(ctx.store, userTurn(user.id), () => untilApplied(store));
 }
 
-function tellLockout(login: LoginAttempt, user: User, { next, lockout }: FailureOutcome): void {
+function logLockout(login: LoginAttempt, user: User, { next, lockout }: FailureOutcome): void {
   const type =
     lockout === 'permanent' ? 'USER_DISABLED_BY_PERMANENT_LOCKOUT' : 'USER_DISABLED_BY_TEMPORARY_LOCKOUT';
   const event = new EventDraft(login.ctx, login.configuration, type, login.remoteAddress);

@@ -42,10 +42,10 @@ export function guessAt<T>(
   work: (guessed: Guessed) => Promise<T>,
 ): Promise<T> {
   if (found !== undefined) attempt.event.userId = found.id;
-  return inGuessTurn(attempt, found ?? typed, async () => work(await look(attempt, found, typed)));
+  return inGuessTurn(attempt, found ?? typed, async () => work(await readGuessed(attempt, found, typed)));
 }
 
-async function look(attempt: LoginAttempt, found: User | undefined, typed: string): Promise<Guessed> {
+async function readGuessed(attempt: LoginAttempt, found: User | undefined, typed: string): Promise<Guessed> {
   const { ctx, configuration } = attempt;
   const { id: realmId, settings } = configuration.realm;
   const name = guessedName(found, typed);
@@ -104,7 +104,7 @@ async function inGuessTurn<T>(
   const turn = await inTurnWithin(ctx.store, `guesses ${realmId} ${of}`, PATIENCE_MS, work);
   if (turn.outcome === 'done') return turn.value;
   throw new Refusal('user-credentials-wrong', {
-    detail: 'other guesses at the same user were under way for too long',
+    detail: 'other guesses at the same user took too long',
     ...(typeof who === 'string' ? { eventError: 'user_not_found' } : {}),
   });
 }

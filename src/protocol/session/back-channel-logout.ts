@@ -55,7 +55,7 @@ export function openLogoutAnnouncer(
   const inTurn = limitCalls(AT_ONCE);
   const deliver = async (
     configuration: RealmConfiguration,
-    { client, session }: Told,
+    { client, session }: Recipient,
     failed: (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) => void,
   ) => {
     const url = logoutUrl(client, ctx.baseUrl);
@@ -75,14 +75,14 @@ export function openLogoutAnnouncer(
     }
   };
   // The session has ended already. A failure of one client is reported, and all other clients are called.
-  const announce = (configuration: RealmConfiguration, told: Told) => {
+  const announce = (configuration: RealmConfiguration, recipient: Recipient) => {
     const failed = (failure: Pick<Undelivered, 'detail' | 'hint' | 'next'>) =>
       reportUndelivered({
         realm: configuration.realm.name,
-        clientId: told.client.clientId,
+        clientId: recipient.client.clientId,
         ...failure,
       });
-    return deliver(configuration, told, failed).catch((error: unknown) =>
+    return deliver(configuration, recipient, failed).catch((error: unknown) =>
       failed({ detail: describeFault(error), next: 'none' }),
     );
   };
@@ -90,10 +90,10 @@ export function openLogoutAnnouncer(
     async prepare(realmId, ending) {
       const configuration = await ctx.store.findRealmById(realmId);
       if (configuration === undefined) return async () => undefined;
-      const told = await listTold(ctx, realmId, ending);
-      if (told.length === 0) return async () => undefined;
+      const recipients = await listRecipients(ctx, realmId, ending);
+      if (recipients.length === 0) return async () => undefined;
       return async () => {
-        const all = Promise.all(told.map((one) => announce(configuration, one)));
+        const all = Promise.all(recipients.map((one) => announce(configuration, one)));
         await Promise.race([all, wait(PATIENCE)]);
       };
     },
@@ -105,16 +105,16 @@ type EndedSession = Pick<UserSession, 'id' | 'userId'>;
 /** Sessions with the clients to notify of their end. */
 type Endings = Extract<EndingSessions, { sessions: unknown }>['sessions'];
 
-interface Told {
+interface Recipient {
   client: Client;
   session: EndedSession;
 }
 
-async function listTold(
+async function listRecipients(
   ctx: Pick<ProtocolContext, 'store'>,
   realmId: string,
   ending: EndingSessions,
-): Promise<readonly Told[]> {
+): Promise<readonly Recipient[]> {
   const sessions = 'sessions' in ending ? ending.sessions : await listOfUser(ctx, ending);
   const pairs = (await withOfflineClients(ctx.store, sessions)).flatMap(({ session, clientUuids }) =>
     clientUuids.map((uuid) => ({ session, uuid })),

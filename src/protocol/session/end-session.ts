@@ -12,13 +12,13 @@ export async function endSessionOf(
 ): Promise<SessionWithClients | undefined> {
   const all = await ctx.store.listUserSessions(session.userId, session.offline);
   const known = all.find((one) => one.session.id === session.id);
-  const tell =
+  const notify =
     known === undefined
       ? undefined
       : await ctx.sessionEndings?.prepare(session.realmId, { sessions: [known] });
   const { ended } = await ctx.store.endSession(session.id, session.offline);
   if (!ended || known === undefined) return undefined;
-  await tell?.();
+  await notify?.();
   return known;
 }
 

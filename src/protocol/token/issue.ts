@@ -78,7 +78,7 @@ export async function issueTokens(request: GrantRequest, proof: Proof): Promise<
   event.sessionId = record?.session.id;
   event.details['token_id'] = tokenId;
   event.details['scope'] = input.granted.visible;
-  describeRefreshToken(request, refresh, expiresAt);
+  addRefreshDetails(request, refresh, expiresAt);
   return {
     access_token: accessToken,
     expires_in: expiresAt - now,
@@ -179,7 +179,7 @@ function checkOfflineAllowed({ configuration, user, roleIds }: ClaimsInput, { re
   throw new Refusal('offline-not-allowed');
 }
 
-function describeRefreshToken(
+function addRefreshDetails(
   { event, grant }: GrantRequest,
   refresh: MadeRefreshToken | undefined,
   accessTokenExpiresAt: number,

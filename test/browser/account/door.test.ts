@@ -165,7 +165,7 @@ describe('a form of the account pages', () => {
     assert.equal(email?.value, 'alice@example.test');
   });
 
-  it('tells what was done by a page that can be loaded again, and nobody else can make it tell so', async () => {
+  it('tells what was done by a page that can be loaded again, and nobody else can make it notify so', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const done = await browser.change('profile', { firstName: 'Alice' });

@@ -70,7 +70,7 @@ test('a stored hash that would keep a thread for seconds is refused by name, at 
       '{"algorithm":"argon2","hashIterations":100,"additionalParameters":{"memory":["262144"]}}',
   };
   const user = { username: 'eve', credentials: [credential] };
-  const wanted = /hashIterations is 100, and at most 16 are taken with 262144 KiB/;
+  const wanted = /hashIterations is 100, but at most 16 are allowed with 262144 KiB/;
   const imported = await admin('POST', '', { realm: 'x', users: [user] });
   assert.equal(imported.status, 400);
   assert.match(imported.json.errorMessage, /users\[0\]\.credentials\[0\].* user "eve"/);

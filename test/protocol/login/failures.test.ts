@@ -247,7 +247,7 @@ describe('what a guess costs', () => {
     assert.equal(told.size, 1, [...told].join('\n'));
   });
 
-  it('is for nobody the work of the hash of some user, so that hashes of an import tell of none', async () => {
+  it('is for nobody the work of the hash of some user, so that hashes of an import notify of none', async () => {
     const realm = await guardedRealm();
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha512', iterations: 7 });
     for (const username of ['one', 'two', 'three']) {
