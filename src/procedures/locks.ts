@@ -3,7 +3,7 @@ import { access, mkdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { acquireLock, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
-import { findEntry } from './durable.ts';
+import { findEntry } from '../files/index.ts';
 import type { Reporter } from './run.ts';
 
 /** A lock that is held until it is released or the process ends. */
@@ -26,7 +26,7 @@ export async function lockRootIfWritable(
   command: string,
   reporter: Reporter,
 ): Promise<HeldLock | undefined> {
-  if ((await findEntry(root)) === undefined) return undefined;
+  if (findEntry(root) === undefined) return undefined;
   try {
     await access(root, constants.W_OK);
     return await lockRoot(root, mode, command);
@@ -39,8 +39,8 @@ export async function lockRootIfWritable(
 
 /** The directory is a backup root that idkit works in, so that there is a lock to share and a place for verdicts. */
 export async function isBackupRoot(dir: string, settings: Settings): Promise<boolean> {
-  if ((await findEntry(join(dir, '.lock'))) !== undefined) return true;
-  if ((await findEntry(settings.backup.root)) === undefined) return false;
+  if (findEntry(join(dir, '.lock')) !== undefined) return true;
+  if (findEntry(settings.backup.root) === undefined) return false;
   return (await realpath(settings.backup.root)) === (await realpath(dir));
 }
 
@@ -83,7 +83,7 @@ export async function lockForRestore(
       const lock = await lockRootIfWritable(root, mode, 'restore', reporter);
       if (lock !== undefined) held.push(lock);
     }
-    if ((await findEntry(data)) !== undefined) await lockPlatform();
+    if (findEntry(data) !== undefined) await lockPlatform();
     const hold = (lock: HeldLock | undefined) => {
       if (lock !== undefined) held.push(lock);
     };
@@ -97,6 +97,6 @@ export async function lockForRestore(
 async function rootsToLock(settings: Settings, setDir: string | undefined): Promise<ReadonlySet<string>> {
   const roots = new Set<string>();
   if (setDir !== undefined && (await isBackupRoot(dirname(setDir), settings))) roots.add(dirname(setDir));
-  if ((await findEntry(settings.backup.root)) !== undefined) roots.add(await realpath(settings.backup.root));
+  if (findEntry(settings.backup.root) !== undefined) roots.add(await realpath(settings.backup.root));
   return roots;
 }

@@ -1,11 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import { platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
-import { findEntry } from './durable.ts';
+import { findEntry } from '../files/index.ts';
 
 /** @throws IDKIT_DIRECTORY_MISSING where there is no platform directory (contract §3, "Platform directory") */
 export async function checkPlatform(settings: Settings): Promise<void> {
-  if ((await findEntry(settings.dir)) !== undefined) return;
+  if (findEntry(settings.dir) !== undefined) return;
   throw new IdkitError('IDKIT_DIRECTORY_MISSING', `there is no platform directory ${settings.dir}`, {
     hints: ['name it with --dir or IDKIT_DIR', 'idkit init makes one, and so does idkit serve'],
   });
@@ -18,7 +18,7 @@ export async function checkPlatform(settings: Settings): Promise<void> {
  */
 export async function checkDefined({ dir, runtime }: Settings): Promise<void> {
   const { compose } = platformPaths(dir);
-  if (runtime !== 'compose' || (await findEntry(compose)) !== undefined) return;
+  if (runtime !== 'compose' || findEntry(compose) !== undefined) return;
   throw new IdkitError('IDKIT_SETTING', `${compose} is missing, and runtime: compose needs it`, {
     hints: [
       'bring it back from a backup set: tar -xzf SET/config.tar.gz compose.yaml',

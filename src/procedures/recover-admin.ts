@@ -32,8 +32,8 @@ export async function recoverAdmin(
 ): Promise<RecoverAdminResult> {
   const run = beginRun(RECOVER_ADMIN_STEPS, options);
   const username = options.username ?? settings.administrator.username;
-  const runtime = await openPlatform(settings);
-  const { password } = await run.step('reset', () => runtime.recoverAdministrator(username));
+  const platform = await openPlatform(settings);
+  const { password } = await run.step('reset', () => platform.recoverAdministrator(username));
   const envUpdated = username === settings.administrator.username;
   if (envUpdated) {
     await run.step('env', async () => {

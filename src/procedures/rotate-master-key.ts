@@ -44,15 +44,15 @@ export async function rotateMasterKey(
 ): Promise<RotateMasterKeyResult> {
   const run = beginRun(ROTATE_STEPS, options);
   const { env } = platformPaths(settings.dir);
-  const runtime = await openPlatform(settings);
+  const platform = await openPlatform(settings);
   const current = await run.step('check', async () => {
     if (settings.service === 'keycloak')
       throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, which seals nothing with a master key');
-    const address = await runtime.baseUrl();
+    const address = await platform.baseUrl();
     if (address !== undefined) throw serviceRuns(address);
     const key = checkKey(settings);
     // One of another machine would be left with the old key alone.
-    await runtime.checkUnused?.();
+    await platform.checkUnused?.();
     return key;
   });
   const unfinished = isUnfinished(settings);
@@ -66,7 +66,7 @@ export async function rotateMasterKey(
   });
   const { records } = await run.step(
     'seal',
-    () => runtime.changeMasterKey(keys.from, keys.to),
+    () => platform.changeMasterKey(keys.from, keys.to),
     (sealed) => `${sealed.records} secrets`,
   );
   await run.step('remove', async () => writeEnvironmentValue(env, 'IDKIT_MASTER_KEY_OLD', null));

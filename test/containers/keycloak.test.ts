@@ -172,7 +172,10 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
       const absent = { SERVICE_IMAGE: 'localhost/idkit-test/none:1' };
       const failed = await run(['restore', '--from', set, '--yes'], absent);
       assert.equal(failed.code, 16, failed.stdout);
-      assert.match(failed.stdout, /the old state is back: keycloak did not start, its image cannot be had/);
+      assert.match(
+        failed.stdout,
+        /was rolled back to the old state: keycloak did not start, its image cannot be had/,
+      );
       assert.match(failed.stdout, /idkit up starts it/);
       const psql = ['psql', '-U', 'keycloak', '-Atc'];
       const ask = async (sql: string) =>

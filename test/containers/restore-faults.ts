@@ -156,7 +156,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
       const ended = await restore('--from', set);
       assert.equal(ended.code, 16, ended.stderr);
-      assert.match(ended.stderr, /the old state is back: idkit did not come up/);
+      assert.match(ended.stderr, /was rolled back to the old state: idkit did not come up/);
       assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
       platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
       await ok(['up', '--quiet']);

@@ -59,11 +59,39 @@ export function settingTable(): readonly string[] {
 }
 
 /** The steps of a runbook, as the program runs them. */
-export function runbook(name: 'backup' | 'verify' | 'restore' | 'drill'): readonly string[] {
-  const steps = { backup: BACKUP_STEPS, verify: VERIFY_STEPS, restore: RESTORE_STEPS, drill: DRILL_STEPS }[
-    name
-  ];
+export function runbook(name: 'backup' | 'verify' | 'drill'): readonly string[] {
+  const steps = { backup: BACKUP_STEPS, verify: VERIFY_STEPS, drill: DRILL_STEPS }[name];
   return steps.map((step, index) => `${index + 1}. **${step.title}**: ${step.why}.`);
+}
+
+type RestoreStep = (typeof RESTORE_STEPS)[number];
+
+const AFTER_FAILURE: Readonly<Record<RestoreStep['undo'], string>> = {
+  'nothing to undo': 'nothing to undo',
+  'roll back': 'idkit rolls back',
+  'keep the restored state': 'the restored state stays',
+};
+
+const NO_RETURN: Readonly<Record<NonNullable<RestoreStep['pointOfNoReturn']>, string>> = {
+  always: 'point of no return, unless a check failed',
+  'with --in-place': 'with `--in-place`: point of no return',
+};
+
+const RESUMES: Readonly<Record<RestoreStep['resumesAfter'][number], string>> = {
+  'nothing replaced': 'nothing was replaced yet',
+  'database emptied': '`--in-place` had emptied the database',
+  'swap begun': 'the swap had begun',
+};
+
+/** The restore runbook with what a failure leads to and where `--resume` enters. */
+export function restoreRunbook(): readonly string[] {
+  const rows = RESTORE_STEPS.map(({ title, why, undo, pointOfNoReturn, resumesAfter }, index) => {
+    const failure = [AFTER_FAILURE[undo], ...(pointOfNoReturn ? [NO_RETURN[pointOfNoReturn]] : [])];
+    const isAlways = resumesAfter.length === Object.keys(RESUMES).length;
+    const resumes = isAlways ? 'always' : resumesAfter.map((progress) => RESUMES[progress]).join(', or ');
+    return row(String(index + 1), `**${title}**: ${why}`, failure.join('; '), resumes);
+  });
+  return [...head('', 'step', 'after a failure or an interrupt', '`--resume` runs it if'), ...rows];
 }
 
 /** The phrases that the style test finds, and what to write. */
@@ -84,7 +112,7 @@ export const PARTS: Readonly<Record<string, () => readonly string[]>> = {
   administration: administrationTable,
   'runbook backup': () => runbook('backup'),
   'runbook verify': () => runbook('verify'),
-  'runbook restore': () => runbook('restore'),
+  'runbook restore': restoreRunbook,
   'runbook drill': () => runbook('drill'),
   replacements: replacementTable,
 };

@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { SET_FILES } from '../../src/backupset/index.ts';
 import { loadSettings } from '../../src/config/index.ts';
-import { findEntry } from '../../src/procedures/durable.ts';
+import { findEntry } from '../../src/files/index.ts';
 import { backup, drill, pruneBackups, restore, status, verify } from '../../src/procedures/index.ts';
 import { fingerprint, makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from './platform.ts';
 import { changedSinceBackup } from './restored-state.ts';
@@ -76,7 +76,7 @@ describe('a dump with a schema newer than this idkit', () => {
     assert.deepEqual([verified.failure, verified.findings], [undefined, []]);
     const [note, ...rest] = verified.sets[0]?.notes ?? [];
     assert.match(note ?? '', /^the dump has schema 999, newer than this idkit's \d+; /);
-    assert.deepEqual([rest, told.told.notes], [[], [`${set.name}: ${note}`]]);
+    assert.deepEqual([rest, told.reported.notes], [[], [`${set.name}: ${note}`]]);
     const before = await fingerprint(settings.dir, lockFiles);
     await assert.rejects(restore(settings, { ...withPassphrase(), from: set.dir }), { exitCode: 14 });
     assert.deepEqual(await fingerprint(settings.dir, lockFiles), before);
@@ -98,7 +98,7 @@ describe('a platform whose settings come from elsewhere than .env', () => {
     const without = await backup(await loadSettings({ dir: platform.dir, env: values }), withPassphrase());
     assert.deepEqual(codes(without.findings), ['ENV_MISSING', ...Array(3).fill('SETTING_ELSEWHERE')]);
     assert.deepEqual(without.parts, ['database', 'realms', 'config']);
-    assert.equal(await findEntry(join(without.dir, SET_FILES.environment)), undefined);
+    assert.equal(findEntry(join(without.dir, SET_FILES.environment)), undefined);
   });
 });
 
@@ -117,7 +117,7 @@ describe('the environment file under another name', () => {
     const target = await loadSettings({ dir: join(await makeDirectory(t, 'target'), 'idkit'), env: {} });
     const restored = await restore(target, { ...withPassphrase(), from: set.dir });
     assert.deepEqual(codes(restored.findings), []);
-    assert.equal((await findEntry(join(target.dir, '.env')))!.mode & 0o777, 0o600);
+    assert.equal(findEntry(join(target.dir, '.env'))!.mode & 0o777, 0o600);
   });
 });
 
@@ -172,7 +172,7 @@ describe('a target without idkit.yaml', () => {
       const { outcome } = await restore(target, { ...withPassphrase(), from, keepConfig });
       assert.equal(outcome, 'restored');
       assert.match(await readFile(join(dir, 'idkit.yaml'), 'utf8'), yaml);
-      assert.equal((await findEntry(join(dir, 'config'))) !== undefined, config);
+      assert.equal(findEntry(join(dir, 'config')) !== undefined, config);
       assert.equal((await loadSettings({ dir, env: {} })).exists, true);
     }
   });
@@ -198,7 +198,7 @@ describe('a backup root', () => {
     const set = await backup(await platform.load(), { ...withPassphrase(), to: link });
     const modes = await fingerprint(join(real, basename(set.dir)));
     for (const [name, told] of Object.entries(modes)) assert.match(told, /^file 600 /, name);
-    assert.equal((await findEntry(join(real, set.name)))!.mode & 0o777, 0o700);
+    assert.equal(findEntry(join(real, set.name))!.mode & 0o777, 0o700);
     await chmod(real, 0o755);
     const verified = await verify(await platform.load(), { ...withPassphrase(), root: link });
     assert.equal(verified.sets[0]?.name, set.name);

@@ -84,33 +84,40 @@ export async function copyKeycloakSet(
   return { root, dir, passphrase: new Secret('backup-Passphrase-1') };
 }
 
-/** What a procedure told, beside its result. */
-export interface Told {
+/** The reports of a procedure, in addition to its result. */
+export interface Reported {
   steps: string[];
   notes: string[];
   findings: Finding[];
 }
 
-/** The options that every procedure takes, recording what it tells. */
+/** Returns the options that every procedure takes. They record its reports. */
 export function procedureOptions(
   own: { clock?: Clock; signal?: AbortSignal; failpoint?: (stepId: string) => void } = {},
-): ProcedureOptions & { told: Told } {
-  const told: Told = { steps: [], notes: [], findings: [] };
+): ProcedureOptions & { reported: Reported } {
+  const reported: Reported = { steps: [], notes: [], findings: [] };
   return {
-    told,
+    reported,
     reporter: {
       stepStarted: () => undefined,
       stepProgress: () => undefined,
-      stepFinished: ({ id }) => told.steps.push(id),
-      stepFailed: ({ id }) => told.steps.push(`${id} failed`),
-      note: (message) => told.notes.push(message),
-      finding: (finding) => told.findings.push(finding),
+      stepFinished: ({ id }) => reported.steps.push(id),
+      stepFailed: ({ id }) => reported.steps.push(`${id} failed`),
+      note: (message) => reported.notes.push(message),
+      finding: (finding) => reported.findings.push(finding),
     },
     clock: own.clock ?? systemClock,
     random: systemRandom,
     signal: own.signal ?? new AbortController().signal,
     ...(own.failpoint === undefined ? {} : { failpoint: own.failpoint }),
   };
+}
+
+/** Returns the options of `restore`, `verify` and `drill` with the passphrase and an empty environment. */
+export function restoreOptions<T extends object>(
+  own?: T,
+): ReturnType<typeof procedureOptions> & { passphrase: Secret; env: NodeJS.ProcessEnv } & T {
+  return Object.assign(procedureOptions(), { passphrase: PASSPHRASE, env: {} }, own);
 }
 
 /** Path, kind and content of everything below a directory, so that two looks can be compared. */

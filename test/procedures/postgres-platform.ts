@@ -1,13 +1,14 @@
+import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { appendFile, cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
+import { after, before, describe, type TestContext } from 'node:test';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
 import { type BackupResult, backup, recoverAdmin } from '../../src/procedures/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { runSql } from '../store/databases.ts';
-import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import { makeDirectory, PASSPHRASE, procedureOptions } from './platform.ts';
 import type { State } from './restored-state.ts';
 
@@ -38,8 +39,33 @@ export interface PostgresPlatform {
   clients(): Promise<readonly string[]>;
 }
 
+/** Describes tests that share one server. They are skipped if the programs of Postgres are missing. */
+export function describeOnPostgres(title: string, define: (platforms: PostgresPlatforms) => void): void {
+  describe(title, { skip: missingPostgres() ?? false }, () => {
+    let opened: PostgresPlatforms | undefined;
+    const ends: (() => unknown)[] = [];
+    before(async () => {
+      opened = await openPlatforms({ after: (end) => ends.push(end) });
+    });
+    after(async () => {
+      for (const end of ends.toReversed()) await end();
+    });
+    const getOpened = () => {
+      assert.ok(opened !== undefined, 'the server runs only during the tests');
+      return opened;
+    };
+    define({
+      get server() {
+        return getOpened().server;
+      },
+      fresh: (t) => getOpened().fresh(t),
+      close: () => getOpened().close(),
+    });
+  });
+}
+
 /** Makes the template once; a platform takes a copy of it. `t` ends the server. */
-export async function openPlatforms(t: Pick<TestContext, 'after'>): Promise<PostgresPlatforms> {
+export async function openPlatforms(t: { after(end: () => unknown): void }): Promise<PostgresPlatforms> {
   const server = await startPostgres(t);
   await runSql(server, `CREATE ROLE idkit LOGIN CREATEDB PASSWORD '${PASSWORDS.new}'`);
   await runSql(server, 'CREATE DATABASE idkit OWNER idkit');

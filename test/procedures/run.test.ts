@@ -21,7 +21,7 @@ describe('a run', () => {
       }),
       /no/,
     );
-    assert.deepEqual(options.told.steps, ['one', 'two failed']);
+    assert.deepEqual(options.reported.steps, ['one', 'two failed']);
     assert.deepEqual(
       run.durations.map(({ id }) => id),
       ['one'],

@@ -135,8 +135,10 @@ function findVariable(
   const valueIn = (name: string) => (source === '.env' ? envFile.get(name) : env[name]);
   const value = variable === undefined ? undefined : valueIn(variable);
   if (value) return { value, source, place: source === '.env' ? `.env: ${variable}` : `${variable}` };
-  const file = fileEnv === undefined ? undefined : valueIn(fileEnv);
-  return fileEnv !== undefined && file ? readValueFile(fileEnv, file, dir) : undefined;
+  // A file of the environment, even an empty one, takes precedence over the file of .env.
+  if (fileEnv === undefined || (source === '.env' && env[fileEnv])) return undefined;
+  const file = valueIn(fileEnv);
+  return file ? readValueFile(fileEnv, file, dir) : undefined;
 }
 
 function flagOf(row: SettingRow): string {

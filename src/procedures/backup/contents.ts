@@ -1,10 +1,105 @@
 import { createGzipWriter, type LeftOut, SET_FILES, writeConfigArchive } from '../../backupset/index.ts';
 import { platformPaths } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
 import type { DumpSummary } from '../../platform/index.ts';
-import type { BackupWork } from './work.ts';
+import { encryptEnv, findMasterKeyFault, listSettingsFromElsewhere } from './environment.ts';
+import { fetchRealms } from './fetch-realms.ts';
+import { readsDatabase } from './options.ts';
+import type { BackupContents, BackupWork, RealmFiles } from './work.ts';
 
-/** Archives `config/`, `idkit.yaml` and `compose.yaml`; what must stay out is named as a finding. */
-export async function archiveConfig(work: BackupWork): Promise<{ entries: number }> {
+/** Runs the steps that write the chosen parts into the set, in order. */
+export async function writeContents(work: BackupWork): Promise<BackupContents> {
+  const { run, parts, options } = work;
+  const contents: BackupContents = { config: false, env: false };
+  if (parts.includes('database')) {
+    contents.dump = await run.step(
+      'database',
+      () => dumpDatabase(work),
+      ({ realms }) => `${realms.length} realms`,
+    );
+  }
+  const keyFault = await findKeyFault(work);
+  if (keyFault !== undefined) {
+    run.finding(
+      'MASTER_KEY_UNFIT',
+      `the master key does not open the database, so this set can only be restored with the right key: ${keyFault}`,
+    );
+  }
+  if (parts.includes('realms') && (keyFault === undefined || (await work.platform.baseUrl()) !== undefined)) {
+    const realms = await run.step('realms', () => fetchRealms(work, contents.dump), renderRealms);
+    if (realms !== undefined) contents.realms = realms;
+  }
+  if (parts.includes('config')) {
+    await run.step(
+      'config',
+      () => archiveConfig(work),
+      ({ entries }) => `${entries} entries`,
+    );
+    contents.config = true;
+  }
+  const { passphrase } = options;
+  if (parts.includes('env') && passphrase !== undefined) {
+    contents.env = (await run.step('env', () => encryptEnv(work, passphrase))) === 'encrypted';
+    for (const setting of listSettingsFromElsewhere(work.settings)) {
+      run.finding(
+        'SETTING_ELSEWHERE',
+        `${setting}, but the set only contains .env; keep the value together with the passphrase`,
+      );
+    }
+  }
+  return contents;
+}
+
+/** Dumps one consistent snapshot. The SQL is compressed and hashed while it is written. */
+async function dumpDatabase({ platform, writer, options, run }: BackupWork): Promise<DumpSummary> {
+  const file = await writer.createFile(SET_FILES.dump);
+  const gzip = createGzipWriter((chunk) => file.write(chunk), { signal: options.signal });
+  try {
+    const summary = await platform.dumpDatabase((chunk) => gzip.write(chunk), {
+      signal: options.signal,
+      onProgress: run.progress('database', 'bytes'),
+    });
+    await gzip.end();
+    return summary;
+  } catch (error) {
+    await gzip.abort();
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Returns the fault if the master key does not open the database. A set without a part of the database needs no key, so
+ * an unreachable database is only a note and a rejected password a finding.
+ */
+async function findKeyFault({ parts, platform, run, options }: BackupWork): Promise<string | undefined> {
+  if (!parts.includes('env') && !parts.includes('realms')) return undefined;
+  try {
+    return await findMasterKeyFault(platform);
+  } catch (error) {
+    if (readsDatabase(parts) || !(error instanceof IdkitError)) throw error;
+    if (error.code === 'IDKIT_CREDENTIALS') {
+      run.finding(
+        'DATABASE_REFUSED',
+        `the database rejects the present credentials, so this set can only be restored with the right ones: ${error.message}`,
+      );
+    } else if (error.code === 'IDKIT_UNREACHABLE' || error.code === 'IDKIT_NOT_FOUND') {
+      options.reporter.note(
+        `idkit could not check whether the master key opens the database: ${error.message}`,
+      );
+    } else throw error;
+    return undefined;
+  }
+}
+
+function renderRealms(files: RealmFiles | undefined): string {
+  if (files === undefined) return 'none';
+  return `${files.realms.length} realms from the ${files.source === 'api' ? 'service' : 'snapshot'}`;
+}
+
+/** Archives `config/`, `idkit.yaml` and `compose.yaml`. Each entry that must be left out is a finding. */
+async function archiveConfig(work: BackupWork): Promise<{ entries: number }> {
   const { settings, writer, options, run } = work;
   const paths = platformPaths(settings.dir);
   const file = await writer.createFile(SET_FILES.config);
@@ -19,7 +114,8 @@ export async function archiveConfig(work: BackupWork): Promise<{ entries: number
       (chunk) => file.write(chunk),
       { signal: options.signal, onProgress: run.progress('config', 'bytes') },
     );
-    for (const left of report.leftOut) run.finding('CONFIG_LEFT_OUT', describeLeftOut(left));
+    for (const { path, why } of report.leftOut)
+      run.finding('CONFIG_LEFT_OUT', `config/${path} is left out: ${REASONS[why]}`);
     return { entries: report.entries };
   } finally {
     await file.close();
@@ -27,37 +123,13 @@ export async function archiveConfig(work: BackupWork): Promise<{ entries: number
 }
 
 const REASONS: Readonly<Record<LeftOut['why'], string>> = {
-  'link leaves': 'it is a symbolic link that leaves config/',
+  'link leaves': 'it is a symbolic link that leads out of config/',
   socket: 'it is a socket',
   fifo: 'it is a FIFO',
   device: 'it is a device',
-  'environment name': 'files named .env* hold secrets',
-  'name is not UTF-8': 'its name is not UTF-8',
+  'environment name': 'files named .env* contain secrets',
+  'name is no UTF-8': 'its name is not UTF-8',
   'vanished while read': 'it vanished while it was read',
   'changed while read': 'it changed while it was read',
-  unreadable: 'it cannot be read',
+  unreadable: 'it is unreadable',
 };
-
-function describeLeftOut({ path, why }: LeftOut): string {
-  return `config/${path} is left out: ${REASONS[why]}`;
-}
-
-/** Dumps one consistent snapshot; the SQL is compressed and hashed on its way to the disk. */
-export async function dumpDatabase(work: BackupWork): Promise<DumpSummary> {
-  const { runtime, writer, options, run } = work;
-  const file = await writer.createFile(SET_FILES.dump);
-  const gzip = createGzipWriter((chunk) => file.write(chunk), { signal: options.signal });
-  try {
-    const summary = await runtime.dumpDatabase((chunk) => gzip.write(chunk), {
-      signal: options.signal,
-      onProgress: run.progress('database', 'bytes'),
-    });
-    await gzip.end();
-    return summary;
-  } catch (error) {
-    await gzip.abort();
-    throw error;
-  } finally {
-    await file.close();
-  }
-}

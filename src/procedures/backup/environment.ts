@@ -52,9 +52,9 @@ function findsPasswordByItself({ database, databasePassword, runtime }: Settings
  *
  * @returns the fault, undefined where it fits
  */
-export async function findMasterKeyFault(runtime: Platform): Promise<string | undefined> {
+export async function findMasterKeyFault(platform: Platform): Promise<string | undefined> {
   try {
-    await runtime.checkMasterKey();
+    await platform.checkMasterKey();
     return undefined;
   } catch (error) {
     if (isMasterKeyFault(error)) return error.message;

@@ -56,7 +56,7 @@ async function fetchFromSource(
   work: BackupWork,
   dump: DumpSummary | undefined,
 ): Promise<{ source: RealmFiles['source']; fetched: readonly FetchedRealm[] } | undefined> {
-  const { settings, options, runtime, run, parts } = work;
+  const { settings, options, platform, run, parts } = work;
   const address = await findAddress(work);
   if (address !== undefined) {
     try {
@@ -75,8 +75,8 @@ async function fetchFromSource(
       if (goesWithout) return undefined;
     }
   }
-  if (dump === undefined) await runtime.dumpDatabase(async () => undefined, { signal: options.signal });
-  return { source: 'snapshot', fetched: await runtime.readSnapshot() };
+  if (dump === undefined) await platform.dumpDatabase(async () => undefined, { signal: options.signal });
+  return { source: 'snapshot', fetched: await platform.readSnapshot() };
 }
 
 /**
@@ -84,9 +84,9 @@ async function fetchFromSource(
  * record means that nothing runs, and whatever else listens there must not be given the administrator's password.
  */
 async function findAddress(work: BackupWork): Promise<string | undefined> {
-  const { settings, options, runtime } = work;
+  const { settings, options, platform } = work;
   if (options.baseUrl !== undefined) return options.baseUrl.replace(/\/+$/, '');
-  return settings.service === 'keycloak' ? findServiceUrl(settings, runtime) : runtime.baseUrl();
+  return settings.service === 'keycloak' ? findServiceUrl(settings, platform) : platform.baseUrl();
 }
 
 /**
@@ -96,7 +96,7 @@ async function findAddress(work: BackupWork): Promise<string | undefined> {
  */
 export async function checkKeycloakAnswers(
   settings: Settings,
-  runtime: Platform,
+  platform: Platform,
   options: BackupOptions,
 ): Promise<void> {
   if (settings.service !== 'keycloak') return;
@@ -104,7 +104,7 @@ export async function checkKeycloakAnswers(
     throw new IdkitError('IDKIT_SETTING', 'the service is Keycloak, and database names none that it uses', {
       hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
     });
-  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, runtime));
+  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, platform));
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
@@ -113,7 +113,7 @@ async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolea
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
   if (error.code !== 'IDKIT_UNREACHABLE' || work.options.baseUrl !== undefined) return false;
-  return (await work.runtime.baseUrl()) === undefined;
+  return (await work.platform.baseUrl()) === undefined;
 }
 
 async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonly FetchedRealm[]> {

@@ -15,9 +15,9 @@ import type { BackupContents, BackupWork } from './work.ts';
 
 /** Writes the manifest, the checksums over all files and, if there is a passphrase, the seal over the checksums. */
 export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
-  const { writer, runtime, run } = work;
+  const { writer, platform, run } = work;
   const { passphrase } = work.options;
-  const { service, serviceVersion } = runtime.describe();
+  const { service, serviceVersion } = platform.describe();
   const { dump, realms } = contents;
   const manifest: Manifest = {
     formatVersion: 2,

@@ -8,7 +8,7 @@ import {
   type SetWriter,
 } from '../../backupset/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
-import { explainWriteFault } from '../durable.ts';
+import { writeFault } from '../../files/index.ts';
 import { type HeldLock, lockRoot } from '../locks.ts';
 import type { BackupOptions } from './options.ts';
 
@@ -37,7 +37,7 @@ export async function openSetInRoot(root: string, options: BackupOptions): Promi
         cause: error,
       });
     }
-    throw explainWriteFault(error, root);
+    throw writeFault(root, error);
   }
   const lock = await lockRoot(root, 'exclusive', 'backup');
   try {

@@ -1,36 +1,36 @@
-import type { Secret } from '../../core/index.ts';
+import type { SetPart } from '../../backupset/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
 
-/** The parts of a set that `--only` names. */
+/** The parts of a set that `--only` can name. */
 export const BACKUP_PARTS = ['database', 'realms', 'config', 'env'] as const;
 
-/** One of the parts of a set. */
 export type BackupPart = (typeof BACKUP_PARTS)[number];
 
 export interface BackupOptions extends ProcedureOptions {
-  /** Seals the set. Needed if the environment is among the parts: without it IDKIT_SETTING, before anything is done. */
+  /** Seals the set. Required for the part `env`: without it the backup ends with IDKIT_SETTING before it begins. */
   passphrase?: Secret;
-  /** The backup root; `settings.backup.root` unless told. */
+  /** The backup root. Default: `settings.backup.root`. */
   to?: string;
-  /** Days; `settings.backup.keepDays` unless told. */
+  /** Default: `settings.backup.keepDays`. */
   keepDays?: number;
-  /** A directory, or `[user@]host:path` for rsync; `settings.backup.mirror` unless told. */
+  /** A directory, or `[user@]host:path` for rsync. Default: `settings.backup.mirror`. */
   mirror?: string;
-  /** All parts unless told. */
+  /** Default: all parts. */
   only?: readonly BackupPart[];
-  /** Where the service is found, before its own record. */
+  /** Base URL of the service. Default: the URL that the running service recorded. */
   baseUrl?: string;
 }
 
 export interface BackupResult extends ProcedureResult {
-  /** The published set's absolute path. */
+  /** Absolute path of the published set. */
   dir: string;
   /** `YYYYMMDD_HHMMSS`. */
   name: string;
   parts: readonly BackupPart[];
-  /** Where the realm files came from; absent where they are no part of the set. */
+  /** Source of the realm files. Absent if the set has none. */
   realmSource?: 'api' | 'snapshot';
-  /** All files of the set, in bytes. */
+  /** Size of all files of the set. */
   bytes: number;
   milliseconds: number;
   steps: readonly { id: string; milliseconds: number }[];
@@ -38,61 +38,82 @@ export interface BackupResult extends ProcedureResult {
   pruned: readonly string[];
 }
 
-/** The backup procedure in order (spec "Backup procedure"; the spec's seven steps are marked). */
+/** The backup procedure in order. */
 export const BACKUP_STEPS = [
   {
     id: 'open',
     title: 'Lock the backup root and open a working directory',
-    why: 'two procedures on one root would delete or publish each other’s work, and half a set must never look whole',
+    why: 'two parallel backups would delete or publish each other’s work, and half a set must never look complete',
   },
   {
     id: 'database',
-    title: 'Dump the database into keycloak-db.sql.gz (spec step 1)',
-    why: 'the dump is the only full copy of users, sessions, keys and clients',
+    title: 'Dump the database into keycloak-db.sql.gz',
+    why: 'the dump is the only complete copy of users, sessions, keys and clients',
   },
   {
     id: 'realms',
-    title: 'Fetch the representation of each realm (spec step 2)',
-    why: 'a realm can be read, compared and made anew without loading a database',
+    title: 'Fetch the representation of each realm',
+    why: 'a realm can then be read, compared and created again without a database',
   },
   {
     id: 'config',
-    title: 'Archive the configuration directory without the environment file (spec step 3)',
-    why: 'a restored service without its proxy files and themes is not the service',
+    title: 'Archive the configuration directory without the environment file',
+    why: 'the service also needs its proxy files and themes',
   },
   {
     id: 'env',
-    title: 'Encrypt the environment file into env.gpg (spec step 4)',
-    why: 'without the master key in it the secrets in the dump cannot be opened',
+    title: 'Encrypt the environment file into env.gpg',
+    why: 'without its master key the secrets in the dump cannot be decrypted',
   },
   {
     id: 'checksums',
-    title: 'Write the manifest, the checksums and the seal (spec step 5)',
-    why: 'damage can only be found against what was written, and tampering only against what a thief cannot write',
+    title: 'Write the manifest, the checksums and the seal',
+    why: 'checksums reveal damage, and the seal reveals tampering by anyone without the passphrase',
   },
   {
     id: 'read-back',
-    title: 'Read the whole set back from the disk',
-    why: 'a set that was never read is a hope, not a backup',
+    title: 'Read the complete set back from the disk',
+    why: 'a set that was never read may be unreadable',
   },
   {
     id: 'publish',
-    title: 'Publish the set by one rename',
-    why: 'a set under its final name is whole, whatever happens to this process',
+    title: 'Publish the set with one rename',
+    why: 'a set with its final name is complete, even if this process is killed',
   },
   {
     id: 'versions',
     title: 'Keep the newest versions of the configuration and the environment',
-    why: 'they change seldom, and are kept longer than the sets are',
+    why: 'they change rarely and are kept longer than the sets',
   },
   {
     id: 'prune',
-    title: 'Delete sets past their age (spec step 6)',
-    why: 'a full disk ends every later backup; the newest good set is never deleted',
+    title: 'Delete expired sets',
+    why: 'a full disk would end every later backup; the newest good set is never deleted',
   },
   {
     id: 'mirror',
-    title: 'Mirror the backup root (spec step 7)',
-    why: 'a backup on the disk that burned with the service is none',
+    title: 'Mirror the backup root',
+    why: 'a fire destroys the service together with every backup on the same machine',
   },
 ] as const satisfies readonly StepDescription[];
+
+/** Returns the parts that the set will contain. @throws IDKIT_USAGE, IDKIT_SETTING without a required passphrase */
+export function chooseParts(options: BackupOptions): readonly SetPart[] {
+  const parts = BACKUP_PARTS.filter((part) => options.only?.includes(part) ?? true);
+  if (parts.length === 0) throw new IdkitError('IDKIT_USAGE', '--only names no part of a set');
+  if (parts.includes('env') && options.passphrase === undefined) {
+    throw new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
+      hints: [
+        'set IDKIT_BACKUP_PASSPHRASE in the process environment',
+        'or set IDKIT_BACKUP_PASSPHRASE_FILE to a file with the passphrase in its first line',
+        'or set IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints the passphrase',
+      ],
+    });
+  }
+  return parts;
+}
+
+/** True if a part comes from the database. */
+export function readsDatabase(parts: readonly SetPart[]): boolean {
+  return parts.includes('database') || parts.includes('realms');
+}

@@ -1,33 +1,53 @@
 import { join } from 'node:path';
 import { addConfigVersion, addEnvironmentVersion, SET_FILES } from '../../backupset/index.ts';
+import { deleteSets, planDeletions } from '../backups/prune.ts';
+import { mirrorRoot } from '../mirror/mirror.ts';
+import { discardKeptStates } from '../restore/old-state.ts';
 import type { BackupContents, BackupWork } from './work.ts';
 
-/** Keeps the newest versions of both beside the sets (spec "Limits"; contract §3, backup). */
+/**
+ * Keeps the newest versions of the configuration and the environment next to the sets. A version is added only if it
+ * changed.
+ */
 export async function keepVersions(
   work: BackupWork,
   dir: string,
   contents: BackupContents,
 ): Promise<{ added: number }> {
   const { root, writer, settings, options } = work;
+  const { passphrase } = options;
   const keep = settings.backup.keepVersions;
-  const hashOf = (name: string) => writer.files.get(name)?.sha256 ?? '';
+  const version = (name: string) => ({ keep, sha256: writer.files.get(name)?.sha256 ?? '' });
   let added = 0;
   if (contents.config) {
-    const result = await addConfigVersion(root, writer.name, join(dir, SET_FILES.config), {
-      keep,
-      sha256: hashOf(SET_FILES.config),
-    });
+    const file = join(dir, SET_FILES.config);
+    const result = await addConfigVersion(root, writer.name, file, version(SET_FILES.config));
     if (result.added !== undefined) added += 1;
   }
-  if (contents.env && options.passphrase !== undefined) {
-    const { passphrase } = options;
+  if (contents.env && passphrase !== undefined) {
     const file = join(dir, SET_FILES.environment);
     const result = await addEnvironmentVersion(root, writer.name, file, {
-      keep,
+      ...version(SET_FILES.environment),
       passphrase,
-      sha256: hashOf(SET_FILES.environment),
     });
     if (result.added !== undefined) added += 1;
   }
   return { added };
+}
+
+/** Deletes expired sets. After a backup that can be restored, also deletes what an earlier restore kept. Returns names. */
+export async function pruneRoot(work: BackupWork, contents: BackupContents): Promise<readonly string[]> {
+  const { root, settings, options } = work;
+  const keepDays = options.keepDays ?? settings.backup.keepDays;
+  const plan = await planDeletions(root, { now: options.clock.now(), keepDays });
+  const deleted = await deleteSets(root, plan, options.signal);
+  if (contents.dump !== undefined && contents.env) await discardKeptStates(settings, work.platform);
+  return deleted;
+}
+
+/** Mirrors the backup root. Each fault is a finding. */
+export async function copyToMirror(work: BackupWork, target: string): Promise<void> {
+  const { root, options, run } = work;
+  const report = await mirrorRoot({ root, target, now: options.clock.now(), signal: options.signal });
+  for (const fault of report.faults) run.finding('MIRROR_FAILED', `the mirror ${target}: ${fault}`);
 }

@@ -4,19 +4,19 @@ import type { DumpSummary, Platform } from '../../platform/index.ts';
 import type { Run } from '../run.ts';
 import type { BACKUP_STEPS, BackupOptions } from './options.ts';
 
-/** A step's id in the backup runbook. */
+/** Id of a step in the backup runbook. */
 export type BackupStepId = (typeof BACKUP_STEPS)[number]['id'];
 
-/** What the steps of one backup share. */
+/** The values that the steps of one backup share. */
 export interface BackupWork {
   settings: Settings;
   options: BackupOptions;
   run: Run<BackupStepId>;
-  runtime: Platform;
+  platform: Platform;
   root: string;
-  /** What the set is asked to hold. */
+  /** The chosen parts. */
   parts: readonly SetPart[];
-  /** Milliseconds since the Unix epoch that the set's name tells. */
+  /** Unix time in milliseconds. The name of the set contains it. */
   startedAt: number;
   writer: SetWriter;
 }
@@ -27,7 +27,7 @@ export interface RealmFiles {
   realms: readonly (ManifestRealm & { file: string })[];
 }
 
-/** What the set turned out to hold; the manifest is made of it. */
+/** The parts that were written. The manifest describes them. */
 export interface BackupContents {
   dump?: DumpSummary;
   realms?: RealmFiles;

@@ -12,7 +12,7 @@ import {
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { findEntry } from '../durable.ts';
+import { findEntry } from '../../files/index.ts';
 import { backupRoot } from '../platform.ts';
 import type { Finding, ProcedureOptions, ProcedureResult } from '../run.ts';
 
@@ -68,7 +68,7 @@ async function describeEntry(
 
 async function sumBytes(dir: string, names: readonly string[]): Promise<number> {
   let bytes = 0;
-  for (const name of names) bytes += (await findEntry(join(dir, name)))?.size ?? 0;
+  for (const name of names) bytes += findEntry(join(dir, name))?.size ?? 0;
   return bytes;
 }
 

@@ -7,7 +7,7 @@ import {
   reapLeftovers,
 } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { findEntry } from '../durable.ts';
+import { findEntry } from '../../files/index.ts';
 import { lockRoot } from '../locks.ts';
 import { backupRoot } from '../platform.ts';
 import { checkInterrupted, type Finding } from '../run.ts';
@@ -19,7 +19,7 @@ export async function pruneBackups(settings: Settings, options: PruneOptions): P
   const root = backupRoot(settings, options.root);
   const keepDays = options.keepDays ?? settings.backup.keepDays;
   const plan = () => planDeletions(root, { now: options.clock.now(), keepDays });
-  if (options.dryRun === true || (await findEntry(root)) === undefined) {
+  if (options.dryRun === true || findEntry(root) === undefined) {
     return { root, decisions: await plan(), deleted: [], findings: await findFuture(root, options) };
   }
   const lock = await lockRoot(root, 'exclusive', 'backups prune');

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadSettings, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { findEntry, writeFault } from '../../files/index.ts';
 import { hasEnded, type Scratch } from '../../platform/open.ts';
-import { explainWriteFault, findEntry } from '../durable.ts';
 
 const PREFIX = 'idkit-drill-';
-/** What the operator keeps is no leftover of a dead drill. */
+/** A kept drill must not look like the leftover of a dead one. */
 const KEPT_PREFIX = 'idkit-kept-drill-';
 
-/** What of the process environment an isolated platform may see: secrets that a restore here would see too. */
+/** Variables that an isolated platform may read: the secrets that a real restore would read too. */
 const SECRETS = [
   'IDKIT_MASTER_KEY',
   'IDKIT_MASTER_KEY_OLD',
@@ -21,20 +21,20 @@ const SECRETS = [
   'IDKIT_SMOKE_REALM',
 ] as const;
 
-/** A platform directory that nothing else knows. */
+/** A platform directory that no other program knows. */
 export interface IsolatedPlace {
-  /** To be removed at the end. Mode 0700. */
+  /** The caller removes it at the end. Mode 0700. */
   dir: string;
-  /** The settings of the empty platform in it. */
+  /** The settings of the empty platform in `dir`. */
   settings: Settings;
   env: NodeJS.ProcessEnv;
-  /** Turns what the set says of itself into settings that reach nothing outside. */
+  /** Changes the settings of the set so that the platform reaches nothing outside of `dir`. */
   adjust(settings: Settings): Settings;
-  /** To be closed before `dir` is removed. */
+  /** The caller closes it before it removes `dir`. */
   scratch: Scratch;
 }
 
-/** Makes the place, and removes those of drills whose process is gone; one that is to be kept stays for good. */
+/** Creates the directory. Also removes the directories of drills whose process has ended, but not the kept ones. */
 export async function isolate(
   environment: NodeJS.ProcessEnv,
   options: {
@@ -43,15 +43,15 @@ export async function isolate(
     openScratch(dir: string): Promise<Scratch>;
   },
 ): Promise<IsolatedPlace> {
-  let made: string | undefined;
+  let created: string | undefined;
   try {
     await reapDeadDrills();
     const dir = await mkdtemp(join(tmpdir(), options.keep ? KEPT_PREFIX : `${PREFIX}${process.pid}-`));
-    made = dir;
+    created = dir;
     const platform = join(dir, 'platform');
     await mkdir(platform, { mode: 0o700 });
     const env: NodeJS.ProcessEnv = Object.fromEntries(SECRETS.map((name) => [name, environment[name]]));
-    // The scratch needs no password of the set's: a file that its .env names need not be on this machine.
+    // The .env of the set may name a password file that this machine does not have. The scratch server needs none.
     env['IDKIT_DATABASE_PASSWORD_FILE'] = '/dev/null';
     const empty = { ...(await loadSettings({ dir: platform, env })), service: options.service };
     const scratch = await options.openScratch(dir);
@@ -61,18 +61,22 @@ export async function isolate(
     });
     return { dir, settings: adjust(empty), env, adjust, scratch };
   } catch (error) {
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
+    if (created !== undefined) await rm(created, { recursive: true, force: true });
     if (systemErrorCode(error) === 'ENOENT' || systemErrorCode(error) === 'ENOTDIR') {
-      throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `there is no directory ${tmpdir()} to drill in`, {
-        cause: error,
-        hints: ['set TMPDIR to a directory for temporary files'],
-      });
+      throw new IdkitError(
+        'IDKIT_DIRECTORY_NOT_WRITABLE',
+        `the directory for temporary files, ${tmpdir()}, does not exist`,
+        {
+          cause: error,
+          hints: ['set TMPDIR to an existing directory'],
+        },
+      );
     }
-    throw explainWriteFault(error, tmpdir());
+    throw writeFault(tmpdir(), error);
   }
 }
 
-/** Everything that could reach out of the drill's directory is turned inwards. */
+/** Replaces every setting that could reach outside of the drill's directory. */
 function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
   return {
     ...settings,
@@ -81,7 +85,7 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     listen: {
       host: '127.0.0.1',
       port: 0,
-      managementPort: 'off' as const,
+      managementPort: 'off',
       managementHost: '127.0.0.1',
       tlsCert: null,
       tlsKey: null,
@@ -91,19 +95,19 @@ function confine(settings: Settings, dir: string, scratch: Scratch): Settings {
     databasePassword: scratch.databasePassword,
     backup: { ...settings.backup, root: join(dir, 'backups'), mirror: null },
     applications: [],
-    // Its logout tokens are signed with the real keys, and an application that hears of them ends real sessions.
+    // The real keys sign the logout tokens. An application that received one would end real sessions.
     outbound: { privateAddresses: [], off: true },
     keycloak: { managementUrl: null, start: null, stop: null },
   };
 }
 
-/** A drill that was killed could not clean up, and what it left holds secrets. */
+/** A killed drill leaves a directory with secrets. */
 async function reapDeadDrills(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1];
     if (pid === undefined || !hasEnded(Number(pid))) continue;
     const path = join(tmpdir(), name);
-    const entry = await findEntry(path);
+    const entry = findEntry(path);
     if (entry?.isDirectory() !== true || entry.uid !== process.getuid?.()) continue;
     await rm(path, { recursive: true, force: true });
   }

@@ -4,19 +4,20 @@ import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.
 import type { SmokeCheck } from '../smoke/options.ts';
 
 export interface DrillOptions extends ProcedureOptions {
-  /** The newest set that can be restored, unless told. */
+  /** Directory of the set. Default: the newest set that can be restored. */
   set?: string;
+  /** Default: `settings.backup.root`. */
   root?: string;
   passphrase?: Secret;
-  /** What counts as the process environment; this process's unless told. */
+  /** Default: the environment variables of this process. */
   env?: NodeJS.ProcessEnv;
   /** The operator vouches for a set without a seal. */
   trustUnsealed?: boolean;
-  /** Leaves the isolated platform directory and names it. */
+  /** Keeps the isolated platform directory and reports its path. */
   keep?: boolean;
 }
 
-/** The drill's report, as it is also written to `ROOT/.state/drill-NAME.json`. */
+/** The report of a drill. It is also written to `ROOT/.state/drill-NAME.json`. */
 export interface DrillResult extends ProcedureResult {
   set: string;
   /** ISO 8601, UTC. */
@@ -26,32 +27,32 @@ export interface DrillResult extends ProcedureResult {
   milliseconds: number;
   checklist: readonly ChecklistRow[];
   checks: readonly SmokeCheck[];
-  /** Absent where the root cannot be written. */
+  /** Absent if the backup root is not writable. */
   reportFile?: string;
-  /** With `keep`. */
+  /** Set only with `keep`. */
   dir?: string;
 }
 
-/** The drill in order: the specification's test restore in an isolated environment. */
+/** The drill in order: a test restore in an isolated platform. */
 export const DRILL_STEPS = [
   {
     id: 'isolate',
-    title: 'Make an isolated platform directory',
-    why: 'a test restore that can reach the platform is a danger to it',
+    title: 'Create an isolated platform directory',
+    why: 'a test restore must not be able to reach the platform',
   },
   {
     id: 'restore',
     title: 'Restore the set there and run the smoke tests',
-    why: 'the drill must take the very way that a real restore takes',
+    why: 'the drill must follow the steps of a real restore',
   },
   {
     id: 'report',
     title: 'Write the report',
-    why: 'an untold drill proves nothing to the next person',
+    why: 'without a report the drill proves nothing to the next person',
   },
   {
     id: 'clean',
     title: 'Remove the isolated platform',
-    why: 'it holds every secret of the real one',
+    why: 'it contains every secret of the real one',
   },
 ] as const satisfies readonly StepDescription[];

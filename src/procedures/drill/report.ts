@@ -1,10 +1,17 @@
+import { mkdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Settings } from '../../config/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { replaceFile, writing } from '../../files/index.ts';
+import { isBackupRoot } from '../locks.ts';
+import type { Reporter } from '../run.ts';
 import type { DrillResult } from './options.ts';
 
-/** The report for people: verdict, time of each phase, checklist, and what was red. */
+/** Renders the verdict, the duration of each phase, the checklist and every failure. */
 export function renderDrillReport(result: DrillResult): string {
   const lines = [
     `Restore drill of ${result.set}`,
-    `begun ${result.startedAt}, ${result.outcome} after ${toSeconds(result.milliseconds)}`,
+    `started ${result.startedAt}, ${result.outcome} after ${toSeconds(result.milliseconds)}`,
     '',
     'Phases',
     ...result.phases.map(
@@ -19,10 +26,38 @@ export function renderDrillReport(result: DrillResult): string {
   }
   if (result.failure !== undefined) lines.push('', `Failed: ${result.failure.message}`);
   for (const { message } of result.findings) lines.push(`Finding: ${message}`);
-  if (result.dir !== undefined) lines.push('', `Kept: ${result.dir} (it holds every secret of the platform)`);
+  if (result.dir !== undefined)
+    lines.push('', `Kept: ${result.dir} (it contains every secret of the platform)`);
   return `${lines.join('\n')}\n`;
 }
 
 function toSeconds(milliseconds: number): string {
   return `${(milliseconds / 1000).toFixed(2)} s`;
+}
+
+/** Writes `ROOT/.state/drill-NAME.json` and returns the result with its path. An unwritable root is a note. */
+export async function keepReport(
+  settings: Settings,
+  result: DrillResult,
+  reporter: Reporter,
+): Promise<DrillResult> {
+  const root = dirname(result.set);
+  if (!(await isBackupRoot(root, settings))) return result;
+  const reportFile = join(root, '.state', `drill-${basename(result.set)}.json`);
+  const { failure, ...report } = result;
+  const content = {
+    ...report,
+    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
+  };
+  try {
+    await writing(reportFile, async () => {
+      await mkdir(dirname(reportFile), { recursive: true, mode: 0o700 });
+      replaceFile(reportFile, `${JSON.stringify(content, null, 2)}\n`);
+    });
+    return { ...result, reportFile };
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    reporter.note(`the report is not kept: ${error.message}`);
+    return result;
+  }
 }

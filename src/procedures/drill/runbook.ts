@@ -1,54 +1,43 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { checkSeal, findDumpHead, type SetHandle } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import { openScratch } from '../../platform/open.ts';
-import { explainWriteFault, writeDurably } from '../durable.ts';
-import { isBackupRoot } from '../locks.ts';
-import { noPassphrase } from '../restore/leftovers.ts';
-import type { RestoreResult } from '../restore/options.ts';
+import { missingPassphrase, type RestoreResult } from '../restore/options.ts';
 import { restoreInto } from '../restore/runbook.ts';
-import { isTrusted, notTrusted } from '../restore/trust.ts';
+import { isTrusted, untrustedSet } from '../restore/verified-set.ts';
 import { beginRun, checkInterrupted, withoutSteps } from '../run.ts';
 import { findSets } from '../verify/find-sets.ts';
-import { isolate } from './isolate.ts';
-import type { DrillOptions, DrillResult } from './options.ts';
-import { DRILL_STEPS } from './options.ts';
+import { type IsolatedPlace, isolate } from './isolate.ts';
+import { DRILL_STEPS, type DrillOptions, type DrillResult } from './options.ts';
+import { keepReport } from './report.ts';
 
 /**
- * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A restore that
- * fails is the drill's `failure`; the report is written all the same.
+ * Restores a set into a temporary platform directory, runs the smoke tests there and removes it again. A failed restore
+ * becomes the `failure` of the result, and the report is written anyway. Nothing else stays behind.
  *
- * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED if nobody vouches for it;
- *   nothing else is left behind either way
+ * @throws IDKIT_SETTING without a passphrase, IDKIT_NOT_FOUND without a set, IDKIT_UNSEALED for an untrusted set
  */
 export async function drill(settings: Settings, options: DrillOptions): Promise<DrillResult> {
-  const { passphrase } = options;
-  if (passphrase === undefined) throw noPassphrase();
+  const { passphrase, signal } = options;
+  if (passphrase === undefined) throw missingPassphrase();
   const began = performance.now();
   const run = beginRun(DRILL_STEPS, options);
-  const found = await findSets(settings, options);
-  const [set] = found.sets;
-  if (set === undefined) {
-    throw new IdkitError('IDKIT_NOT_FOUND', `${found.root} holds no backup set that can be restored`);
-  }
-  const refusal = await findRefusal(set, options);
+  const { root, sets } = await findSets(settings, options);
+  const [set] = sets;
+  if (set === undefined)
+    throw new IdkitError('IDKIT_NOT_FOUND', `${root} does not contain a backup set that can be restored`);
   const startedAt = new Date(options.clock.now()).toISOString();
-  if (refusal !== undefined) {
-    const result: DrillResult = {
-      set: set.dir,
-      startedAt,
-      outcome: 'failed',
-      phases: [],
-      milliseconds: Math.round(performance.now() - began),
-      checklist: [],
-      checks: [],
-      findings: [],
-      failure: refusal,
-    };
-    return run.step('report', () => report(settings, result, options));
-  }
+  const conclude = (outcome: RestoreOutcome, dir?: string): Promise<DrillResult> =>
+    run.step('report', () => {
+      const result = { set: set.dir, startedAt, ...judge(outcome), ...(dir === undefined ? {} : { dir }) };
+      const milliseconds = Math.round(performance.now() - began);
+      return keepReport(settings, { ...result, milliseconds }, options.reporter);
+    });
+
+  const brokenSeal = await findBrokenSeal(set, options);
+  if (brokenSeal !== undefined) return conclude({ failure: brokenSeal });
   const place = await run.step('isolate', () =>
     isolate(options.env ?? process.env, {
       keep: options.keep === true,
@@ -57,101 +46,88 @@ export async function drill(settings: Settings, options: DrillOptions): Promise<
     }),
   );
   try {
-    let restored: RestoreResult | undefined;
-    let failure: IdkitError | undefined;
-    try {
-      restored = await run.step('restore', () =>
-        restoreInto(place.settings, {
-          from: set.dir,
-          passphrase,
-          trustUnsealed: options.trustUnsealed === true,
-          reporter: withoutSteps(options.reporter),
-          clock: options.clock,
-          random: options.random,
-          signal: options.signal,
-          env: place.env,
-          adjust: place.adjust,
-          scratch: place.scratch,
-          // A second Keycloak beside the operator's would need ports, memory and settings that only they know.
-          withoutService: settings.service === 'keycloak',
-          rootLock: 'shared',
-        }),
-      );
-    } catch (error) {
-      checkInterrupted(options.signal);
-      if (!(error instanceof IdkitError)) throw error;
-      failure = error;
-    }
-    const findings = restored?.findings ?? [];
-    const result: DrillResult = {
-      set: set.dir,
-      startedAt,
-      outcome: failure === undefined && findings.length === 0 ? 'passed' : 'failed',
-      phases: restored?.steps ?? [],
-      milliseconds: Math.round(performance.now() - began),
-      checklist: restored?.checklist ?? [],
-      checks: restored?.checks ?? [],
-      findings,
-      ...(failure === undefined ? {} : { failure }),
-      ...(options.keep === true ? { dir: join(place.dir, 'platform') } : {}),
-    };
-    return await run.step('report', () => report(settings, result, options));
+    const outcome = await tryRestore(() =>
+      run.step('restore', () => restoreIsolated(set.dir, place, passphrase, { settings, options })),
+    );
+    checkInterrupted(signal);
+    return await conclude(outcome, options.keep === true ? join(place.dir, 'platform') : undefined);
   } finally {
     const clean = async () => {
       await place.scratch.close();
       await rm(place.dir, { recursive: true, force: true });
     };
-    // An interrupted run takes no more steps, and cleans up all the same.
-    if (options.signal.aborted) await clean();
+    // An interrupted run starts no step, but it cleans up.
+    if (signal.aborted) await clean();
     else if (options.keep !== true) await run.step('clean', clean);
     else await place.scratch.close();
   }
 }
 
+interface RestoreOutcome {
+  restored?: RestoreResult;
+  failure?: IdkitError;
+}
+
+/** Returns an operator's error as the failure. A bug is thrown. */
+async function tryRestore(work: () => Promise<RestoreResult>): Promise<RestoreOutcome> {
+  try {
+    return { restored: await work() };
+  } catch (error) {
+    if (!(error instanceof IdkitError)) throw error;
+    return { failure: error };
+  }
+}
+
+function restoreIsolated(
+  from: string,
+  place: IsolatedPlace,
+  passphrase: Secret,
+  { settings, options }: { settings: Settings; options: DrillOptions },
+): Promise<RestoreResult> {
+  const { reporter, clock, random, signal } = options;
+  return restoreInto(place.settings, {
+    from,
+    passphrase,
+    trustUnsealed: options.trustUnsealed === true,
+    reporter: withoutSteps(reporter),
+    clock,
+    random,
+    signal,
+    env: place.env,
+    adjust: place.adjust,
+    scratch: place.scratch,
+    // A second Keycloak would need ports, memory and settings that only the operator knows.
+    withoutService: settings.service === 'keycloak',
+    rootLock: 'shared',
+  });
+}
+
+function judge({ restored, failure }: RestoreOutcome) {
+  const findings = restored?.findings ?? [];
+  const outcome: DrillResult['outcome'] =
+    failure === undefined && findings.length === 0 ? 'passed' : 'failed';
+  return {
+    outcome,
+    phases: restored?.steps ?? [],
+    checklist: restored?.checklist ?? [],
+    checks: restored?.checks ?? [],
+    findings,
+    ...(failure === undefined ? {} : { failure }),
+  };
+}
+
 /**
- * The seal is checked before a server is started by what the dump says of itself. A seal that is broken fails the
- * drill.
+ * Checks the seal before the head of the dump decides which server is started. A broken seal fails the drill.
  *
  * @throws IDKIT_UNSEALED
  */
-async function findRefusal(set: SetHandle, options: DrillOptions): Promise<IdkitError | undefined> {
+async function findBrokenSeal(set: SetHandle, options: DrillOptions): Promise<IdkitError | undefined> {
   const { seal, problems } = await checkSeal(set, options.passphrase);
   const [first] = problems;
   if (first !== undefined)
     return new IdkitError(first.code, `${set.name} cannot be restored: ${first.file}: ${first.message}`, {
       hints: ['idkit backups list shows the other sets', ...first.hints],
     });
-  if (!isTrusted({ seal }, options, undefined)) throw notTrusted(set.name, seal, 'drill');
+  if (!isTrusted({ seal }, options, undefined)) throw untrustedSet(set.name, seal, 'drill');
   return undefined;
-}
-
-async function report(settings: Settings, result: DrillResult, options: DrillOptions): Promise<DrillResult> {
-  const reportFile = await keepReport(settings, result, options);
-  return reportFile === undefined ? result : { ...result, reportFile };
-}
-
-/** Writes `ROOT/.state/drill-NAME.json` beside the verdicts; undefined where the root cannot be written. */
-async function keepReport(
-  settings: Settings,
-  result: DrillResult,
-  options: DrillOptions,
-): Promise<string | undefined> {
-  const root = dirname(result.set);
-  if (!(await isBackupRoot(root, settings))) return undefined;
-  const file = join(root, '.state', `drill-${basename(result.set)}.json`);
-  const { failure, ...told } = result;
-  const content = {
-    ...told,
-    ...(failure === undefined ? {} : { failure: { code: failure.code, message: failure.message } }),
-  };
-  try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeDurably(file, `${JSON.stringify(content, null, 2)}\n`);
-    return file;
-  } catch (error) {
-    const explained = explainWriteFault(error, file);
-    if (!(explained instanceof IdkitError)) throw error;
-    options.reporter.note(`the report is not kept: ${explained.message}`);
-    return undefined;
-  }
 }

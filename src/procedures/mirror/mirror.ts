@@ -2,12 +2,29 @@ import { judgeSets, listSets } from '../../backupset/index.ts';
 import { isRemote } from '../platform.ts';
 import { checkInterrupted } from '../run.ts';
 import { mirrorToDirectory } from './to-directory.ts';
-import { mirrorByRsync } from './to-remote.ts';
+import { mirrorWithRsync } from './to-remote.ts';
+
+export interface MirrorOptions {
+  root: string;
+  /** A directory, or `[user@]host:path` for rsync. */
+  target: string;
+  /** Unix time in milliseconds. */
+  now: number;
+  signal: AbortSignal;
+}
+
+/** The result of one run. */
+export interface MirrorReport {
+  /** Names of the sets and versions that this run copied. rsync does not report names, so it copies none here. */
+  copied: readonly string[];
+  /** One sentence for each item that was not copied. Empty: the mirror contains every set. */
+  faults: readonly string[];
+}
 
 /**
- * Copies every set and every kept version to the target. Checksums are copied last, so that an unfinished copy never
- * verifies; what the target holds already is never written again, and nothing is deleted there (contract §3,
- * backup). A set whose own verdict is bad stays at home. A fault is reported, never thrown, but for an interrupt.
+ * Copies every set and every kept version to the target. Checksums are copied last, so an interrupted copy never
+ * verifies. Existing files of the target are neither changed nor deleted, and a damaged set is not copied. The report
+ * contains every fault: only an interrupt is thrown.
  */
 export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> {
   try {
@@ -16,7 +33,7 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     const bad = judged.filter(({ state }) => state === 'bad').map(({ name }) => name);
     const good = judged.filter(({ state }) => state !== 'bad').map(({ name }) => name);
     const report = isRemote(options.target)
-      ? await mirrorByRsync(options, good)
+      ? await mirrorWithRsync(options, good)
       : await mirrorToDirectory(options, good);
     return {
       copied: report.copied,
@@ -26,20 +43,4 @@ export async function mirrorRoot(options: MirrorOptions): Promise<MirrorReport> 
     checkInterrupted(options.signal);
     return { copied: [], faults: [error instanceof Error ? error.message : String(error)] };
   }
-}
-
-/** What a mirroring came to. */
-export interface MirrorReport {
-  /** Names of sets and versions that were copied by this run; with rsync, which tells no names, empty. */
-  copied: readonly string[];
-  /** What could not be copied, and why; empty: the mirror holds every set. */
-  faults: readonly string[];
-}
-
-export interface MirrorOptions {
-  root: string;
-  target: string;
-  /** Milliseconds since the Unix epoch. */
-  now: number;
-  signal: AbortSignal;
 }

@@ -3,18 +3,18 @@ import { constants, createReadStream } from 'node:fs';
 import { copyFile, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { parseChecksums, SET_FILES } from '../../backupset/index.ts';
-import { IdkitError } from '../../core/index.ts';
-import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
+import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { findEntry, SYSTEM_ERRORS, syncDirectory, writeFault } from '../../files/index.ts';
 import { checkInterrupted } from '../run.ts';
 import type { MirrorOptions, MirrorReport } from './mirror.ts';
 
-/** The folders of a root that keep versions of one component. */
+/** The folders of a backup root that contain versions. */
 export const VERSION_FOLDERS = ['config', 'env'] as const;
 
-/** What lies in them; anything else there is not idkit's to copy. */
+/** Names of versions. The mirror ignores every other file in these folders. */
 const VERSION = /^\d{8}_\d{6}\.(?:tar\.gz|gpg)(?:\.sha256)?$/;
 
-/** Copies sets and versions into another directory. Stops at the first full disk; other faults are per set. */
+/** Copies sets and versions into another directory. A target without space or permission ends the run. */
 export async function mirrorToDirectory(
   options: MirrorOptions,
   sets: readonly string[],
@@ -24,7 +24,7 @@ export async function mirrorToDirectory(
   try {
     await mkdir(target, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw explainWriteFault(error, target);
+    throw writeFault(target, error);
   }
   const copied: string[] = [];
   const faults: string[] = [];
@@ -33,15 +33,15 @@ export async function mirrorToDirectory(
     try {
       if ((await copySet(join(root, name), join(target, name))) === 'copied') copied.push(name);
     } catch (error) {
-      faults.push(`${name}: ${describe(explainWriteFault(error, join(target, name)))}`);
-      if (explainWriteFault(error, target) instanceof IdkitError) break;
+      faults.push(`${name}: ${messageOf(writeFault(join(target, name), error))}`);
+      if (SYSTEM_ERRORS.has(systemErrorCode(error) ?? '')) break;
     }
   }
   for (const folder of VERSION_FOLDERS) {
     try {
       copied.push(...(await copyVersions(join(root, folder), join(target, folder))));
     } catch (error) {
-      faults.push(`${folder}: ${describe(explainWriteFault(error, join(target, folder)))}`);
+      faults.push(`${folder}: ${messageOf(writeFault(join(target, folder), error))}`);
     }
   }
   return { copied, faults };
@@ -55,23 +55,22 @@ function checkApart(root: string, target: string): void {
   if (inside(root, target) || inside(target, root)) {
     throw new IdkitError(
       'IDKIT_SETTING',
-      `the mirror ${target} and the backup root ${root} lie in each other`,
+      `the mirror ${target} and the backup root ${root} must not contain each other`,
     );
   }
 }
 
-/** One set; its checksums go last and only where every file that they list arrived whole. */
+/** Copies one set. Its checksums are copied last, and only if every file that they list has arrived intact. */
 async function copySet(from: string, to: string): Promise<'copied' | 'present'> {
   await checkRegular(join(from, SET_FILES.checksums));
   const checksums = await readFile(join(from, SET_FILES.checksums));
-  const there = await findEntry(join(to, SET_FILES.checksums));
-  if (there !== undefined) {
+  if (findEntry(join(to, SET_FILES.checksums)) !== undefined) {
     if (checksums.equals(await readFile(join(to, SET_FILES.checksums)))) {
-      // Somebody sealed it since.
+      // The set may have been sealed since.
       await copySeal(from, to);
       return 'present';
     }
-    throw new Error('the mirror holds another set of that name, which stays as it is');
+    throw new Error('the mirror has another set with this name, which stays as it is');
   }
   await mkdir(to, { recursive: true, mode: 0o700 });
   for (const { name, sha256 } of parseChecksums(checksums)) {
@@ -79,36 +78,35 @@ async function copySet(from: string, to: string): Promise<'copied' | 'present'> 
     const arrived = await hashFile(join(to, name));
     if (arrived !== sha256) {
       await rm(join(to, name), { force: true });
-      throw new Error(`${name} does not have the checksum that the set lists`);
+      throw new Error(`${name} does not match its checksum in the set`);
     }
   }
   await copySeal(from, to);
   await copyOne(join(from, SET_FILES.checksums), join(to, SET_FILES.checksums));
-  await syncDirectory(to);
+  syncDirectory(to);
   return 'copied';
 }
 
-/** The checksums do not list it. A seal that the mirror already has stays. */
+/** Copies the seal, which the checksums do not list. An existing seal of the mirror stays. */
 async function copySeal(from: string, to: string): Promise<void> {
-  const [own, there] = [join(from, SET_FILES.seal), join(to, SET_FILES.seal)];
-  if ((await findEntry(own))?.isFile() === true && (await findEntry(there)) === undefined)
-    await copyOne(own, there);
+  const [seal, copy] = [join(from, SET_FILES.seal), join(to, SET_FILES.seal)];
+  if (findEntry(seal)?.isFile() === true && findEntry(copy) === undefined) await copyOne(seal, copy);
 }
 
-/** Versions that the mirror does not have; each one's `.sha256` goes after it. */
+/** Copies the versions that the mirror does not have, each before its `.sha256`. */
 async function copyVersions(from: string, to: string): Promise<readonly string[]> {
-  const found = await findEntry(from);
-  if (found === undefined) return [];
-  if (!found.isDirectory()) throw new Error(`${from} is not a directory`);
+  const entry = findEntry(from);
+  if (entry === undefined) return [];
+  if (!entry.isDirectory()) throw new Error(`${from} is not a directory`);
   await mkdir(to, { recursive: true, mode: 0o700 });
   const names = (await readdir(from)).filter((name) => VERSION.test(name));
   const copied: string[] = [];
   for (const name of names.toSorted((one, other) => rank(one) - rank(other) || (one < other ? -1 : 1))) {
-    if ((await findEntry(join(to, name))) !== undefined) continue;
+    if (findEntry(join(to, name)) !== undefined) continue;
     await copyOne(join(from, name), join(to, name));
     copied.push(name);
   }
-  await syncDirectory(to);
+  syncDirectory(to);
   return copied;
 }
 
@@ -116,7 +114,7 @@ function rank(name: string): number {
   return name.endsWith('.sha256') ? 1 : 0;
 }
 
-/** The copy appears under its name once it is whole and on the disk. */
+/** Copies one file. It gets its name once it is complete and on the disk. */
 async function copyOne(from: string, to: string): Promise<void> {
   await checkRegular(from);
   const draft = `${to}.partial`;
@@ -136,17 +134,17 @@ async function copyOne(from: string, to: string): Promise<void> {
   }
 }
 
-/** A file that a link in the root leads to does not belong to a set, and a FIFO would never end. */
+/** A link may lead to a foreign file, and reading a FIFO would never end. */
 async function checkRegular(file: string): Promise<void> {
-  if ((await findEntry(file))?.isFile() !== true) throw new Error(`${file} is not a regular file`);
+  if (findEntry(file)?.isFile() !== true) throw new Error(`${file} is not a regular file`);
 }
 
 async function hashFile(file: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
   return hash.digest('hex');
 }
 
-function describe(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

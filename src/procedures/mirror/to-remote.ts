@@ -1,22 +1,25 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { SET_FILES } from '../../backupset/index.ts';
-import { findEntry } from '../durable.ts';
+import { findEntry } from '../../files/index.ts';
 import type { MirrorOptions, MirrorReport } from './mirror.ts';
 import { VERSION_FOLDERS } from './to-directory.ts';
 
-/** Seconds without any transfer after which rsync gives up. */
+/** rsync gives up after this time without a transfer, in seconds. */
 const STALL_SECONDS = 120;
 
 /**
- * Copies sets and versions by rsync: first everything but the checksums, then the checksums. rsync writes each file
- * beside its name and renames it, so what exists is whole and need never be written again.
+ * Copies sets and versions with rsync: first everything except the checksums, then the checksums. rsync writes each file
+ * under a temporary name and renames it. So an existing file is complete and is never written again.
  */
-export async function mirrorByRsync(options: MirrorOptions, sets: readonly string[]): Promise<MirrorReport> {
+export async function mirrorWithRsync(
+  options: MirrorOptions,
+  sets: readonly string[],
+): Promise<MirrorReport> {
   const { root, target, signal } = options;
   const sources = sets.map((name) => join(root, name));
   for (const folder of VERSION_FOLDERS) {
-    if ((await findEntry(join(root, folder))) !== undefined) sources.push(join(root, folder));
+    if (findEntry(join(root, folder)) !== undefined) sources.push(join(root, folder));
   }
   if (sources.length === 0) return { copied: [], faults: [] };
   const passes = [
@@ -31,14 +34,13 @@ export async function mirrorByRsync(options: MirrorOptions, sets: readonly strin
 }
 
 async function runRsync(args: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-  // A cron job must not wait for a password that nobody will type.
+  // In a cron job no person can type a password, so ssh must not prompt for one.
   const shell =
     process.env['RSYNC_RSH'] === undefined ? ['--rsh=ssh -o BatchMode=yes -o ConnectTimeout=20'] : [];
   const fixed = ['--archive', '--ignore-existing', `--timeout=${STALL_SECONDS}`, ...shell];
-  const own = ([name]: readonly [string, unknown]) => name.startsWith('IDKIT_');
   const result = await execa('rsync', [...fixed, ...args], {
-    // Neither rsync nor ssh, which may send variables on, has use for idkit's secrets.
-    env: Object.fromEntries(Object.entries(process.env).filter((variable) => !own(variable))),
+    // ssh may send variables to the other host, so it must not see idkit's secrets.
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('IDKIT_'))),
     extendEnv: false,
     cancelSignal: signal,
     reject: false,
@@ -46,7 +48,7 @@ async function runRsync(args: readonly string[], signal: AbortSignal): Promise<s
   });
   if (result.isCanceled) throw signal.reason;
   if (!result.failed) return undefined;
-  if (result.code === 'ENOENT') return 'the program rsync is missing';
-  const said = result.stderr.trim().split('\n').slice(0, 2).join('; ');
-  return `rsync ended with ${result.exitCode ?? result.signal}: ${said === '' ? 'it said nothing' : said}`;
+  if (result.code === 'ENOENT') return 'the program rsync is not installed';
+  const output = result.stderr.trim().split('\n').slice(0, 2).join('; ');
+  return `rsync ended with ${result.exitCode ?? result.signal}: ${output === '' ? 'it printed no error' : output}`;
 }

@@ -3,32 +3,33 @@ import { resolve } from 'node:path';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import { lockForRestore } from '../locks.ts';
-import { type Journal, journalFile, listJournals } from './journal.ts';
-import { checkSameSet, undoableOf } from './leftovers.ts';
-import { bringBack, isEmptied } from './old-state.ts';
+import { isEmptied, type Journal, journalFile, listJournals } from './journal.ts';
+import { checkSameSet } from './leftovers.ts';
+import { openOldState, rollBack } from './old-state.ts';
 import type { RestoreOptions, RestoreResult } from './options.ts';
 import { startAgain } from './services.ts';
 import { dataDirectory } from './settings-after.ts';
 
 /**
- * Brings back the state before the newest restore that can still be undone.
+ * Rolls back the newest restore for which that is possible.
  *
- * @throws IDKIT_NOT_FOUND where there is none, IDKIT_SERVICE_RUNNING, IDKIT_RESTORE_BROKEN where it does not succeed
+ * @throws IDKIT_NOT_FOUND without such a restore, IDKIT_SERVICE_RUNNING, IDKIT_RESTORE_BROKEN if the roll back fails
  */
 export async function abortRestore(settings: Settings, options: RestoreOptions): Promise<RestoreResult> {
   const began = performance.now();
+  const env = options.env ?? process.env;
   const dataDir = dataDirectory(settings);
-  const journal = await findUndoable(dataDir);
+  const journal = await getAbortable(dataDir);
   if (options.from !== undefined) checkSameSet(await resolveLinks(resolve(options.from)), journal);
   const locks = await lockForRestore(settings, undefined, { reporter: options.reporter, mode: 'exclusive' });
   try {
-    const undoable = await undoableOf(settings, dataDir, journal, options.env ?? process.env);
-    if (isEmptied(journal)) throw nothingBack(dataDir, journal);
-    await undoable.runtime.checkReplaceable();
-    await bringBack(undoable).catch((error: unknown) => {
-      throw broken(dataDir, journal, error);
+    const oldState = await openOldState(settings, dataDir, journal, env);
+    if (isEmptied(journal)) throw noWayBack(dataDir, journal);
+    await oldState.platform.checkReplaceable();
+    await rollBack(oldState).catch((error: unknown) => {
+      throw rollBackFailed(dataDir, journal, error);
     });
-    if (journal.ran === true) await startAgain(settings, options.env ?? process.env);
+    if (journal.ran === true) await startAgain(settings, env);
   } finally {
     await locks.release();
   }
@@ -45,7 +46,8 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   };
 }
 
-async function findUndoable(dataDir: string): Promise<Journal> {
+/** Prefers an interrupted restore to one that ended with findings. */
+async function getAbortable(dataDir: string): Promise<Journal> {
   const journals = await listJournals(dataDir);
   const unfinished = journals.findLast(({ state }) => state !== 'kept' && state !== 'done');
   const journal = unfinished ?? journals.findLast(({ state }) => state === 'kept');
@@ -53,7 +55,7 @@ async function findUndoable(dataDir: string): Promise<Journal> {
   throw new IdkitError('IDKIT_NOT_FOUND', `there is no restore to abort in ${dataDir}`);
 }
 
-/** The set may be gone by now, and its name is enough. */
+/** A set that was deleted since is still known by its name. */
 async function resolveLinks(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -62,10 +64,10 @@ async function resolveLinks(path: string): Promise<string> {
   }
 }
 
-function nothingBack(dataDir: string, journal: Journal): IdkitError {
+function noWayBack(dataDir: string, journal: Journal): IdkitError {
   return new IdkitError(
     'IDKIT_RESTORE_BROKEN',
-    `the restore from ${journal.set} was in place, so there is no old database to bring back; journal ${journalFile(dataDir, journal.id)}`,
+    `the restore from ${journal.set} emptied the live database (--in-place), so it cannot be rolled back; the journal is ${journalFile(dataDir, journal.id)}`,
     {
       hints: [
         'idkit restore --resume loads the set again',
@@ -75,11 +77,11 @@ function nothingBack(dataDir: string, journal: Journal): IdkitError {
   );
 }
 
-function broken(dataDir: string, journal: Journal, error: unknown): IdkitError {
+function rollBackFailed(dataDir: string, journal: Journal, error: unknown): IdkitError {
   const why = error instanceof Error ? error.message : String(error);
   return new IdkitError(
     'IDKIT_RESTORE_BROKEN',
-    `the old state could not be brought back (${why}); journal ${journalFile(dataDir, journal.id)}`,
-    { cause: error, hints: ['mend the cause, then run idkit restore --abort again'] },
+    `the restore could not be rolled back (${why}); the journal is ${journalFile(dataDir, journal.id)}`,
+    { cause: error, hints: ['remove the cause, then run idkit restore --abort again'] },
   );
 }

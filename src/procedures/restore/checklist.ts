@@ -3,19 +3,18 @@ import type { PartRole } from '../../platform/open.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import type { ChecklistRow } from './options.ts';
 
-/** A row of the specification's post-restore checklist and the smoke checks that prove it. */
+/** A row of the post-restore checklist and its evidence. */
 interface Row {
   id: string;
   title: string;
-  /** Ids of smoke checks; all that apply must have passed. */
+  /** Ids of smoke checks. Each one that applies must have passed. */
   provenBy: readonly string[];
-  /** Roles of the parts that prove it: each has some, and all are UP. */
+  /** Roles of parts. Each role must have a part, and every part must be UP. */
   provenByParts?: readonly PartRole[];
-  /** Why it does not apply on a platform of that kind. */
+  /** The reason why the row does not apply to a kind of platform. */
   absentOn?: Partial<Record<PlatformDescription['runtime'], string>>;
 }
 
-/** Spec "Post-restore checklist", row by row. */
 const ROWS: readonly Row[] = [
   {
     id: 'containers',
@@ -30,7 +29,7 @@ const ROWS: readonly Row[] = [
     title: 'the proxy is up',
     provenBy: [],
     provenByParts: ['proxy'],
-    absentOn: { embedded: 'the embedded platform runs no proxy of its own' },
+    absentOn: { embedded: 'the embedded platform does not run a proxy' },
   },
   { id: 'discovery', title: 'discovery works for every realm', provenBy: ['discovery'] },
   { id: 'console-login', title: 'an admin console login works', provenBy: ['console-login'] },
@@ -43,12 +42,12 @@ const ROWS: readonly Row[] = [
   { id: 'user-counts', title: 'user counts per realm match expectations', provenBy: ['user-count'] },
 ];
 
-/** Every row with done, failed, or why it does not apply; `unchecked` says why nothing at all was asked for a row. */
+/** Judges every row. `unchecked` is the reason for a row without any evidence. */
 export function makeChecklist(
   platform: PlatformDescription,
   checks: readonly SmokeCheck[],
   parts: readonly PlatformPart[],
-  unchecked = 'nothing checks it on this platform',
+  unchecked = 'this platform has no check for it',
 ): readonly ChecklistRow[] {
   return ROWS.map((row) => {
     const { id, title } = row;
@@ -73,16 +72,16 @@ function judgeParts(
   const missing = roles.filter((role) => !own.some((part) => part.role === role));
   const bad = own.filter(({ health }) => health === 'DOWN');
   if (missing.length > 0) return { outcome: 'failed', detail: `no ${missing.join(' and no ')} was found` };
-  const tell = ({ name, image, state, detail }: PlatformPart) =>
+  const render = ({ name, image, state, detail }: PlatformPart) =>
     detail === undefined ? `${name} ${state} (${image})` : `${name}: ${detail}`;
   return bad.length > 0
-    ? { outcome: 'failed', detail: bad.map(tell).join('; ') }
-    : { outcome: 'done', detail: own.map(tell).join('; ') };
+    ? { outcome: 'failed', detail: bad.map(render).join('; ') }
+    : { outcome: 'done', detail: own.map(render).join('; ') };
 }
 
 function listDetails(checks: readonly SmokeCheck[]): string {
-  const told = checks.map(({ subject, detail }) =>
+  const details = checks.map(({ subject, detail }) =>
     subject === undefined ? detail : `${subject}: ${detail}`,
   );
-  return [...new Set(told)].join('; ');
+  return [...new Set(details)].join('; ');
 }

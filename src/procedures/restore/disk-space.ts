@@ -2,74 +2,76 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { listConfigArchive, SET_FILES, type Verdict } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { renderBytes } from '../age.ts';
-import { findEntry } from '../durable.ts';
+import { findEntry } from '../../files/index.ts';
+import { renderBytes } from '../units.ts';
+import { stagingDirectory } from './files-in-place.ts';
 import { listJournals } from './journal.ts';
-import { undoableOf } from './leftovers.ts';
-import { stagingDirectory } from './replace-files.ts';
-import type { NextPlatform, RestoreJob } from './work.ts';
+import { openOldState } from './old-state.ts';
+import type { NextPlatform, Restore } from './work.ts';
 
-/** A loaded database is larger than its SQL by its indexes and its log. */
+/** A loaded database has indexes and a log, so it is larger than its SQL. */
 const DATABASE_PER_SQL_BYTE = 2;
 
 /** A file takes whole blocks of this many bytes. */
 const FILE_BLOCK = 4096;
 
-/** Bytes of one block that `stat` counts. */
+/** Bytes of one block in the result of `stat`. */
 const STAT_BLOCK = 512;
 
-/** What a file system has, and what the restore will lay on it. */
-export interface Room {
-  /** A directory on it, for people. */
+/** The space of one file system. */
+export interface DiskSpace {
+  /** A directory on it, for messages. */
   place: string;
   neededBytes: number;
   freeBytes: number;
 }
 
-/** A directory, and bytes on its disk. */
+/** A number of bytes on the file system of a directory. */
 interface Share {
   path: string;
   bytes: number;
 }
 
 /**
- * Room for the side database beside the live one and for the staged files, on each file system that takes them.
- * What a killed restore left beside them is cleared first, so it counts as free.
+ * Checks the space for the staged database and the staged files, on every file system that takes some of them. The
+ * leftovers of killed restores count as free, because `stage` removes them first.
  *
- * @param asks false: the server is not asked for its room
- * @returns the tightest of them
+ * @param asks false: the database server is not contacted
+ * @returns the space of the tightest file system
  * @throws IDKIT_NO_SPACE
  */
-export async function checkRoom(
-  job: RestoreJob,
+export async function checkDiskSpace(
+  restore: Restore,
   next: NextPlatform,
-  verdict: Verdict,
   asks: boolean,
-): Promise<Room> {
-  const rooms = new Map<number, Room>();
-  const database = asks ? await next.runtime.databaseRoom() : { place: 'the database', here: false };
-  const needs = [{ path: next.settings.dir, bytes: await stagedBytes(job) }];
-  // In place the old one goes first.
-  const bytes = job.options.inPlace === undefined ? databaseBytes(verdict) : 0;
+): Promise<DiskSpace> {
+  const spaces = new Map<number, DiskSpace>();
+  const database = asks ? await next.platform.databaseRoom() : { place: 'the database', here: false };
+  const needs: Share[] = [{ path: next.settings.dir, bytes: await stagedBytes(restore) }];
+  // With --in-place the live database is emptied before the load.
+  const bytes = restore.options.inPlace === undefined ? databaseBytes(restore.verified.verdict) : 0;
   if (database.here) needs.push({ path: database.place, bytes });
-  for (const need of needs) (await roomOf(rooms, need.path)).neededBytes += need.bytes;
-  for (const share of await listLeftovers(job)) (await roomOf(rooms, share.path)).freeBytes += share.bytes;
-  const left = ({ neededBytes, freeBytes }: Room) => freeBytes - neededBytes;
-  const elsewhere: readonly Room[] =
+  for (const need of needs) (await spaceOf(spaces, need.path)).neededBytes += need.bytes;
+  for (const share of await listLeftovers(restore))
+    (await spaceOf(spaces, share.path)).freeBytes += share.bytes;
+  const remote: readonly DiskSpace[] =
     database.here || database.freeBytes === undefined
       ? []
       : [{ place: database.place, neededBytes: bytes, freeBytes: database.freeBytes }];
-  const [tightest] = [...rooms.values(), ...elsewhere].sort((one, other) => left(one) - left(other));
-  const { neededBytes, freeBytes, place } = tightest!;
-  if (freeBytes >= neededBytes) return tightest!;
+  const left = ({ neededBytes, freeBytes }: DiskSpace) => freeBytes - neededBytes;
+  const tightest = [...spaces.values(), ...remote].reduce((one, other) =>
+    left(other) < left(one) ? other : one,
+  );
+  const { neededBytes, freeBytes, place } = tightest;
+  if (freeBytes >= neededBytes) return tightest;
   throw new IdkitError(
     'IDKIT_NO_SPACE',
-    `the restore needs ${renderBytes(neededBytes)} beside the live database, and ${renderBytes(freeBytes)} are free`,
+    `the restore needs ${renderBytes(neededBytes)} in addition to the live database, but only ${renderBytes(freeBytes)} are free`,
     {
       hints: [
         'nothing was touched',
-        `make room on the disk of ${place}`,
-        ...(database.here ? [] : ['or --in-place --confirm NAME, which empties the live database first']),
+        `free space on the disk of ${place}`,
+        ...(database.here ? [] : ['or use --in-place --confirm NAME, which empties the live database first']),
       ],
     },
   );
@@ -79,50 +81,50 @@ function databaseBytes({ dump, manifest }: Verdict): number {
   return Math.max((dump?.bytes ?? 0) * DATABASE_PER_SQL_BYTE, manifest?.database?.bytes ?? 0);
 }
 
-/** What `stageFiles` will unpack. */
-async function stagedBytes({ set, options, settings }: RestoreJob): Promise<number> {
+/** Returns the bytes that the step `stage` unpacks. */
+async function stagedBytes({ set, options, settings }: Restore): Promise<number> {
   const unpacks = set.names.includes(SET_FILES.config) && !(options.keepConfig === true && settings.exists);
   const entries = unpacks ? await listConfigArchive(set, { signal: options.signal }) : [];
   return entries.reduce((sum, { size }) => sum + Math.ceil(size / FILE_BLOCK + 1) * FILE_BLOCK, FILE_BLOCK);
 }
 
-async function roomOf(rooms: Map<number, Room>, path: string): Promise<Room> {
-  const place = await nearestDirectory(path);
+/** `spaces` has one entry for each device. */
+async function spaceOf(spaces: Map<number, DiskSpace>, path: string): Promise<DiskSpace> {
+  const place = nearestDirectory(path);
   const { dev } = await stat(place);
-  const known = rooms.get(dev);
+  const known = spaces.get(dev);
   if (known !== undefined) return known;
   const { bavail, bsize } = await statfs(place);
-  const room = { place: path, neededBytes: 0, freeBytes: bavail * bsize };
-  rooms.set(dev, room);
-  return room;
+  const space = { place: path, neededBytes: 0, freeBytes: bavail * bsize };
+  spaces.set(dev, space);
+  return space;
 }
 
-async function nearestDirectory(path: string): Promise<string> {
+function nearestDirectory(path: string): string {
   let dir = path;
-  while ((await findEntry(dir)) === undefined && dirname(dir) !== dir) dir = dirname(dir);
+  while (findEntry(dir) === undefined && dirname(dir) !== dir) dir = dirname(dir);
   return dir;
 }
 
-/** What restores left that ended before they changed anything. */
-async function listLeftovers({ settings, dataDir, options }: RestoreJob): Promise<readonly Share[]> {
+/** Returns the leftovers of restores that ended before they changed the platform. */
+async function listLeftovers({ settings, dataDir, options }: Restore): Promise<readonly Share[]> {
   const shares: Share[] = [];
   for (const journal of await listJournals(dataDir)) {
     if (journal.state !== 'staging') continue;
     const env = options.env ?? process.env;
-    const { runtime, dir } = await undoableOf(settings, dataDir, journal, env);
-    const { here, place } = await runtime.databaseRoom();
-    if (here) shares.push({ path: place, bytes: await runtime.sideBytes(journal.id) });
+    const { platform, dir } = await openOldState(settings, dataDir, journal, env);
+    const { here, place } = await platform.databaseRoom();
+    if (here) shares.push({ path: place, bytes: await platform.sideBytes(journal.id) });
     shares.push({ path: dir, bytes: await bytesBelow(stagingDirectory({ dir, id: journal.id })) });
   }
   return shares;
 }
 
 async function bytesBelow(dir: string): Promise<number> {
-  if ((await findEntry(dir)) === undefined) return 0;
+  if (findEntry(dir) === undefined) return 0;
   let bytes = 0;
   for (const name of await readdir(dir, { recursive: true })) {
-    const entry = await findEntry(join(dir, name));
-    bytes += (entry?.blocks ?? 0) * STAT_BLOCK;
+    bytes += (findEntry(join(dir, name))?.blocks ?? 0) * STAT_BLOCK;
   }
   return bytes;
 }

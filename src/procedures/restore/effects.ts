@@ -10,10 +10,10 @@ import { parseEnvContent, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { RestoreOptions } from './options.ts';
 
-/** Something of a set that decides what runs, what is reached or what is served once it is restored. */
-export interface Brought {
+/** An item of a set that decides which program runs, which address is reached or what is served after a restore. */
+export interface Effect {
   kind: 'data' | 'command' | 'address' | 'image' | 'file';
-  /** The place in the set: `idkit.yaml: keycloak.start`. */
+  /** Its place in the set, for example `idkit.yaml: keycloak.start`. */
   from: string;
   /** Printable, without credentials. */
   what: string;
@@ -21,10 +21,10 @@ export interface Brought {
 
 const LONGEST_YAML = 1024 * 1024;
 
-/** A file that a program of a container runs or loads, by its name. */
+/** Names of files that a container may run or load. */
 const RUNS = /\.(sh|bash|py|pl|rb|js|mjs|cjs|lua|jar|war|so|wasm|sql)$/i;
 
-/** What of idkit.yaml is a command, and what is an address; the rest decides neither. */
+/** The settings of idkit.yaml that are commands, and those that are addresses. */
 const COMMANDS = ['keycloak.start', 'keycloak.stop', 'compose.engine'];
 const ADDRESSES = [
   'database',
@@ -36,8 +36,8 @@ const ADDRESSES = [
   'applications',
 ];
 
-/** What of a service of compose.yaml is what; any other key that it has is named as well. */
-const SERVICE_KEYS: Readonly<Record<string, Brought['kind']>> = {
+/** The kind of each key of a service in compose.yaml. Every other key is a `file`. */
+const SERVICE_KEYS: Readonly<Record<string, Effect['kind']>> = {
   image: 'image',
   build: 'image',
   command: 'command',
@@ -52,37 +52,41 @@ const SERVICE_KEYS: Readonly<Record<string, Brought['kind']>> = {
 };
 
 /**
- * What a restore takes over from the set: the dump, the environment, `config/`, and for a target without a definition of
- * its own `idkit.yaml` and `compose.yaml`.
+ * Lists everything that a restore takes over from the set: the dump, the environment and `config/`. A target without a
+ * definition also takes over `idkit.yaml` and `compose.yaml`.
  *
- * @throws IDKIT_DAMAGED if the archive does not hold
+ * @throws IDKIT_DAMAGED if the archive is damaged
  */
-export async function listBrought(
+export async function listEffects(
   set: SetHandle,
   target: Settings,
   verified: { verdict: Verdict; environment?: Uint8Array },
   options: RestoreOptions,
-): Promise<readonly Brought[]> {
-  const brought: Brought[] = [];
+): Promise<readonly Effect[]> {
+  const effects: Effect[] = [];
   const { dump, realms } = verified.verdict;
   if (dump !== undefined) {
     const names = realms.map(({ realm }) => realm).join(', ');
-    brought.push({
+    effects.push({
       kind: 'data',
       from: SET_FILES.dump,
       what: `a dump of ${dump.kind}${names === '' ? '' : ` with ${names}`}`,
     });
   }
-  if (verified.environment !== undefined) brought.push(...listEnvironment(verified.environment));
+  if (verified.environment !== undefined) effects.push(...listEnvironment(verified.environment));
   if (set.names.includes(SET_FILES.config)) {
-    if (options.keepConfig !== true) brought.push(...(await listFiles(set, options)));
-    if (!target.exists) brought.push(...(await listDefinition(set, options)));
+    if (options.keepConfig !== true) effects.push(...(await listFiles(set, options)));
+    if (!target.exists) effects.push(...(await listDefinition(set, options)));
   }
-  return brought.map((one) => ({ ...one, what: printable(one.what), from: printable(one.from) }));
+  return effects.map((effect) => ({
+    ...effect,
+    what: printable(effect.what),
+    from: printable(effect.from),
+  }));
 }
 
-/** The names of the settings, and every value that is an address. */
-function listEnvironment(plain: Uint8Array): readonly Brought[] {
+/** Lists the names of the settings, and every value that is an address. */
+function listEnvironment(plain: Uint8Array): readonly Effect[] {
   const values = [...parseEnvContent(plain, SET_FILES.environment)];
   const addresses = values.filter(([, value]) => /^(sqlite:|[a-z][a-z0-9+.-]*:\/\/)/i.test(value));
   return [
@@ -92,7 +96,7 @@ function listEnvironment(plain: Uint8Array): readonly Brought[] {
       what: `.env with ${values.map(([name]) => name).join(', ')}`,
     },
     ...addresses.map(
-      ([name, value]): Brought => ({
+      ([name, value]): Effect => ({
         kind: 'address',
         from: `${SET_FILES.environment}: ${name}`,
         what: withoutCredentials(value),
@@ -101,24 +105,24 @@ function listEnvironment(plain: Uint8Array): readonly Brought[] {
   ];
 }
 
-/** How many files `config/` has, and by name those that something may run. */
-async function listFiles(set: SetHandle, { signal }: RestoreOptions): Promise<readonly Brought[]> {
+/** Counts the files of `config/` and names those that a program may run. */
+async function listFiles(set: SetHandle, { signal }: RestoreOptions): Promise<readonly Effect[]> {
   const entries = (await listConfigArchive(set, { signal })).filter(({ path }) => path.startsWith('config/'));
   const files = entries.filter(({ type }) => type !== 'directory');
   if (files.length === 0) return [];
-  const running = files.filter(
+  const runnable = files.filter(
     ({ path, mode, type }) => (type === 'file' && (mode & 0o111) !== 0) || RUNS.test(path),
   );
   return [
     { kind: 'file', from: SET_FILES.config, what: `config/ with ${files.length} files` },
-    ...running.map(({ path }): Brought => ({ kind: 'file', from: SET_FILES.config, what: path })),
+    ...runnable.map(({ path }): Effect => ({ kind: 'file', from: SET_FILES.config, what: path })),
   ];
 }
 
-async function listDefinition(set: SetHandle, { signal }: RestoreOptions): Promise<readonly Brought[]> {
+async function listDefinition(set: SetHandle, { signal }: RestoreOptions): Promise<readonly Effect[]> {
   const definition = await readYaml(set, 'idkit.yaml', signal);
   const compose = await readYaml(set, 'compose.yaml', signal);
-  const brought: Brought[] = [];
+  const effects: Effect[] = [];
   for (const [names, kind] of [
     [COMMANDS, 'command'],
     [ADDRESSES, 'address'],
@@ -126,25 +130,25 @@ async function listDefinition(set: SetHandle, { signal }: RestoreOptions): Promi
     for (const name of names) {
       const value = memberOf(definition, name);
       if (value !== undefined && value !== null)
-        brought.push({ kind, from: `idkit.yaml: ${name}`, what: withoutCredentials(textOf(value)) });
+        effects.push({ kind, from: `idkit.yaml: ${name}`, what: withoutCredentials(textOf(value)) });
     }
   for (const [key, value] of membersOf(compose)) {
     if (key !== 'services') {
-      brought.push({ kind: 'file', from: `compose.yaml: ${key}`, what: textOf(value) });
+      effects.push({ kind: 'file', from: `compose.yaml: ${key}`, what: textOf(value) });
       continue;
     }
     for (const [service, options] of membersOf(value))
-      for (const [name, said] of membersOf(options))
-        brought.push({
+      for (const [name, setting] of membersOf(options))
+        effects.push({
           kind: SERVICE_KEYS[name] ?? 'file',
           from: `compose.yaml: ${service}.${name}`,
-          what: withoutCredentials(textOf(said)),
+          what: withoutCredentials(textOf(setting)),
         });
   }
-  return brought;
+  return effects;
 }
 
-/** The file as values; undefined if the set holds none. What cannot be read is refused when it is taken over. */
+/** Parses a file of the archive. Returns undefined if the set does not contain it. @throws IDKIT_SETTING */
 async function readYaml(
   set: SetHandle,
   name: 'idkit.yaml' | 'compose.yaml',
@@ -154,7 +158,7 @@ async function readYaml(
   if (bytes === undefined) return undefined;
   try {
     const document: unknown = parse(bytes.toString('utf8'));
-    // An alias may make a value hold itself, which no text shows.
+    // An alias can make a value contain itself. Such a value cannot be printed.
     JSON.stringify(document);
     return document;
   } catch (error) {
@@ -174,14 +178,14 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `user:password@` as `user@`, and a password in the query. */
+/** Removes the password from `user:password@` and from a query. */
 function withoutCredentials(text: string): string {
   return text
     .replaceAll(/(:\/\/[^/\s:@"]*):[^@/\s"]*@/g, '$1@')
     .replaceAll(/([?&](?:ssl)?password=)[^&\s"]*/gi, '$1…');
 }
 
-/** Words out of a set that nobody vouches for must not steer a terminal or look like another line. */
+/** Text from an untrusted set must not control the terminal or look like another line. */
 function printable(text: string): string {
   return text.replaceAll(
     /[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
@@ -189,7 +193,7 @@ function printable(text: string): string {
   );
 }
 
-/** `idkit.yaml: keycloak.start: systemctl start keycloak` */
-export function renderBrought({ from, what }: Brought): string {
+/** Renders `idkit.yaml: keycloak.start: systemctl start keycloak`. */
+export function renderEffect({ from, what }: Effect): string {
   return `${from}: ${what}`;
 }

@@ -1,65 +1,85 @@
-import { readDump } from '../../backupset/index.ts';
+import { readDump, SET_FILES } from '../../backupset/index.ts';
 import { checkMasterKey } from '../../config/index.ts';
 import { IdkitError, type Secret } from '../../core/index.ts';
-import type { RealmCount, SideDatabase } from '../../platform/index.ts';
-import type { StagedRestore } from './work.ts';
+import type { RealmCount } from '../../platform/index.ts';
+import { replaceItems } from './files-in-place.ts';
+import { stopServices } from './services.ts';
+import { type Restore, record } from './work.ts';
 
-/** Loads the dump into a side database; the live one is untouched (spec steps 3 and 4). */
-export async function loadSide(staged: StagedRestore): Promise<void> {
-  const { job, next } = staged;
-  const { signal } = job.options;
-  const { notes = [] } = await next.runtime.loadDatabase(readDump(job.set, { signal }), {
-    id: job.id,
-    masterKey: masterKeyOf(staged),
+/** Loads the dump into a staged database. With `--in-place` it empties and loads the live one. */
+export async function loadDump(restore: Restore): Promise<undefined> {
+  const { set, next, run, options } = restore;
+  const { signal, reporter } = options;
+  await stopServices(restore);
+  const { inPlace } = restore.journal;
+  if (inPlace !== undefined) {
+    // The last chance to find that the dump changed since its verification. The load verifies it again.
+    await readToEnd(set.stream(SET_FILES.dump, { signal }));
+    await record(restore, { state: 'swapping' });
+    reporter.note(`the database ${inPlace} is emptied now; its previous content cannot be brought back`);
+  }
+  const { notes = [] } = await next.platform.loadDatabase(readDump(set, { signal }), {
+    id: restore.journal.id,
+    masterKey: masterKeyOf(restore),
     signal,
-    inPlace: staged.journal.inPlace !== undefined,
-    onProgress: job.run.progress('load', 'bytes'),
+    inPlace: inPlace !== undefined,
+    onProgress: run.progress('load', 'bytes'),
   });
-  for (const note of notes) job.options.reporter.note(note);
+  for (const note of notes) reporter.note(note);
+}
+
+async function readToEnd(source: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of source);
 }
 
 /**
- * Integrity, master key and schema; then the counts against what the set promises.
+ * Checks integrity, master key, schema and user counts of the staged database.
  *
  * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
  */
-export async function checkSide(staged: StagedRestore): Promise<SideDatabase> {
-  const { job, next } = staged;
-  const side = await next.runtime.checkLoaded(job.id, masterKeyOf(staged), {
-    inPlace: staged.journal.inPlace !== undefined,
-    signal: job.options.signal,
+export async function checkStaged(restore: Restore): Promise<undefined> {
+  const { next, journal, options } = restore;
+  const staged = await next.platform.checkLoaded(journal.id, masterKeyOf(restore), {
+    inPlace: journal.inPlace !== undefined,
+    signal: options.signal,
   });
-  const differences = compareCounts(job.expectation, side.realms);
-  if (differences.length === 0) return side;
-  throw new IdkitError(
-    'IDKIT_DAMAGED',
-    `the loaded database differs from the set: ${differences.join('; ')}`,
-  );
+  const differences = compareCounts(journal.expectation, staged.realms);
+  if (differences.length > 0)
+    throw new IdkitError(
+      'IDKIT_DAMAGED',
+      `the loaded database differs from the set: ${differences.join('; ')}`,
+    );
 }
 
-/** Each difference in words; empty where both hold the same realms with the same numbers of users. */
+/** Renames the database, then the files into place. A resumed restore repeats it. */
+export async function swap({ next, settings, journal }: Restore): Promise<undefined> {
+  await next.platform.swapDatabase(journal.id, { inPlace: journal.inPlace !== undefined });
+  await replaceItems({ dir: settings.dir, id: journal.id }, journal.items);
+}
+
+/** Returns each difference as a sentence. Returns none if both have the same realms and user counts. */
 export function compareCounts(
   expected: readonly RealmCount[],
-  found: readonly RealmCount[],
+  actual: readonly RealmCount[],
 ): readonly string[] {
-  // A set without manifest whose dump tells no realms promises nothing.
+  // A set without a manifest, and without counts in its dump, has no expectation.
   if (expected.length === 0) return [];
   const differences: string[] = [];
   for (const { realm, users } of expected) {
-    const other = found.find((count) => count.realm === realm);
+    const other = actual.find((count) => count.realm === realm);
     if (other === undefined) differences.push(`the realm ${realm} is missing`);
     else if (other.users !== users) {
-      differences.push(`the realm ${realm} has ${other.users} users, and ${users} were expected`);
+      differences.push(`the realm ${realm} has ${other.users} users, but ${users} were expected`);
     }
   }
-  for (const { realm } of found) {
+  for (const { realm } of actual) {
     if (!expected.some((count) => count.realm === realm))
       differences.push(`the realm ${realm} was not expected`);
   }
   return differences;
 }
 
-/** Keycloak seals nothing with one. */
-function masterKeyOf({ next }: StagedRestore): Secret | undefined {
+/** Returns undefined for Keycloak, which encrypts nothing with a master key of idkit. */
+function masterKeyOf({ next }: Restore): Secret | undefined {
   return next.settings.service === 'keycloak' ? undefined : checkMasterKey(next.settings.masterKey);
 }

@@ -1,75 +1,108 @@
-import type { Secret } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import type { ProcedureOptions, ProcedureResult, StepDescription } from '../run.ts';
-import type { SmokeCheck, SmokeResult } from '../smoke/options.ts';
-import type { Brought } from './effects.ts';
+import type { SmokeCheck } from '../smoke/options.ts';
+import type { Effect } from './effects.ts';
 
 export interface RestoreOptions extends ProcedureOptions {
-  /** The set's directory; may be left out with `resume` and `abort`. */
+  /** Directory of the set. Optional with `resume` and `abort`. */
   from?: string;
-  /** Needed unless `keepEnv`; without it no seal is checked. */
+  /** Required unless `keepEnv` is set. Without it the seal is not checked. */
   passphrase?: Secret;
-  /** All checks of the preflight, nothing else. */
+  /** Runs `verify` and `preflight` and returns the plan. */
   dryRun?: boolean;
-  /** Goes on with the restore that the journal tells of. */
+  /** Continues the restore that the journal records. */
   resume?: boolean;
-  /** Brings back the state before the restore that the journal tells of. */
+  /** Rolls back the restore that the journal records. */
   abort?: boolean;
   keepEnv?: boolean;
   /** The operator vouches for a set whose seal is missing or was not checked. */
   trustUnsealed?: boolean;
   keepConfig?: boolean;
   /**
-   * The live database is emptied and loaded itself, for want of room beside it: the name of the database, as the
-   * operator confirms it. Once it is emptied nothing leads back.
+   * Name of the live database, which is emptied and loaded directly because there is no space for a second one. The
+   * operator confirms the name. No roll back is possible once the database is empty.
    */
   inPlace?: string;
-  /** What counts as the process environment of the restored platform; this process's unless told. */
+  /** Environment variables of the restored platform. Default: those of this process. */
   env?: NodeJS.ProcessEnv;
-  /** Asked once the preflight has passed; answering false ends with IDKIT_USAGE, nothing touched. */
+  /** Called after `preflight`. If it returns false, the restore ends with IDKIT_USAGE and changes nothing. */
   confirm?: (plan: RestorePlan) => Promise<boolean>;
 }
 
-/** What a restore is about to do. */
+/** The changes that a restore is about to make. */
 export interface RestorePlan {
   set: string;
   target: string;
   database: string;
   realms: readonly { realm: string; users: number }[];
-  /** Bytes that the side database and the staged files need, and what is free. */
+  /** Bytes that the staged database and the staged files need. */
   neededBytes: number;
   freeBytes: number;
-  /** The live database is emptied first. */
+  /** The live database is emptied before the load. */
   inPlace: boolean;
-  /** What the set brings that decides what runs, what is reached or what is served. */
-  brings: readonly Brought[];
-  /** What was not checked, because only the set names the server. */
+  /** Everything in the set that decides which programs run, which addresses are reached and what is served. */
+  brings: readonly Effect[];
+  /** Checks that were skipped because the set alone names the server. */
   unasked: readonly string[];
   steps: readonly StepDescription[];
 }
 
-/** One row of the specification's post-restore checklist. */
+/** One row of the post-restore checklist. */
 export interface ChecklistRow {
   id: string;
-  /** The row in the specification's words. */
+  /** The rule that the row checks. */
   title: string;
   outcome: 'done' | 'failed' | 'does not apply';
-  /** Evidence, the fault, or why it does not apply. */
+  /** The evidence, the fault, or the reason why the row does not apply. */
   detail: string;
 }
 
 export interface RestoreResult extends ProcedureResult {
-  /** `restored`: in place (findings tell of red checks); `planned`: dry run; `aborted`: the old state is back. */
+  /** `restored`: in place, with a finding for each failed check. `planned`: dry run. `aborted`: rolled back. */
   outcome: 'restored' | 'planned' | 'aborted';
   id?: string;
   set?: string;
   plan?: RestorePlan;
-  /** Empty unless restored. */
+  /** Empty unless the outcome is `restored`. */
   checklist: readonly ChecklistRow[];
   checks: readonly SmokeCheck[];
   steps: readonly { id: string; milliseconds: number }[];
   milliseconds: number;
-  /** Paths kept aside that the operator may want. */
+  /** Paths of previous files that the operator may still need. */
   kept: readonly string[];
 }
 
-export type { SmokeResult };
+/** Reads no file. @throws IDKIT_USAGE or IDKIT_SETTING for options that contradict each other */
+export function checkOptions(options: RestoreOptions): void {
+  const { from, resume, abort, dryRun, keepEnv, passphrase, inPlace } = options;
+  if (inPlace !== undefined && (resume === true || abort === true)) {
+    throw new IdkitError('IDKIT_USAGE', '--in-place cannot be combined with --resume or --abort', {
+      hints: ['--resume continues with the choices of the interrupted restore'],
+    });
+  }
+  if (resume === true && abort === true) {
+    throw new IdkitError('IDKIT_USAGE', '--resume and --abort exclude each other');
+  }
+  if (dryRun === true && (resume === true || abort === true)) {
+    throw new IdkitError('IDKIT_USAGE', '--dry-run cannot be combined with --resume or --abort');
+  }
+  if (from === undefined && resume !== true && abort !== true) {
+    throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a backup set', {
+      hints: ['idkit backups list shows the sets'],
+    });
+  }
+  if (passphrase === undefined && keepEnv !== true && resume !== true && abort !== true)
+    throw missingPassphrase();
+}
+
+/** Names every way to provide the passphrase and the way to restore without one. */
+export function missingPassphrase(): IdkitError {
+  return new IdkitError('IDKIT_SETTING', 'the passphrase of env.gpg is missing', {
+    hints: [
+      'set IDKIT_BACKUP_PASSPHRASE in the process environment',
+      'or set IDKIT_BACKUP_PASSPHRASE_FILE to a file with the passphrase in its first line',
+      'or set IDKIT_BACKUP_PASSPHRASE_COMMAND to a command that prints the passphrase',
+      'or add --keep-env --trust-unsealed to keep the present .env and restore the set without checking its seal',
+    ],
+  });
+}

@@ -1,102 +1,86 @@
 import type { Settings } from '../../config/index.ts';
 import type { Platform, PlatformPart } from '../../platform/index.ts';
 import { openPlatform, PART_ROLES, type PartRole, startSeconds } from '../../platform/open.ts';
-import { type Journal, putJournal } from './journal.ts';
-import { stagingDirectory } from './replace-files.ts';
+import { stagingDirectory } from './files-in-place.ts';
 import { loadSettingsAfter } from './settings-after.ts';
-import type { StagedRestore } from './work.ts';
+import { type Restore, record } from './work.ts';
 
-/** What must not run while the database is replaced, in the order in which it stops. Applications go on. */
+/** Roles that must be stopped while the database is replaced, in the order in which they stop. Applications keep running. */
 const STOPPED: readonly PartRole[] = ['proxy', 'service'];
 
-/**
- * Stops the service and the proxy, and starts the database alone (spec step 3). `note` hears the journal as it is
- * after each change. A platform without parts has nothing to stop or start.
- */
-export async function makeRoomForRestore(
-  staged: StagedRestore,
-  note: (journal: Journal) => void,
-): Promise<void> {
-  const { job, next } = staged;
-  const { signal } = job.options;
-  let { journal } = staged;
-  const put = async (change: Partial<Journal>): Promise<void> => {
-    journal = { ...journal, ...change };
-    await putJournal(job.dataDir, journal);
-    note(journal);
-  };
-  const definition = stagingDirectory({ dir: job.settings.dir, id: journal.id });
-  const running = (await next.runtime.listParts({ definition })).filter(
+/** Stops the proxy and the service, and starts the database alone. Does nothing on a platform without parts. */
+export async function stopServices(restore: Restore): Promise<void> {
+  const { settings, next, journal, options } = restore;
+  const { signal } = options;
+  const definition = stagingDirectory({ dir: settings.dir, id: journal.id });
+  const running = (await next.platform.listParts({ definition })).filter(
     ({ role, state }) => STOPPED.includes(role) && state === 'running',
   );
-  if (running.length > 0) await put({ ran: true });
-  for (const role of STOPPED) await next.runtime.stopParts(role, { signal });
-  await startDatabase(next.runtime, staged.job.settings.dir, journal.id, signal);
-  await put({ touched: true });
+  if (running.length > 0) await record(restore, { ran: true });
+  for (const role of STOPPED) await next.platform.stopParts(role, { signal });
+  await startDatabase(next.platform, settings.dir, journal.id, signal);
+  await record(restore, { touched: true });
 }
 
-/** Starts the database alone, by the definition that the restore staged where none is in its place yet. */
+/** Starts the database alone. If the platform has no definition yet, the database starts from the staged one. */
 export async function startDatabase(
-  runtime: Platform,
+  platform: Platform,
   dir: string,
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await runtime.startParts('database', {
+  await platform.startParts('database', {
     signal,
-    timeoutSeconds: startSeconds(runtime.describe()),
+    timeoutSeconds: startSeconds(platform.describe()),
     definition: stagingDirectory({ dir, id }),
   });
 }
 
-/** Removes every part that a restore started by a definition that is gone again; what the database keeps stays. */
-export async function removeStarted(runtime: Platform): Promise<void> {
+/** Removes every part that a restore started from a definition that no longer exists. The database keeps its data. */
+export async function removeStarted(platform: Platform): Promise<void> {
   const { signal } = new AbortController();
-  for (const role of PART_ROLES.toReversed()) await runtime.stopParts(role, { signal });
-  await runtime.removeParts({ signal });
+  for (const role of PART_ROLES.toReversed()) await platform.stopParts(role, { signal });
+  await platform.removeParts({ signal });
 }
 
-/** Stops what runs on the restored state, so that it can be taken back. */
-export async function stopRestored(runtime: Platform): Promise<void> {
+/** Stops the proxy and the service of the restored state before a roll back. */
+export async function stopRestored(platform: Platform): Promise<void> {
   const { signal } = new AbortController();
-  for (const role of STOPPED) await runtime.stopParts(role, { signal });
+  for (const role of STOPPED) await platform.stopParts(role, { signal });
 }
 
-/** Starts the service on the restored state and waits for it (spec step 5). Left to its operator, it is a finding. */
-export async function startRestored({
-  job,
-  next,
-}: StagedRestore): Promise<'started' | 'left to its operator'> {
-  if (job.options.withoutService === true) {
-    job.options.reporter.note(
+/** Starts the service and waits until it is ready. Adds a finding if only the operator can start it. */
+export async function startRestored(restore: Restore): Promise<undefined> {
+  const { options, next, run } = restore;
+  if (options.withoutService === true) {
+    options.reporter.note(
       'Keycloak itself is not started here: its database was loaded, checked, counted and put in place',
     );
-    return 'left to its operator';
+    return;
   }
-  if ((await next.runtime.canStart?.()) === false) {
-    job.run.finding(
+  if ((await next.platform.canStart?.()) === false) {
+    run.finding(
       'SERVICE_NOT_STARTED',
-      'the restored state is in place, and only its operator can start the service: start it, then run idkit smoke',
+      'the restored state is in place, but only the operator can start the service; start it, then run idkit smoke',
     );
-    return 'left to its operator';
+    return;
   }
-  const { signal } = job.options;
-  await next.runtime.start(signal);
-  await next.runtime.waitUntilReady(startSeconds(next.settings), signal);
-  return 'started';
+  await next.platform.start(options.signal);
+  await next.platform.waitUntilReady(startSeconds(next.settings), options.signal);
+  restore.isServing = true;
 }
 
-/** Starts again what ran before the restore, by the files that are back in their places. */
+/** Starts the proxy and the service again after a roll back, with the previous files. */
 export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   const { signal } = new AbortController();
-  const runtime = await openPlatform(await loadSettingsAfter(settings, {}, env));
+  const platform = await openPlatform(await loadSettingsAfter(settings, {}, env));
   for (const role of STOPPED.toReversed())
-    await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
+    await platform.startParts(role, { signal, timeoutSeconds: startSeconds(platform.describe()) });
 }
 
-/** Starts the proxy, then the applications, and looks at all parts (spec step 7). */
-export async function startRest(runtime: Platform, signal: AbortSignal): Promise<readonly PlatformPart[]> {
+/** Starts the proxy, then the applications, and returns the state of every part. */
+export async function startRest(platform: Platform, signal: AbortSignal): Promise<readonly PlatformPart[]> {
   for (const role of ['proxy', 'application'] as const)
-    await runtime.startParts(role, { signal, timeoutSeconds: startSeconds(runtime.describe()) });
-  return runtime.listParts();
+    await platform.startParts(role, { signal, timeoutSeconds: startSeconds(platform.describe()) });
+  return platform.listParts();
 }

@@ -9,22 +9,22 @@ import {
   type Settings,
 } from '../../config/index.ts';
 import type { Secret } from '../../core/index.ts';
-import { findEntry } from '../durable.ts';
-import { keptAside, type Places, stagingDirectory } from './replace-files.ts';
+import { findEntry } from '../../files/index.ts';
+import { type Places, previousPath, stagingDirectory } from './files-in-place.ts';
 
-/** As long as idkit reads one. */
+/** In bytes. idkit does not read a longer idkit.yaml. */
 const LONGEST_YAML = 1024 * 1024;
 
-/** What will lie in the target and is not in its place yet; what is absent stays as it is there. */
+/** Files that the restore will put into the target. The target keeps its own file for each absent one. */
 export interface NextFiles {
   env?: GivenContent;
   yaml?: GivenContent;
 }
 
 /**
- * The settings that the target will have once `next` is in place. Nothing is written.
+ * Returns the settings of the target after `next` is in place. Writes nothing.
  *
- * @throws IDKIT_SETTING, IDKIT_ENV_READABLE where they are no valid settings
+ * @throws IDKIT_SETTING, IDKIT_ENV_READABLE for invalid settings
  */
 export async function loadSettingsAfter(
   current: Settings,
@@ -36,8 +36,8 @@ export async function loadSettingsAfter(
 }
 
 /**
- * What a restore of the set will put in place: its environment, as `environment` holds it in the clear, and for a
- * target without a definition of its own the set's, else an embedded one (contract §3, restore).
+ * Returns the files that a restore of the set puts into the target. A target without a definition gets the one of the
+ * set, or that of an embedded platform. `environment` is the decrypted environment file.
  */
 export async function nextFilesOfSet(
   set: SetHandle,
@@ -60,12 +60,12 @@ async function definition(set: SetHandle, signal: AbortSignal): Promise<Uint8Arr
   return own ?? Buffer.from(embeddedDefinition());
 }
 
-/** The definition of a platform restored from a set that has none. */
+/** Returns the definition of a platform that is restored from a set without one. */
 export function embeddedDefinition(): string {
   return renderDefaultYaml('embedded', 'idkit');
 }
 
-/** What an earlier run staged and did not put in place. */
+/** Returns the files that an interrupted restore staged but did not put into place. */
 export async function stagedFiles(places: Places): Promise<NextFiles> {
   const env = await findStaged(places, '.env');
   const yaml = await findStaged(places, 'idkit.yaml');
@@ -73,8 +73,8 @@ export async function stagedFiles(places: Places): Promise<NextFiles> {
 }
 
 /**
- * Passwords of the database's role that may be in force around a restore: the one of the settings, of the staged
- * environment, and of the one that was taken away.
+ * Returns the passwords that the database's role may have during a restore. They come from the settings, the staged
+ * environment and the previous environment.
  */
 export async function databasePasswords(
   settings: Settings,
@@ -82,7 +82,7 @@ export async function databasePasswords(
   env: NodeJS.ProcessEnv,
 ): Promise<{ any: readonly Secret[]; before: Secret | undefined }> {
   const { env: staged } = await stagedFiles(places);
-  const replaced = await findContent(keptAside(places, '.env'));
+  const replaced = await findContent(previousPath(places, '.env'));
   const of = async (content: GivenContent | undefined) =>
     content === undefined
       ? undefined
@@ -97,10 +97,10 @@ function findStaged(places: Places, name: string): Promise<GivenContent | undefi
 }
 
 async function findContent(file: string): Promise<GivenContent | undefined> {
-  return (await findEntry(file)) === undefined ? undefined : { file, bytes: await readFile(file) };
+  return findEntry(file) === undefined ? undefined : { file, bytes: await readFile(file) };
 }
 
-/** A flag of this call still wins over what the files say. */
+/** A flag of this command still overrides the files. */
 function keepFlags(next: Settings, current: Settings): Settings {
   const { sources } = current;
   return {
@@ -110,7 +110,7 @@ function keepFlags(next: Settings, current: Settings): Settings {
   };
 }
 
-/** Where the journal and the locks of a platform lie. */
+/** Returns the directory of a platform's journals and locks. */
 export function dataDirectory(settings: Settings): string {
   return platformPaths(settings.dir).data;
 }

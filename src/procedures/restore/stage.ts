@@ -1,52 +1,41 @@
 import { mkdir, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { extractConfigArchive, SET_FILES } from '../../backupset/index.ts';
-import { explainWriteFault, findEntry, syncDirectory } from '../durable.ts';
-import { type Journal, putJournal, REPLACEABLE, type ReplacedItem } from './journal.ts';
-import { type Places, stagingDirectory } from './replace-files.ts';
+import { findEntry, syncDirectory, syncFile, writing } from '../../files/index.ts';
+import { type Places, stagingDirectory } from './files-in-place.ts';
+import { REPLACEABLE, type ReplacedItem } from './journal.ts';
+import { clearLeftovers } from './leftovers.ts';
 import { embeddedDefinition } from './settings-after.ts';
-import type { NextPlatform, RestoreJob, StagedRestore } from './work.ts';
+import type { Restore } from './work.ts';
 
 /**
- * Opens the journal, then lays the new `.env`, `config/` and, for a target that has no definition of its own,
- * `idkit.yaml` and `compose.yaml` beside their places (spec step 2).
+ * Writes the new `.env` and `config/` into the staging folder. If the target has no definition, also `idkit.yaml` and
+ * `compose.yaml`. The journal then lists the staged items.
  */
-export async function stageFiles(
-  job: RestoreJob,
-  begun: Journal,
-  next: NextPlatform,
-  environment: Uint8Array | undefined,
-): Promise<StagedRestore> {
-  const { settings, id } = job;
-  const places: Places = { dir: settings.dir, id };
+export async function stageFiles(restore: Restore): Promise<undefined> {
+  const { settings, options, dataDir, journal, next, verified } = restore;
+  await restore.locks.lockPlatform();
+  await clearLeftovers(settings, dataDir, journal.id, options.env ?? process.env);
+  const places: Places = { dir: settings.dir, id: journal.id };
   const staging = stagingDirectory(places);
-  try {
-    await unpackConfig(job, staging);
-    await defineEmbedded(job, staging);
-    if (environment !== undefined) await stageEnvironment(environment, staging);
+  await writing(staging, async () => {
+    await unpackConfig(restore, staging);
+    await defineEmbedded(restore, staging);
+    if (verified.environment !== undefined) await stageEnvironment(verified.environment, staging);
     await syncTree(staging);
-    const items: ReplacedItem[] = [];
-    for (const name of REPLACEABLE) {
-      if ((await findEntry(join(staging, name))) === undefined) continue;
-      items.push({ name, had: (await findEntry(join(settings.dir, name))) !== undefined });
-    }
-    const journal: Journal = {
-      ...begun,
-      step: 'stage',
-      items,
-      database: next.runtime.describe().databaseLocation,
-    };
-    await putJournal(job.dataDir, journal);
-    return { job, next, journal };
-  } catch (error) {
-    throw explainWriteFault(error, staging);
+  });
+  const items: ReplacedItem[] = [];
+  for (const name of REPLACEABLE) {
+    if (findEntry(join(staging, name)) === undefined) continue;
+    items.push({ name, had: findEntry(join(settings.dir, name)) !== undefined });
   }
+  const database = next.platform.describe().databaseLocation;
+  restore.journal = { ...journal, items, database };
 }
 
-async function unpackConfig(job: RestoreJob, staging: string): Promise<void> {
-  const { set, options, settings } = job;
+async function unpackConfig({ set, options, settings }: Restore, staging: string): Promise<void> {
   await rm(staging, { recursive: true, force: true });
-  // Without a definition of its own the target takes the set's, whatever it keeps.
+  // A target without a definition takes the one of the set, even with --keep-config.
   if (!set.names.includes(SET_FILES.config) || (options.keepConfig === true && settings.exists)) {
     await mkdir(staging, { mode: 0o700 });
     return;
@@ -56,47 +45,40 @@ async function unpackConfig(job: RestoreJob, staging: string): Promise<void> {
   await handle.chmod(0o700).finally(() => handle.close());
   if (options.keepConfig === true) await rm(join(staging, 'config'), { recursive: true, force: true });
   if (!settings.exists) return;
-  // The target says itself what it is; the set's definition is only compared.
+  // The target keeps its own definition. The one of the set is only compared.
   for (const name of ['idkit.yaml', 'compose.yaml']) {
-    await noteDifference(job, name, staging);
-    await rm(join(staging, name), { force: true });
+    const staged = join(staging, name);
+    if (findEntry(staged) === undefined) continue;
+    const note = await compareDefinition(name, join(settings.dir, name), staged);
+    if (note !== undefined) options.reporter.note(note);
+    await rm(staged, { force: true });
   }
 }
 
-/** A set without a definition is embedded (contract §3, restore), and what is restored from it says so itself. */
-async function defineEmbedded({ settings }: RestoreJob, staging: string): Promise<void> {
+async function compareDefinition(name: string, own: string, staged: string): Promise<string | undefined> {
+  if (findEntry(own) === undefined)
+    return `the set has a ${name} that this platform does not have; it is not restored`;
+  if ((await readFile(own)).equals(await readFile(staged))) return undefined;
+  return `${name} differs from the one of the set; the platform keeps its own`;
+}
+
+/** A set without a definition makes an embedded platform, and the restored `idkit.yaml` says so. */
+async function defineEmbedded({ settings }: Restore, staging: string): Promise<void> {
   const file = join(staging, 'idkit.yaml');
-  if (settings.exists || (await findEntry(file)) !== undefined) return;
+  if (settings.exists || findEntry(file) !== undefined) return;
   await writeFile(file, embeddedDefinition(), { mode: 0o644, flag: 'wx' });
 }
 
-async function noteDifference(job: RestoreJob, name: string, staging: string): Promise<void> {
-  const own = join(job.settings.dir, name);
-  const staged = join(staging, name);
-  if ((await findEntry(staged)) === undefined) return;
-  if ((await findEntry(own)) === undefined) {
-    job.options.reporter.note(`the set holds a ${name} and this platform has none; it is not put in place`);
-  } else if (!(await readFile(own)).equals(await readFile(staged))) {
-    job.options.reporter.note(`${name} differs from the set’s; the platform’s own stays`);
-  }
-}
-
 async function stageEnvironment(plain: Uint8Array, staging: string): Promise<void> {
-  const handle = await open(join(staging, '.env'), 'wx', 0o600);
-  try {
-    await handle.writeFile(plain);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(join(staging, '.env'), plain, { mode: 0o600, flag: 'wx' });
 }
 
-/** Waits until every staged file and folder is on the disk. */
+/** Returns once every staged file and folder is on the disk. */
 async function syncTree(dir: string): Promise<void> {
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name);
     if (entry.isDirectory()) await syncTree(path);
-    else if (entry.isFile()) await syncDirectory(path);
+    else if (entry.isFile()) syncFile(path);
   }
-  await syncDirectory(dir);
+  syncDirectory(dir);
 }

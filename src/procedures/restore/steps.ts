@@ -1,60 +1,129 @@
 import type { StepDescription } from '../run.ts';
+import { finishRestore } from './finish.ts';
+import type { Journal, Progress } from './journal.ts';
+import { checkStaged, loadDump, swap } from './load.ts';
+import { preflight } from './preflight.ts';
+import { checkRealms, runSmoke, startApplications } from './prove.ts';
+import { startRestored } from './services.ts';
+import { stageFiles } from './stage.ts';
+import { verifyForRestore } from './verified-set.ts';
+import type { Restore, RestoreStepId } from './work.ts';
 
-/** The restore procedure in order (spec "Restore procedure"; the spec's eight steps are marked). */
-export const RESTORE_STEPS = [
+/** One row of the restore runbook. */
+export interface RestoreStep extends StepDescription {
+  id: RestoreStepId;
+  /** Does the work, and returns one line about it for the operator. */
+  run(restore: Restore): Promise<string | undefined>;
+  /** The step is skipped if this returns false. */
+  applies?(restore: Restore): boolean;
+  /** What the driver does if the step fails or is interrupted. */
+  undo: 'nothing to undo' | 'roll back' | 'keep the restored state';
+  /** No failure of this step, and of no later one, leads back to the previous state. */
+  pointOfNoReturn?: 'always' | 'with --in-place';
+  /** `--resume` runs the step again if the interrupted restore had come this far. */
+  resumesAfter: readonly Progress[];
+  /** Changes of the journal that the driver writes before and after the work. */
+  journal?: { before?: Partial<Journal>; after?: Partial<Journal> };
+}
+
+/** The restore procedure in order. `runbook.ts` drives it. */
+export const RESTORE_STEPS: readonly RestoreStep[] = [
   {
     id: 'verify',
-    title: 'Verify the backup set (spec step 1)',
+    title: 'Verify the backup set',
     why: 'a damaged set must be found before anything is stopped or changed',
+    run: verifyForRestore,
+    undo: 'nothing to undo',
+    resumesAfter: ['nothing replaced', 'database emptied'],
   },
   {
     id: 'preflight',
-    title: 'Check that the service is stopped, version and master key fit and there is room',
-    why: 'whatever can be known beforehand must not be learned half way',
+    title: 'Check that the service is stopped, the version and the master key fit and the disk has space',
+    why: 'every problem that can be found in advance must be found in advance',
+    run: preflight,
+    undo: 'nothing to undo',
+    resumesAfter: ['nothing replaced'],
   },
   {
     id: 'stage',
-    title: 'Decrypt the environment file and unpack the configuration beside their places (spec step 2)',
-    why: 'what is put in place later must already lie on the same disk, whole',
+    title: 'Decrypt the environment file and unpack the configuration into a staging folder',
+    why: 'the swap can only rename files that are whole and on the same disk',
+    run: stageFiles,
+    undo: 'roll back',
+    resumesAfter: ['nothing replaced'],
+    journal: { after: { step: 'stage' } },
   },
   {
     id: 'load',
-    title: 'Load the dump into a database beside the live one (spec steps 3 and 4)',
-    why: 'the live database stays as it is until its successor is proven',
+    title: 'Load the dump into a staged database',
+    why: 'the live database stays as it is until the staged one is proven',
+    run: loadDump,
+    undo: 'roll back',
+    pointOfNoReturn: 'with --in-place',
+    resumesAfter: ['nothing replaced', 'database emptied'],
   },
   {
     id: 'check',
-    title: 'Check the loaded database against the manifest',
-    why: 'a database that does not open with its key, or misses users, must not go live',
+    title: 'Check the staged database against the manifest',
+    why: 'a database that its key does not open, or that misses users, must not go live',
+    run: checkStaged,
+    undo: 'roll back',
+    resumesAfter: ['nothing replaced', 'database emptied'],
   },
   {
     id: 'swap',
-    title: 'Put the database, the environment file and the configuration in place by rename',
-    why: 'a rename is there or not; the old state is kept beside until the end',
+    title: 'Rename the database, the environment file and the configuration into place',
+    why: 'a rename happens completely or not at all, and the previous state is kept until the end',
+    run: swap,
+    undo: 'roll back',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
+    journal: {
+      before: { state: 'swapping', step: 'check' },
+      after: { state: 'swapped', step: 'swap' },
+    },
   },
   {
     id: 'start',
-    title: 'Start the service and wait until it is ready (spec step 5)',
-    why: 'only a service that answers proves the restore',
+    title: 'Start the service and wait until it is ready',
+    why: 'only a service that responds proves the restore',
+    run: startRestored,
+    undo: 'roll back',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
   },
   {
     id: 'realms',
-    title: 'Check realms and user counts over the administrative API (spec step 6)',
-    why: 'the service must see what the backup held',
+    title: 'Check realms and user counts through the administrative API',
+    why: 'the service must see everything that the backup contained',
+    run: checkRealms,
+    applies: ({ isServing }) => isServing,
+    undo: 'roll back',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
   },
   {
     id: 'applications',
-    title: 'Check the proxy and the applications (spec step 7)',
+    title: 'Start and check the proxy and the applications',
     why: 'the platform is more than its token service',
+    run: startApplications,
+    applies: ({ options }) => options.withoutService !== true,
+    undo: 'keep the restored state',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
   },
   {
     id: 'smoke',
-    title: 'Run the smoke tests (spec step 8)',
-    why: 'tokens must be given out and hold, not only a process run',
+    title: 'Run the smoke tests',
+    why: 'a running process is not enough: the service must issue tokens that verify',
+    run: runSmoke,
+    applies: ({ options }) => options.withoutService !== true,
+    undo: 'keep the restored state',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
   },
   {
     id: 'finish',
-    title: 'Stop the service where only this restore held it, and remove what was kept aside',
-    why: 'nothing half-done stays behind for the next procedure to trip over',
+    title: 'Stop the service if this restore started it, and remove the previous state',
+    why: 'a leftover would confuse the next procedure',
+    run: finishRestore,
+    undo: 'keep the restored state',
+    pointOfNoReturn: 'always',
+    resumesAfter: ['nothing replaced', 'database emptied', 'swap begun'],
   },
-] as const satisfies readonly StepDescription[];
+];

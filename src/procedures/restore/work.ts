@@ -1,49 +1,141 @@
-import type { SetHandle } from '../../backupset/index.ts';
+import type { SealedList, SetHandle, Verdict } from '../../backupset/index.ts';
 import type { Settings } from '../../config/index.ts';
-import type { Platform, RealmCount } from '../../platform/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import type { Platform } from '../../platform/index.ts';
 import type { Scratch } from '../../platform/open.ts';
+import type { RestoreLocks } from '../locks.ts';
 import type { Run } from '../run.ts';
-import type { Journal } from './journal.ts';
-import type { RestoreOptions } from './options.ts';
-import type { RESTORE_STEPS } from './steps.ts';
+import type { SmokeCheck } from '../smoke/options.ts';
+import { type Journal, putJournal } from './journal.ts';
+import type { ChecklistRow, RestoreOptions, RestorePlan } from './options.ts';
 
-/** A step's id in the restore runbook. */
-export type RestoreStepId = (typeof RESTORE_STEPS)[number]['id'];
+/** Id of a step in the restore runbook. Journals and failpoints contain it. */
+export type RestoreStepId =
+  | 'verify'
+  | 'preflight'
+  | 'stage'
+  | 'load'
+  | 'check'
+  | 'swap'
+  | 'start'
+  | 'realms'
+  | 'applications'
+  | 'smoke'
+  | 'finish';
 
-/** What only procedures of this room set: a drill restores into a place of its own. */
+/** Options that only a drill sets. */
 export interface RestoreInternals {
-  /** Changes the settings that the restored platform would have; identity unless told. */
+  /** Changes the settings of the restored platform. Default: no change. */
   adjust?: (settings: Settings) => Settings;
-  /** The database is there for this restore alone. */
+  /** A database that exists for this restore alone. */
   scratch?: Scratch;
-  /** There is nothing that serves the restored database: what needs a service is left out, with a note. */
+  /** No service runs on the restored database. The steps that need one are skipped with a note. */
   withoutService?: boolean;
-  /** How the set's root is locked; exclusive unless told. */
+  /** Lock mode of the backup root. Default: exclusive. */
   rootLock?: 'shared' | 'exclusive';
 }
 
-/** What the steps of one restore share. */
-export interface RestoreJob {
-  /** The target as it is. */
-  settings: Settings;
-  options: RestoreOptions & RestoreInternals;
-  run: Run<RestoreStepId>;
-  set: SetHandle;
-  id: string;
-  dataDir: string;
-  /** Realms and user counts that the set promises. */
-  expectation: readonly RealmCount[];
-}
-
-/** The target as it will be, and the platform that these settings make. */
+/** The platform as its settings describe it. */
 export interface NextPlatform {
   settings: Settings;
-  runtime: Platform;
+  platform: Platform;
 }
 
-/** A restore whose new state lies ready beside the old one. */
-export interface StagedRestore {
-  job: RestoreJob;
+/** A set that passed its verification. */
+export interface VerifiedSet {
+  verdict: Verdict;
+  /** The decrypted environment file. Absent if the present one is kept. */
+  environment?: Uint8Array;
+}
+
+/** The results of the last checks. */
+export interface Proof {
+  checks: readonly SmokeCheck[];
+  checklist: readonly ChecklistRow[];
+}
+
+/** One restore on its way through the steps. A step reads it and replaces the values that it determines. */
+export interface Restore {
+  /** The target platform before the restore. */
+  readonly settings: Settings;
+  /** With `--resume` they include the choices of the interrupted restore. */
+  readonly options: RestoreOptions & RestoreInternals;
+  readonly run: Run<RestoreStepId>;
+  readonly locks: RestoreLocks;
+  /** Directory of the journal. */
+  readonly dataDir: string;
+  readonly sealed: SealedList;
+  /** The interrupted restore that `--resume` continues. */
+  readonly earlier: Journal | undefined;
+  /** After `verify` it returns only content that was verified. */
+  set: SetHandle;
+  /** Determined by `verify`. */
+  verified: VerifiedSet;
+  /** Determined by `preflight`. */
+  plan: Omit<RestorePlan, 'steps'>;
+  /** The target platform after the restore. Determined by `preflight`. */
   next: NextPlatform;
+  /** It is on the disk from the step `stage` on. */
   journal: Journal;
+  /** False if only the operator can start the service. */
+  isServing: boolean;
+  proof: Proof;
+  /** Paths of previous files that stay after `finish`. */
+  kept: readonly string[];
+}
+
+/** Creates the record of a restore. Reading a value before the step that determines it is a bug. */
+export function beginRestore(
+  start: Pick<
+    Restore,
+    'settings' | 'options' | 'run' | 'locks' | 'dataDir' | 'sealed' | 'set' | 'earlier' | 'journal'
+  >,
+): Restore {
+  const verified = determinedBy<VerifiedSet>('verify');
+  const plan = determinedBy<Restore['plan']>('preflight');
+  const next = determinedBy<NextPlatform>('preflight');
+  return {
+    ...start,
+    isServing: false,
+    proof: { checks: [], checklist: [] },
+    kept: [],
+    get verified() {
+      return verified.get();
+    },
+    set verified(value) {
+      verified.set(value);
+    },
+    get plan() {
+      return plan.get();
+    },
+    set plan(value) {
+      plan.set(value);
+    },
+    get next() {
+      return next.get();
+    },
+    set next(value) {
+      next.set(value);
+    },
+  };
+}
+
+function determinedBy<T>(step: RestoreStepId): { get(): T; set(value: T): void } {
+  let held: { value: T } | undefined;
+  return {
+    get() {
+      if (held === undefined) throw new IdkitError('IDKIT_BUG', `the restore skipped the step ${step}`);
+      return held.value;
+    },
+    set(value) {
+      held = { value };
+    },
+  };
+}
+
+/** Changes the journal on the disk, then in memory. */
+export async function record(restore: Restore, change: Partial<Journal>): Promise<void> {
+  const journal = { ...restore.journal, ...change };
+  await putJournal(restore.dataDir, journal);
+  restore.journal = journal;
 }

@@ -21,11 +21,11 @@ const PATIENCE = 5_000;
 export async function status(settings: Settings, options: ProcedureOptions): Promise<StatusReport> {
   await checkPlatform(settings);
   await checkDefined(settings);
-  const runtime = await openPlatform(settings);
-  const platform = runtime.describe();
-  const { baseUrl, parts, findings: faults } = await findParts(runtime);
+  const platform = await openPlatform(settings);
+  const description = platform.describe();
+  const { baseUrl, parts, findings: faults } = await findParts(platform);
   const health = await askHealth(settings, baseUrl, options);
-  const unenforced = await findUnenforced(runtime, options);
+  const unenforced = await findUnenforced(platform, options);
   const asked = baseUrl === undefined ? [] : await askRealms(settings, baseUrl, options);
   const renewals =
     baseUrl === undefined ? new Map() : await findRenewals(settings, baseUrl, options, PATIENCE);
@@ -42,14 +42,14 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   const keySource = settings.sources['IDKIT_MASTER_KEY'];
   return {
     dir: settings.dir,
-    runtime: platform.runtime,
+    runtime: description.runtime,
     service: {
-      kind: platform.service,
-      version: (await runtime.askServiceVersion?.()) ?? platform.serviceVersion,
+      kind: description.service,
+      version: (await platform.askServiceVersion?.()) ?? description.serviceVersion,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...health,
     },
-    database: { kind: platform.database, location: platform.databaseLocation },
+    database: { kind: description.database, location: description.databaseLocation },
     ...(parts.length === 0 ? {} : { parts }),
     realms,
     ...(lastBackup === undefined
@@ -88,9 +88,9 @@ async function findBackups(
 }
 
 /** Where the database cannot be read, nothing is known of it, and a note says why. */
-async function findUnenforced(runtime: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
+async function findUnenforced(platform: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
   try {
-    return await runtime.listUnenforced();
+    return await platform.listUnenforced();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`what realms ask for and is not enforced is not known: ${error.message}`);
@@ -174,10 +174,10 @@ interface FoundParts {
 const MANY_RESTARTS = 3;
 
 /** Where the service answers and how each part is; an engine that does not tell is a finding, and nothing is known. */
-async function findParts(runtime: Platform): Promise<FoundParts> {
+async function findParts(platform: Platform): Promise<FoundParts> {
   try {
-    const baseUrl = await runtime.baseUrl();
-    const parts = await runtime.listParts();
+    const baseUrl = await platform.baseUrl();
+    const parts = await platform.listParts();
     return { ...(baseUrl === undefined ? {} : { baseUrl }), parts, findings: parts.flatMap(judgePart) };
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;

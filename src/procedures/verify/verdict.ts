@@ -1,5 +1,5 @@
 import { IdkitError } from '../../core/index.ts';
-import { renderAge, renderBytes } from '../age.ts';
+import { renderAge, renderBytes } from '../units.ts';
 import type { FoundSets } from './find-sets.ts';
 import type { SetVerdict } from './options.ts';
 

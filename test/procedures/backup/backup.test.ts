@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { generateMasterKey } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/core/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { BACKUP_STEPS, backup } from '../../../src/procedures/index.ts';
 import { lockRoot } from '../../../src/procedures/locks.ts';
 import { hasProgram } from '../../interop/system-program.ts';
@@ -44,7 +44,7 @@ describe('backup', () => {
     assert.equal(JSON.parse(realm).realm, 'acme');
     assert.match(realm, /^\{\n {2}"/);
     const ran = BACKUP_STEPS.map(({ id }) => id).filter((id) => id !== 'mirror');
-    assert.deepEqual(options.told.steps, ran);
+    assert.deepEqual(options.reported.steps, ran);
     execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'checksums.sha256'], { cwd: result.dir });
   });
 
@@ -191,8 +191,8 @@ describe('backup', () => {
     const result = await backup(await platform.load(), { ...options, only: ['config'] });
     assert.ok(result.name < '2099');
     assert.deepEqual(result.findings, []);
-    assert.ok(options.told.notes.some((note) => note.includes('20990101_000000')));
-    assert.ok(await findEntry(join(platform.dir, 'backups/20990101_000000')));
+    assert.ok(options.reported.notes.some((note) => note.includes('20990101_000000')));
+    assert.ok(findEntry(join(platform.dir, 'backups/20990101_000000')));
   });
 
   it('deletes sets past their age, never the newest good one', async (t) => {
@@ -300,7 +300,7 @@ describe('backup', () => {
 });
 
 async function listSetNames(root: string): Promise<string[]> {
-  const names = (await findEntry(root)) === undefined ? [] : await readdir(root);
+  const names = findEntry(root) === undefined ? [] : await readdir(root);
   return names.filter((name) => /^\d{8}_\d{6}$/.test(name));
 }
 

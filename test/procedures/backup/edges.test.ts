@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { formatSetName } from '../../../src/backupset/index.ts';
 import { connectAdmin } from '../../../src/client/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { backup, verify } from '../../../src/procedures/index.ts';
 import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup } from '../restored-state.ts';
@@ -21,7 +21,7 @@ describe('backup (contract §3)', () => {
     };
     const options = { ...procedureOptions({ failpoint }), only: ['config'] as const };
     await assert.rejects(backup(await platform.load(), options), /the disk went/);
-    assert.ok(await findEntry(join(root, '20200101_000000')));
+    assert.ok(findEntry(join(root, '20200101_000000')));
     const next = await backup(await platform.load(), { ...procedureOptions(), only: ['config'] });
     assert.deepEqual(next.pruned, ['20200101_000000']);
   });
@@ -43,7 +43,7 @@ describe('backup (contract §3)', () => {
     const set = await backup(settings, options);
     assert.deepEqual(set.findings, []);
     const told = 'the realm late ü was made after the snapshot; the dump does not hold it';
-    assert.ok(options.told.notes.includes(told), String(options.told.notes));
+    assert.ok(options.reported.notes.includes(told), String(options.reported.notes));
     const { sets } = await verify(settings, { ...procedureOptions(), set: set.dir, passphrase: PASSPHRASE });
     assert.equal(sets[0]?.verdict, 'good');
     const manifest = JSON.parse(await readFile(join(set.dir, 'manifest.json'), 'utf8'));

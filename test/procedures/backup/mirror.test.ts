@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { backup } from '../../../src/procedures/index.ts';
 import { hasProgram } from '../../interop/system-program.ts';
 import { makeDirectory, makePlatform, PASSPHRASE, procedureOptions } from '../platform.ts';
@@ -48,7 +48,7 @@ describe('the mirror', () => {
       result.findings.map((finding) => finding.code),
       ['MIRROR_FAILED'],
     );
-    assert.ok(await findEntry(join(result.dir, 'checksums.sha256')));
+    assert.ok(findEntry(join(result.dir, 'checksums.sha256')));
   });
 
   it('never overwrites a set that it holds, and says that it differs', async (t) => {
@@ -61,7 +61,7 @@ describe('the mirror', () => {
     const second = await backup(settings, { ...procedureOptions(), only: ['config'], mirror });
     assert.match(second.findings[0]?.message ?? '', new RegExp(first.name));
     assert.equal(await readFile(join(mirror, first.name, 'checksums.sha256'), 'utf8'), 'other');
-    assert.ok(await findEntry(join(mirror, second.name, 'checksums.sha256')));
+    assert.ok(findEntry(join(mirror, second.name, 'checksums.sha256')));
   });
 
   it('goes by rsync to [user@]host:path, checksums in the last pass', async (t) => {
@@ -114,7 +114,7 @@ describe('the mirror', () => {
     await writeFile(join(root, 'config', 'shadow'), 'of somebody else');
     const result = await backup(settings, { ...procedureOptions(), only: ['config'], mirror });
     assert.match(String(result.findings.map(({ message }) => message)), /env is not a directory$/);
-    assert.equal(await findEntry(join(mirror, 'env')), undefined);
+    assert.equal(findEntry(join(mirror, 'env')), undefined);
     const names = await readdir(join(mirror, 'config'));
     assert.deepEqual(names.toSorted(), [`${result.name}.tar.gz`, `${result.name}.tar.gz.sha256`]);
   });
@@ -146,6 +146,6 @@ describe('the mirror', () => {
       result.findings.map(({ code }) => code),
       ['MIRROR_FAILED', 'MIRROR_FAILED'],
     );
-    assert.equal(await findEntry(join(mirror, '20260101_000000/config.tar.gz')), undefined);
+    assert.equal(findEntry(join(mirror, '20260101_000000/config.tar.gz')), undefined);
   });
 });

@@ -48,8 +48,8 @@ describe('"where the root cannot be written, verify and restore go on without it
     await whileReadOnly(t, root, async () => {
       const before = await fingerprint(root);
       const options = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
-      const noted = ({ told }: ReturnType<typeof options>, command: string) =>
-        told.notes.filter((note) =>
+      const noted = ({ reported }: ReturnType<typeof options>, command: string) =>
+        reported.notes.filter((note) =>
           note.startsWith(`${root} cannot be written, so ${command} goes on without its lock`),
         ).length;
 
@@ -61,7 +61,7 @@ describe('"where the root cannot be written, verify and restore go on without it
       const drilled = options();
       const report = await drill(await platform.load(), { ...drilled, set: copy });
       assert.deepEqual([report.outcome, report.reportFile], ['passed', undefined]);
-      assert.ok(drilled.told.notes.some((note) => note.startsWith('the report is not kept: ')));
+      assert.ok(drilled.reported.notes.some((note) => note.startsWith('the report is not kept: ')));
 
       const restored = options();
       await restore(await platform.load(), { ...restored, from: copy });
@@ -77,7 +77,7 @@ describe('"where the root cannot be written, verify and restore go on without it
       const settings = await loadSettings({ dir: platform.dir, env: {} });
       const verified = procedureOptions();
       assert.equal((await verify(settings, { ...verified, passphrase: PASSPHRASE })).failure, undefined);
-      assert.equal(verified.told.notes.filter((note) => note.startsWith(root)).length, 1);
+      assert.equal(verified.reported.notes.filter((note) => note.startsWith(root)).length, 1);
       const options = { ...procedureOptions(), passphrase: PASSPHRASE, env: {} };
       assert.equal((await restore(settings, { ...options, from: set.dir })).outcome, 'restored');
       assert.deepEqual(await readState(platform.dir), NEW);

@@ -26,7 +26,7 @@ test('a drill of Keycloak loads, checks and counts its database in a place of it
   assert.equal(drilled.outcome, 'passed', String(drilled.failure));
   const phases = drilled.phases.map(({ id }) => id);
   assert.deepEqual(phases, ['verify', 'preflight', 'stage', 'load', 'check', 'swap', 'start', 'finish']);
-  assert.ok(options.told.notes.some((note) => note.startsWith('Keycloak itself is not started here')));
+  assert.ok(options.reported.notes.some((note) => note.startsWith('Keycloak itself is not started here')));
   const rows = drilled.checklist.map(({ id, outcome, detail }) => ({ id, outcome, detail }));
   const counts = rows.filter(({ id }) => id === 'user-counts');
   assert.deepEqual(

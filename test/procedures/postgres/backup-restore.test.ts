@@ -2,49 +2,26 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFile, chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { generateMasterKey, loadSettings } from '../../../src/config/index.ts';
 import { IdkitError } from '../../../src/core/index.ts';
 import { openPlatform } from '../../../src/platform/open.ts';
-import {
-  backup,
-  type RestoreOptions,
-  restore,
-  rotateMasterKey,
-  verify,
-} from '../../../src/procedures/index.ts';
+import { backup, restore, rotateMasterKey, verify } from '../../../src/procedures/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { runSql } from '../../store/databases.ts';
-import { missingPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { PASSPHRASE, procedureOptions } from '../platform.ts';
-import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { PASSPHRASE, procedureOptions, restoreOptions } from '../platform.ts';
+import { describeOnPostgres } from '../postgres-platform.ts';
 import { NEW, OLD } from '../restored-state.ts';
 import { listAnew, putContent } from '../tampered-set.ts';
 
-const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
-  ...procedureOptions(),
-  passphrase: PASSPHRASE,
-  env: {},
-  ...own,
-});
-
-describe('a platform on a postgres:// database', { skip: missingPostgres() ?? false }, () => {
-  let platforms: PostgresPlatforms;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
-  });
-  after(async () => {
-    for (const end of ends.toReversed()) await end();
-  });
-
+describeOnPostgres('a platform on a postgres:// database', (platforms) => {
   it('is backed up while it serves and while it stands, verified, and restored with the password of its role', async (t) => {
     const platform = await platforms.fresh(t);
     const { dir, set } = platform;
     assert.deepEqual(await platform.readState(), OLD);
-    const result = await restore(await platform.load(), options({ from: set }));
+    const result = await restore(await platform.load(), restoreOptions({ from: set }));
     assert.deepEqual(result.findings, []);
     assert.deepEqual(
       result.checklist.filter(({ outcome }) => outcome === 'failed'),
@@ -64,7 +41,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     try {
       const served = await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
       assert.deepEqual([served.findings, served.realmSource], [[], 'api']);
-      await assert.rejects(restore(await platform.load(), options({ from: set })), {
+      await assert.rejects(restore(await platform.load(), restoreOptions({ from: set })), {
         code: 'IDKIT_SERVICE_RUNNING',
       });
     } finally {
@@ -91,7 +68,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const elsewhere = await platforms.fresh(t);
     const service = await startService(await elsewhere.load());
     try {
-      await assert.rejects(restore(await platform.load(), options({ from: platform.set })), {
+      await assert.rejects(restore(await platform.load(), restoreOptions({ from: platform.set })), {
         code: 'IDKIT_SERVICE_RUNNING',
         exitCode: 11,
         message: /idkit serve/,
@@ -105,18 +82,18 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
   it('in place needs the name of the database, empties it, and keeps what is its own', async (t) => {
     const platform = await platforms.fresh(t);
     const { set: from } = platform;
-    await assert.rejects(restore(await platform.load(), options({ from, inPlace: 'other' })), {
+    await assert.rejects(restore(await platform.load(), restoreOptions({ from, inPlace: 'other' })), {
       code: 'IDKIT_USAGE',
       message: /idkit/,
     });
     assert.deepEqual(await platform.readState(), OLD);
-    const told = options({ from, inPlace: 'idkit' });
-    const result = await restore(await platform.load(), told);
+    const own = restoreOptions({ from, inPlace: 'idkit' });
+    const result = await restore(await platform.load(), own);
     assert.deepEqual(result.findings, []);
     assert.deepEqual(await platform.readState(), NEW);
     assert.equal(await platform.password(), 'new');
     assert.deepEqual(await platform.databases(), ['idkit']);
-    assert.match((told as unknown as { told: { notes: string[] } }).told.notes.join('\n'), /emptied now/);
+    assert.match(own.reported.notes.join('\n'), /emptied now/);
   });
 
   it('in place for a role that may not make databases: what is in the database goes, and the set is loaded', async (t) => {
@@ -124,7 +101,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const { set: from } = platform;
     await runSql(platforms.server, 'ALTER ROLE idkit NOCREATEDB');
     t.after(() => runSql(platforms.server, 'ALTER ROLE idkit CREATEDB'));
-    await assert.rejects(restore(await platform.load(), options({ from })), (error: unknown) => {
+    await assert.rejects(restore(await platform.load(), restoreOptions({ from })), (error: unknown) => {
       const { code, hints } = error as { code: string; hints: string[] };
       assert.equal(code, 'IDKIT_VERSION');
       assert.match(hints.join('\n'), /ALTER ROLE "idkit" CREATEDB/);
@@ -132,7 +109,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
       return true;
     });
     assert.deepEqual(await platform.readState(), OLD);
-    await restore(await platform.load(), options({ from, inPlace: 'idkit' }));
+    await restore(await platform.load(), restoreOptions({ from, inPlace: 'idkit' }));
     assert.deepEqual(await platform.readState(), NEW);
   });
 
@@ -150,7 +127,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
          PERFORM pg_sleep(0.001);
        END LOOP; END $$`,
     );
-    const broken = options({ from, inPlace: 'idkit' });
+    const broken = restoreOptions({ from, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), broken), (error: unknown) => {
       const { exitCode, hints } = error as { exitCode: number; hints: string[] };
       assert.equal(exitCode, 17, String(error));
@@ -158,8 +135,8 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
       return true;
     });
     await falls;
-    await assert.rejects(restore(await platform.load(), options({ abort: true })), { exitCode: 17 });
-    const resumed = await restore(await platform.load(), options({ resume: true }));
+    await assert.rejects(restore(await platform.load(), restoreOptions({ abort: true })), { exitCode: 17 });
+    const resumed = await restore(await platform.load(), restoreOptions({ resume: true }));
     assert.equal(resumed.outcome, 'restored');
     assert.deepEqual(await platform.readState(), NEW);
   });
@@ -171,7 +148,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const find = async (env: NodeJS.ProcessEnv = {}) => {
       const settings = await loadSettings({ dir, env });
       const { findings } = await backup(settings, { ...told(), only: ['env'] });
-      return findings.map(({ code, message }) => `${code} ${message.split(', not')[0]}`);
+      return findings.map(({ code, message }) => `${code} ${message.split(', but')[0]}`);
     };
     const told = () => ({ ...procedureOptions(), passphrase: PASSPHRASE });
     assert.deepEqual(await find(), []);
@@ -200,7 +177,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
       const options = { ...procedureOptions(), passphrase: PASSPHRASE, only: ['config', 'env'] as const };
       const made = await backup(await loadSettings({ dir, env: {} }), options);
       assert.deepEqual(made.parts, ['config', 'env']);
-      return { codes: made.findings.map(({ code }) => code), notes: options.told.notes.join() };
+      return { codes: made.findings.map(({ code }) => code), notes: options.reported.notes.join() };
     };
     const env = await readFile(join(dir, '.env'), 'utf8');
     await writeFile(join(dir, '.env'), env.replace('Role-Before-1', 'Role-Of-Nobody-1'));
@@ -208,7 +185,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     await writeFile(join(dir, 'idkit.yaml'), `database: postgres://idkit@127.0.0.1:1/idkit\n`);
     const { codes, notes } = await findings();
     assert.deepEqual(codes, []);
-    assert.match(notes, /whether the master key opens the database is not known/);
+    assert.match(notes, /could not check whether the master key opens the database/);
   });
 
   it('gets another master key while no service is on it, on whatever machine, and serves with it', async (t) => {
@@ -260,15 +237,21 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const sql = execFileSync(join(server.programs, 'pg_dump'), ['--inserts', ...whom], { env });
     const changed = { 'keycloak-db.sql.gz': gzipSync(sql), 'manifest.json': undefined };
     await listAnew({ dir: platform.set }, changed);
-    const wrong = options({ from: platform.set, env: { IDKIT_MASTER_KEY: generateMasterKey().reveal() } });
+    const wrong = restoreOptions({
+      from: platform.set,
+      env: { IDKIT_MASTER_KEY: generateMasterKey().reveal() },
+    });
     await assert.rejects(restore(await platform.load(), wrong), { exitCode: 12 });
     assert.deepEqual(await platform.readState(), OLD);
     assert.deepEqual(await platform.databases(), ['idkit']);
     // In place it would be too late by then.
-    const inPlace = options({ from: platform.set, inPlace: 'idkit' });
+    const inPlace = restoreOptions({ from: platform.set, inPlace: 'idkit' });
     await assert.rejects(restore(await platform.load(), inPlace), { exitCode: 14, message: /INSERT/ });
     assert.deepEqual(await platform.readState(), OLD);
-    const { outcome, findings } = await restore(await platform.load(), options({ from: platform.set }));
+    const { outcome, findings } = await restore(
+      await platform.load(),
+      restoreOptions({ from: platform.set }),
+    );
     assert.deepEqual([outcome, findings], ['restored', []]);
     assert.equal(await platform.password(), 'new');
   });
@@ -302,7 +285,7 @@ describe('a platform on a postgres:// database', { skip: missingPostgres() ?? fa
     const env = await readFile(join(platform.dir, '.env'), 'utf8');
     await runSql(platforms.server, `ALTER ROLE idkit PASSWORD 'Role-Of-The-Set-1'`);
     await writeFile(join(platform.dir, '.env'), env.replace(/^IDKIT_DATABASE_PASSWORD=.*\n/m, ''));
-    await restore(await platform.load(), options({ from: platform.set }));
+    await restore(await platform.load(), restoreOptions({ from: platform.set }));
     assert.deepEqual(await platform.readState(), NEW);
     assert.equal(await platform.password(), 'new');
     assert.deepEqual(await platform.databases(), ['idkit']);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, it } from 'node:test';
 import { Client } from 'pg';
 import { systemRandom } from '../../../src/core/index.ts';
 import { openScratchCluster } from '../../../src/pgtools/scratch-cluster.ts';
@@ -11,10 +11,9 @@ import { openScratchBeside } from '../../../src/platform/postgres/scratch-databa
 import { drill } from '../../../src/procedures/index.ts';
 import { inPieces, never } from '../../platform/postgres/keycloak-server.ts';
 import { runSql } from '../../store/databases.ts';
-import { missingPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { makeDirectory, onSmallDisk, PASSPHRASE, procedureOptions } from '../platform.ts';
-import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { makeDirectory, onSmallDisk, restoreOptions } from '../platform.ts';
+import { describeOnPostgres } from '../postgres-platform.ts';
 import { OLD } from '../restored-state.ts';
 import { spawnProcedure } from '../spawn-procedure.ts';
 
@@ -40,26 +39,12 @@ function servers(): readonly string[] {
   });
 }
 
-describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, () => {
-  let platforms: PostgresPlatforms;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
-  });
-  after(async () => {
-    for (const end of ends.toReversed()) await end();
-  });
-
+describeOnPostgres('a drill of a set of Postgres', (platforms) => {
   it('runs on a server of its own, touches nothing of the live one, and leaves nothing', async (t) => {
     const platform = await platforms.fresh(t);
     const { databases } = platform;
     const settings = await platform.load();
-    const result = await drill(settings, {
-      ...procedureOptions(),
-      passphrase: PASSPHRASE,
-      env: {},
-      set: platform.set,
-    });
+    const result = await drill(settings, restoreOptions({ set: platform.set }));
     assert.deepEqual(result.findings, []);
     assert.equal(result.failure, undefined);
     assert.equal(result.outcome, 'passed');
@@ -113,7 +98,7 @@ describe('a drill of a set of Postgres', { skip: missingPostgres() ?? false }, (
     const platform = await platforms.fresh(t);
     await onSmallDisk(t, '8m', async (dir) => {
       process.env['TMPDIR'] = dir;
-      const options = { ...procedureOptions(), passphrase: PASSPHRASE, env: {}, set: platform.set };
+      const options = restoreOptions({ set: platform.set });
       await assert.rejects(drill(await platform.load(), options), { exitCode: 19 });
       assert.deepEqual(readdirSync(dir), []);
     });

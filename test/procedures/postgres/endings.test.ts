@@ -4,18 +4,15 @@ import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { after, before, describe, it, type TestContext } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { backup, restore } from '../../../src/procedures/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { connectionOf } from '../../store/databases.ts';
-import { missingPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
-import { PASSPHRASE, procedureOptions } from '../platform.ts';
-import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
-
-const own = () => ({ ...procedureOptions(), passphrase: PASSPHRASE, env: {} });
+import { PASSPHRASE, restoreOptions } from '../platform.ts';
+import { describeOnPostgres } from '../postgres-platform.ts';
 
 /** A server that the kernel drops every new connection to: nobody takes those that wait already. */
 async function startBlackHole(t: TestContext): Promise<number> {
@@ -41,23 +38,14 @@ async function startBlackHole(t: TestContext): Promise<number> {
   return port;
 }
 
-describe('how work on a postgres:// database ends', { skip: missingPostgres() ?? false }, () => {
-  let platforms: PostgresPlatforms;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
-  });
-  after(async () => {
-    for (const end of ends.toReversed()) await end();
-  });
-
+describeOnPostgres('how work on a postgres:// database ends', (platforms) => {
   it('pg_dump and psql end with a backup that is killed (SIGKILL)', async (t) => {
     const { dir } = await platforms.fresh(t);
     const locker = new Client({ ...connectionOf(platforms.server), database: 'idkit' });
     await locker.connect();
     t.after(() => locker.end());
     await locker.query('BEGIN; LOCK TABLE admin_event');
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'run-procedure.ts'), 'backup', dir], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../run-procedure.ts'), 'backup', dir], {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: process.env['PATH'] },
     });
@@ -91,8 +79,8 @@ describe('how work on a postgres:// database ends', { skip: missingPostgres() ??
     const settings = await platform.load();
     for (const [name, work] of Object.entries({
       serve: () => startService(settings),
-      backup: () => backup(settings, own()),
-      restore: () => restore(settings, { ...own(), from: platform.set }),
+      backup: () => backup(settings, restoreOptions()),
+      restore: () => restore(settings, restoreOptions({ from: platform.set })),
     })) {
       const began = performance.now();
       await assert.rejects(work(), { code: 'IDKIT_UNREACHABLE', exitCode: 15 }, name);
@@ -101,7 +89,7 @@ describe('how work on a postgres:// database ends', { skip: missingPostgres() ??
     }
     const hosts = `127.0.0.1:${port},127.0.0.1:${platforms.server.port}`;
     await writeFile(yaml, `database: postgres://idkit@${hosts}/idkit?connect_timeout=1\n`);
-    assert.deepEqual((await backup(await platform.load(), own())).findings, []);
+    assert.deepEqual((await backup(await platform.load(), restoreOptions())).findings, []);
   });
 
   it('a restore that ends with findings (3) leaves what --abort needs and nothing else; the next good backup removes that', async (t) => {
@@ -109,7 +97,10 @@ describe('how work on a postgres:// database ends', { skip: missingPostgres() ??
     const env = join(platform.dir, '.env');
     const text = await readFile(env, 'utf8');
     await writeFile(env, text.replace(/^IDKIT_SMOKE_CLIENT_SECRET=.*$/m, 'IDKIT_SMOKE_CLIENT_SECRET=wrong'));
-    const result = await restore(await platform.load(), { ...own(), from: platform.set, keepEnv: true });
+    const result = await restore(
+      await platform.load(),
+      restoreOptions({ from: platform.set, keepEnv: true }),
+    );
     assert.notDeepEqual(result.findings, []);
     const listLeft = async () =>
       (await readdir(platform.dir, { recursive: true })).filter((path) => /\.pre-|restore-/.test(path));
@@ -121,7 +112,7 @@ describe('how work on a postgres:// database ends', { skip: missingPostgres() ??
     assert.deepEqual(await platform.databases(), ['idkit', `idkit_pre_${result.id}`]);
     await waitUntil('no client is left', async () => (await platform.clients()).length === 0);
     await (await startService(await platform.load())).close();
-    assert.deepEqual((await backup(await platform.load(), own())).findings, []);
+    assert.deepEqual((await backup(await platform.load(), restoreOptions())).findings, []);
     assert.deepEqual(await listLeft(), []);
     assert.deepEqual(await platform.databases(), ['idkit']);
   });

@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import { SET_FILES } from '../../../src/backupset/index.ts';
-import { drill, type RestoreOptions, restore, verify } from '../../../src/procedures/index.ts';
-import { missingPostgres } from '../../store/postgres-server.ts';
-import { makeDirectory, PASSPHRASE, procedureOptions } from '../platform.ts';
-import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { drill, restore, verify } from '../../../src/procedures/index.ts';
+import { makeDirectory, restoreOptions } from '../platform.ts';
+import { describeOnPostgres } from '../postgres-platform.ts';
 import { NEW, OLD } from '../restored-state.ts';
 import { changeDump, makeUnsealed } from '../tampered-set.ts';
-
-const options = (own: Partial<RestoreOptions> = {}): RestoreOptions => ({
-  ...procedureOptions(),
-  passphrase: PASSPHRASE,
-  env: {},
-  ...own,
-});
 
 /** Changes a row of the dump under new checksums, without the passphrase. */
 async function plant(dir: string): Promise<void> {
@@ -24,27 +16,21 @@ async function plant(dir: string): Promise<void> {
   await writeFile(join(dir, SET_FILES.seal), seal);
 }
 
-describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, () => {
-  let platforms: PostgresPlatforms;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
-  });
-  after(async () => {
-    for (const end of ends.toReversed()) await end();
-  });
-
+describeOnPostgres('the seal of a set of Postgres', (platforms) => {
   it('does not hold for a dump that was altered under new checksums (13), and nothing is touched', async (t) => {
     const platform = await platforms.fresh(t);
     await plant(platform.set);
     const settings = await platform.load();
-    const verified = await verify(settings, { ...options(), set: platform.set });
-    const drilled = await drill(settings, { ...options(), set: platform.set });
+    const verified = await verify(settings, restoreOptions({ set: platform.set }));
+    const drilled = await drill(settings, restoreOptions({ set: platform.set }));
     for (const { failure } of [verified, drilled]) {
       assert.equal(failure?.exitCode, 13);
       assert.match(failure.message, /seal\.gpg: it does not match checksums\.sha256/);
     }
-    await assert.rejects(restore(settings, options({ from: platform.set })), /seal\.gpg: it does not match/);
+    await assert.rejects(
+      restore(settings, restoreOptions({ from: platform.set })),
+      /seal\.gpg: it does not fit/,
+    );
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });
 
@@ -52,13 +38,17 @@ describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, 
     const platform = await platforms.fresh(t);
     await makeUnsealed({ dir: platform.set });
     const settings = await platform.load();
-    const nobody = {
+    const unreachable = {
       ...settings,
       database: { kind: 'postgres', url: 'postgres://idkit@127.0.0.1:1/idkit' },
     } as const;
-    await assert.rejects(restore(nobody, options({ from: platform.set })), { code: 'IDKIT_UNSEALED' });
-    await assert.rejects(drill(nobody, { ...options(), set: platform.set }), { code: 'IDKIT_UNSEALED' });
-    await restore(settings, options({ from: platform.set, trustUnsealed: true }));
+    await assert.rejects(restore(unreachable, restoreOptions({ from: platform.set })), {
+      code: 'IDKIT_UNSEALED',
+    });
+    await assert.rejects(drill(unreachable, restoreOptions({ set: platform.set })), {
+      code: 'IDKIT_UNSEALED',
+    });
+    await restore(settings, restoreOptions({ from: platform.set, trustUnsealed: true }));
     assert.deepEqual(await platform.readState(), NEW);
   });
 
@@ -71,7 +61,11 @@ describe('the seal of a set of Postgres', { skip: missingPostgres() ?? false }, 
       const failpoint = async (step: string) => {
         if (step === 'stage') await cp(join(other, SET_FILES.dump), join(platform.set, SET_FILES.dump));
       };
-      const own = options({ from: platform.set, failpoint, ...(inPlace === undefined ? {} : { inPlace }) });
+      const own = restoreOptions({
+        from: platform.set,
+        failpoint,
+        ...(inPlace === undefined ? {} : { inPlace }),
+      });
       await assert.rejects(restore(await platform.load(), own), (error) => {
         assert.equal((error as { exitCode: number }).exitCode, 13);
         assert.match(

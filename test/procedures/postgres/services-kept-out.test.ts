@@ -1,44 +1,20 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import { readEnvFile, type Settings } from '../../../src/config/index.ts';
 import { IdkitError, Secret } from '../../../src/core/index.ts';
 import { lockPostgres } from '../../../src/postgres/index.ts';
-import {
-  backup,
-  type RestoreOptions,
-  recoverAdmin,
-  restore,
-  rotateMasterKey,
-  status,
-} from '../../../src/procedures/index.ts';
+import { backup, recoverAdmin, restore, rotateMasterKey, status } from '../../../src/procedures/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { runIdkit } from '../../journey/idkit.ts';
 import { runSql } from '../../store/databases.ts';
 import { CLEARTEXT, startHostile } from '../../store/hostile-postgres.ts';
-import { missingPostgres } from '../../store/postgres-server.ts';
-import { PASSPHRASE, procedureOptions } from '../platform.ts';
-import { openPlatforms, type PostgresPlatforms } from '../postgres-platform.ts';
+import { procedureOptions, restoreOptions } from '../platform.ts';
+import { describeOnPostgres } from '../postgres-platform.ts';
 import { NEW } from '../restored-state.ts';
 
-const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
-  ...procedureOptions(),
-  passphrase: PASSPHRASE,
-  env: {},
-  ...own,
-});
-
-describe('who is kept out of a postgres:// database', { skip: missingPostgres() ?? false }, () => {
-  let platforms: PostgresPlatforms;
-  const ends: (() => unknown)[] = [];
-  before(async () => {
-    platforms = await openPlatforms({ after: (end) => ends.push(end as () => unknown) });
-  });
-  after(async () => {
-    for (const end of ends.toReversed()) await end();
-  });
-
+describeOnPostgres('who is kept out of a postgres:// database', (platforms) => {
   for (const inPlace of [false, true])
     it(`serve that starts while a restore ${inPlace ? 'in place ' : ''}is at work is refused (11), and the restore succeeds`, async (t) => {
       const platform = await platforms.fresh(t);
@@ -77,7 +53,7 @@ describe('who is kept out of a postgres:// database', { skip: missingPostgres() 
       };
       const result = await restore(
         await platform.load(),
-        options({ from: platform.set, reporter, ...(inPlace ? { inPlace: 'idkit' } : {}) }),
+        restoreOptions({ from: platform.set, reporter, ...(inPlace ? { inPlace: 'idkit' } : {}) }),
       ).finally(() => {
         isOver = true;
       });
@@ -117,7 +93,7 @@ describe('who is kept out of a postgres:// database', { skip: missingPostgres() 
       join(platform.dir, 'idkit.yaml'),
       'runtime: compose\ndatabase: postgres://idkit@db/idkit\n',
     );
-    await assert.rejects(restore(await platform.load(), options({ from: platform.set })), {
+    await assert.rejects(restore(await platform.load(), restoreOptions({ from: platform.set })), {
       code: 'IDKIT_SETTING',
       message: /has a compose\.yaml/,
     });
@@ -131,7 +107,7 @@ describe('who is kept out of a postgres:// database', { skip: missingPostgres() 
     const url = `postgres://idkit@127.0.0.1:${server.port}/idkit`;
     await writeFile(join(dir, 'idkit.yaml'), `database: ${url}\n`);
     const settings = await platform.load();
-    const own = { ...procedureOptions(), passphrase: PASSPHRASE, env: {} };
+    const own = restoreOptions();
     const commands: Record<string, () => Promise<unknown>> = {
       serve: () => startService(settings),
       backup: () => backup(settings, own),

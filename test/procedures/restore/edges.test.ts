@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { initPlatform, loadSettings } from '../../../src/config/index.ts';
 import { systemErrorCode } from '../../../src/core/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { backup, type RestoreOptions, restore } from '../../../src/procedures/index.ts';
 import { fingerprint, makeDirectory, onSmallDisk, PASSPHRASE, procedureOptions } from '../platform.ts';
 import { changedSinceBackup, NEW, OLD, readState } from '../restored-state.ts';
@@ -37,15 +37,17 @@ describe('what is restored into (contract §3, restore)', () => {
     const go = async () => {
       const own = procedureOptions();
       await restore(await platform.load(), options({ ...own, from: set.dir }));
-      return own.told.notes.filter((note) => note.includes('compose.yaml'));
+      return own.reported.notes.filter((note) => note.includes('compose.yaml'));
     };
     assert.deepEqual(await go(), []);
     await writeFile(compose, 'services: { mine: {} }\n');
-    assert.deepEqual(await go(), ['compose.yaml differs from the set’s; the platform’s own stays']);
+    assert.deepEqual(await go(), [
+      'compose.yaml differs from the one of the set; the platform keeps its own',
+    ]);
     assert.equal(await readFile(compose, 'utf8'), 'services: { mine: {} }\n');
     await rm(compose);
-    assert.match(String(await go()), /^the set holds a compose\.yaml and this platform has none; /);
-    assert.equal(await findEntry(compose), undefined);
+    assert.match(String(await go()), /^the set has a compose\.yaml that this platform does not have; /);
+    assert.equal(findEntry(compose), undefined);
   });
 
   it('"where it has none, the set’s are put in place at the swap", and not before', async (t) => {
@@ -83,7 +85,7 @@ describe('".env and config/ are replaced as wholes by rename" (contract §3, res
       aside.map((name) => name.split('.pre-')[0]),
       ['.env', 'config'],
     );
-    assert.equal(await findEntry(join(platform.dir, 'config/added')), undefined);
+    assert.equal(findEntry(join(platform.dir, 'config/added')), undefined);
     assert.doesNotMatch(await readEnv(platform.dir), /ADDED/);
     const left = (await readdir(platform.dir, { recursive: true })).filter((name) => name.includes('.pre-'));
     assert.deepEqual(left, []);
@@ -119,7 +121,10 @@ describe('"A failure in steps 1 to 6 brings the old state back (16)" (contract �
       restore(await platform.load(), options({ from: set.dir })),
       (error: Error & { code: string; exitCode: number }) => {
         assert.deepEqual([error.code, error.exitCode], ['IDKIT_RESTORE_UNDONE', 16]);
-        assert.match(error.message, /^the restore failed at "realms", and the old state is back: /);
+        assert.match(
+          error.message,
+          /^the restore failed at "realms", and was rolled back to the old state: /,
+        );
         return true;
       },
     );
@@ -159,7 +164,7 @@ describe('"Out of room is 19 with the old state intact" (contract §3, restore)'
       const killed = await spawnProcedure(['restore', dir, '--from', set.dir, '--after', 'load']);
       assert.equal(killed.signal, 'SIGKILL', killed.stderr);
       const side = (await readdir(join(dir, 'data'))).find((name) => /restore-[^/]*[0-9a-f]$/.test(name))!;
-      const { size } = (await findEntry(join(dir, 'data', side)))!;
+      const { size } = findEntry(join(dir, 'data', side))!;
       assert.ok(size > 200_000 && size < plan!.neededBytes, `${side}: ${size} of ${plan!.neededBytes}`);
       await fillUp(join(mount, 'filler'), plan!.neededBytes - size / 2);
       const again = await restore(await load(), options({ from: set.dir }));
@@ -178,7 +183,7 @@ describe('"Out of room is 19 with the old state intact" (contract §3, restore)'
         const run = restore(settings, options({ from: set.dir, dryRun }));
         await assert.rejects(run, { code: 'IDKIT_NO_SPACE' });
       }
-      assert.equal(await findEntry(settings.dir), undefined);
+      assert.equal(findEntry(settings.dir), undefined);
     });
   });
 });
@@ -227,7 +232,7 @@ describe('".pre-ID is kept until --abort or the next good backup" (contract §3,
     const { kept } = await restore(await platform.load(), options({ from: set.dir }));
     assert.ok(kept.length > 0);
     await backup(await platform.load(), { ...procedureOptions(), only: ['database'] });
-    for (const path of kept) assert.ok(await findEntry(path), path);
+    for (const path of kept) assert.ok(findEntry(path), path);
     await restore(await platform.load(), options({ abort: true }));
     assert.deepEqual(await readState(platform.dir), OLD);
   });

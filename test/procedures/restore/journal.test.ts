@@ -42,13 +42,13 @@ test('a journal that another user can have written moves and removes nothing: it
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
 
   await chmod(file, 0o662);
-  assert.match(await refusal(dir), /is not believed: others can write it$/);
+  assert.match(await refusal(dir), /is not trusted: others can write it$/);
   await chmod(file, 0o600);
 
   const elsewhere = join(await makeDirectory(t, 'elsewhere'), 'journal');
   await rename(file, elsewhere);
   await symlink(elsewhere, file);
-  assert.match(await refusal(dir), /is not believed: it is a link$/);
+  assert.match(await refusal(dir), /is not trusted: it is a link$/);
 });
 
 test('a journal of another user is refused', {
@@ -57,7 +57,7 @@ test('a journal of another user is refused', {
   const dir = await makeDirectory(t, 'data');
   await putJournal(dir, JOURNAL);
   await chown(journalFile(dir, JOURNAL.id), 65_534, 65_534);
-  assert.match(await refusal(dir), /is not believed: it belongs to another user \(65534\)$/);
+  assert.match(await refusal(dir), /is not trusted: it belongs to another user \(65534\)$/);
   // The owner of the directory may be another than who runs this.
   await chown(dir, 65_534, 65_534);
   assert.deepEqual(await listJournals(dir), [JOURNAL]);
@@ -71,6 +71,6 @@ test('a journal names nothing but what a restore replaces', async (t) => {
       JSON.stringify({ ...JOURNAL, items: [{ name, had: false }] }),
       { mode: 0o600 },
     );
-    assert.match(await refusal(dir), /cannot be read$/);
+    assert.match(await refusal(dir), /is unreadable$/);
   }
 });

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { SET_FILES } from '../../../src/backupset/index.ts';
 import { loadSettings } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/core/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { backup, drill, type RestoreOptions, restore, verify } from '../../../src/procedures/index.ts';
 import { lockRoot } from '../../../src/procedures/locks.ts';
 import { SCHEMA_VERSION } from '../../../src/store/open.ts';
@@ -157,7 +157,7 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
     await writeFile(join(platform.dir, 'idkit.yaml'), 'runtime: compose\n');
     const compose = await backup(settings, { ...procedureOptions(), passphrase: PASSPHRASE });
     await assert.rejects(restore(target, options({ from: compose.dir })), { code: 'IDKIT_SETTING' });
-    assert.equal(await findEntry(dir), undefined);
+    assert.equal(findEntry(dir), undefined);
   });
 });
 
@@ -178,7 +178,7 @@ describe('"and the master key opens it" (contract §3, restore)', () => {
     await writeFile(join(platform.dir, '.env'), own);
     await putEnvironment(set, withKey(own, OTHER_KEY));
     const ofSet = await refuses(place, { from: set.dir }, 'IDKIT_MASTER_KEY_WRONG');
-    assert.match(ofSet, /nothing was touched\n.*in the \.env of the set/);
+    assert.match(ofSet, /nothing was touched\n.*from the \.env of the set/);
     const keeping = options({ from: set.dir, dryRun: true, keepEnv: true });
     assert.equal((await restore(await platform.load(), keeping)).outcome, 'planned');
   });
@@ -190,7 +190,7 @@ describe('"and the master key opens it" (contract §3, restore)', () => {
     const key = /^IDKIT_MASTER_KEY=(.*)$/m.exec(own)![1]!;
     const env = { IDKIT_MASTER_KEY: OTHER_KEY };
     const told = await refuses(place, { from: set.dir, env }, 'IDKIT_MASTER_KEY_WRONG');
-    assert.match(told, /the process environment gives IDKIT_MASTER_KEY/);
+    assert.match(told, /IDKIT_MASTER_KEY of the process environment overrides \.env/);
     await putEnvironment(set, withKey(own, OTHER_KEY));
     const right = options({ from: set.dir, dryRun: true, env: { IDKIT_MASTER_KEY: key } });
     assert.equal((await restore(await platform.load(), right)).outcome, 'planned');

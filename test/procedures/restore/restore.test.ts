@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { initPlatform, loadSettings } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/core/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import { backup, RESTORE_STEPS, type RestoreOptions, restore } from '../../../src/procedures/index.ts';
 import { lockRoot } from '../../../src/procedures/locks.ts';
 import { startService } from '../../../src/service/index.ts';
@@ -40,7 +40,7 @@ describe('restore', () => {
     assert.deepEqual(result.findings, []);
     assert.deepEqual(await readState(platform.dir), NEW);
     assert.deepEqual(
-      own.told.steps,
+      own.reported.steps,
       RESTORE_STEPS.map(({ id }) => id),
     );
     const left = (await readdir(platform.dir, { recursive: true })).filter((path) =>
@@ -75,8 +75,8 @@ describe('restore', () => {
     const result = await restore(await loadSettings({ dir, env: {} }), options({ from: set.dir }));
     assert.equal(result.outcome, 'restored');
     assert.deepEqual(await readState(dir), NEW);
-    assert.ok(await findEntry(join(dir, 'idkit.yaml')));
-    assert.equal((await findEntry(join(dir, '.env')))!.mode & 0o777, 0o600);
+    assert.ok(findEntry(join(dir, 'idkit.yaml')));
+    assert.equal(findEntry(join(dir, '.env'))!.mode & 0o777, 0o600);
   });
 
   it('lets tokens live on: an access token verifies, an unused refresh token is renewed', async (t) => {
@@ -136,7 +136,7 @@ describe('restore', () => {
     const own = procedureOptions();
     await restore(await platform.load(), options({ ...own, from: set.dir }));
     assert.equal(await readFile(join(platform.dir, 'idkit.yaml'), 'utf8'), yaml);
-    assert.ok(own.told.notes.some((note) => note.startsWith('idkit.yaml differs')));
+    assert.ok(own.reported.notes.some((note) => note.startsWith('idkit.yaml differs')));
   });
 
   it('keeps the old config/ aside, and names it, where it held what no backup holds', async (t) => {
@@ -178,7 +178,7 @@ describe('restore refuses, with nothing touched,', () => {
     const { passphrase: _, ...without } = options({ from: '/nowhere' });
     await assert.rejects(restore(settings, without), code('IDKIT_SETTING'));
     await assert.rejects(restore(settings, options()), code('IDKIT_USAGE'));
-    assert.equal(await findEntry(settings.dir), undefined);
+    assert.equal(findEntry(settings.dir), undefined);
   });
 
   it('a set that does not exist (10)', (t) =>
@@ -338,9 +338,9 @@ describe('restore with red late checks (contract §3)', () => {
 
   it('keeps the old state aside until the next good backup', async (t) => {
     const { platform, result } = await red(t);
-    for (const path of result.kept) assert.ok(await findEntry(path), path);
+    for (const path of result.kept) assert.ok(findEntry(path), path);
     await backup(await platform.load(), { ...procedureOptions(), passphrase: PASSPHRASE });
-    for (const path of result.kept) assert.equal(await findEntry(path), undefined, path);
+    for (const path of result.kept) assert.equal(findEntry(path), undefined, path);
     assert.deepEqual(await readState(platform.dir), NEW);
   });
 });

@@ -161,7 +161,7 @@ describe('a set without a seal', () => {
     assert.equal(failure, undefined);
     assert.match(verdict, /^good: .*, unsealed$/);
     assert.equal(sets[0]?.seal, 'unsealed');
-    assert.ok(own.told.notes.some((note) => note.includes('the set is unsealed')));
+    assert.ok(own.reported.notes.some((note) => note.includes('the set is unsealed')));
     const listed = await listBackups(await platform.load(), procedureOptions());
     assert.equal(listed.sets[0]?.sealed, false);
   });
@@ -236,7 +236,10 @@ describe('without a passphrase', () => {
       /^good, not authenticated: no passphrase/,
     );
     const { passphrase: _, ...without } = options({ from: set.dir, keepEnv: true });
-    await assert.rejects(restore(settings, without), /its seal was not checked: no passphrase is given/);
+    await assert.rejects(
+      restore(settings, without),
+      /its seal was not checked because no passphrase is given/,
+    );
     await restore(settings, { ...without, trustUnsealed: true });
     assert.equal((await readState(platform.dir)).database, 'new');
   });

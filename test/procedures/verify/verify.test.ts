@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { loadSettings } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/core/index.ts';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import {
   type BackupResult,
   backup,
@@ -70,7 +70,7 @@ describe('verify', () => {
     const options = procedureOptions();
     const none = await verify(settings, options);
     assert.deepEqual([none.failure, none.findings], [undefined, []]);
-    assert.ok(options.told.notes.some((note) => note.includes('env.gpg')));
+    assert.ok(options.reported.notes.some((note) => note.includes('env.gpg')));
   });
 
   it('takes no set, or one past --max-age, as a finding; damage wins over age', async (t) => {
@@ -206,12 +206,12 @@ describe('backups prune', () => {
       dry.decisions.filter(({ action }) => action === 'delete').map(({ name }) => name),
       ['20200101_000000'],
     );
-    assert.ok(await findEntry(join(root, '20200101_000000')));
+    assert.ok(findEntry(join(root, '20200101_000000')));
     const real = await pruneBackups(settings, procedureOptions());
     assert.deepEqual(real.deleted, ['20200101_000000']);
     assert.deepEqual(real.decisions, dry.decisions);
-    for (const name of ['notes', '20200102_000000', set.name]) assert.ok(await findEntry(join(root, name)));
-    assert.ok(await findEntry(victim));
+    for (const name of ['notes', '20200102_000000', set.name]) assert.ok(findEntry(join(root, name)));
+    assert.ok(findEntry(victim));
   });
 
   it('never deletes the newest good set, however old and whatever bad ones follow it', async (t) => {

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { findEntry } from '../../../src/procedures/durable.ts';
+import { findEntry } from '../../../src/files/index.ts';
 import {
-  bringBackItems,
-  discardItems,
-  keptAside,
   type Places,
+  previousPath,
+  putItemsBack,
+  removePreviousItems,
+  removeStaging,
   replaceItems,
   stagingDirectory,
-} from '../../../src/procedures/restore/replace-files.ts';
+} from '../../../src/procedures/restore/files-in-place.ts';
 import { makeDirectory } from '../platform.ts';
 
 const ITEMS = [
@@ -35,7 +36,7 @@ async function stage(t: TestContext): Promise<Places> {
 
 async function look({ dir }: Places): Promise<(string | undefined)[]> {
   const read = async (name: string) =>
-    (await findEntry(join(dir, name))) === undefined ? undefined : readFile(join(dir, name), 'utf8');
+    findEntry(join(dir, name)) === undefined ? undefined : readFile(join(dir, name), 'utf8');
   return Promise.all(['.env', 'config/file', 'idkit.yaml'].map(read));
 }
 
@@ -49,18 +50,19 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
     assert.deepEqual(await look(places), NEW);
     await replaceItems(places, ITEMS);
     assert.deepEqual(await look(places), NEW);
-    assert.equal(await readFile(keptAside(places, '.env'), 'utf8'), 'old');
+    assert.equal(await readFile(previousPath(places, '.env'), 'utf8'), 'old');
   });
 
   it('brings everything back, and a second call changes nothing', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
-    await bringBackItems(places, ITEMS);
+    await putItemsBack(places, ITEMS);
     assert.deepEqual(await look(places), OLD);
-    await bringBackItems(places, ITEMS);
+    await putItemsBack(places, ITEMS);
     assert.deepEqual(await look(places), OLD);
-    await discardItems(places, ITEMS, { old: true });
-    await bringBackItems(places, ITEMS);
+    await removeStaging(places);
+    await removePreviousItems(places, ITEMS, []);
+    await putItemsBack(places, ITEMS);
     assert.deepEqual(await look(places), OLD);
   });
 
@@ -68,7 +70,7 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
     // The renames in order; a run is cut off before each of them.
     const renames = (places: Places) =>
       ITEMS.flatMap(({ name, had }) => [
-        ...(had ? [[join(places.dir, name), keptAside(places, name)]] : []),
+        ...(had ? [[join(places.dir, name), previousPath(places, name)]] : []),
         [join(stagingDirectory(places), name), join(places.dir, name)],
       ]) as [string, string][];
     for (let done = 0; done <= 5; done++) {
@@ -76,7 +78,7 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
         const places = await stage(t);
         for (const [from, to] of renames(places).slice(0, done)) await rename(from, to);
         if (direction === 'on') await replaceItems(places, ITEMS);
-        else await bringBackItems(places, ITEMS);
+        else await putItemsBack(places, ITEMS);
         assert.deepEqual(await look(places), direction === 'on' ? NEW : OLD, `${direction} after ${done}`);
       }
     }
@@ -85,9 +87,10 @@ describe('replacing files as wholes by rename (contract §3, restore)', () => {
   it('leaves nothing behind but what is told to stay', async (t) => {
     const places = await stage(t);
     await replaceItems(places, ITEMS);
-    await discardItems(places, ITEMS, { old: true, except: ['config'] });
-    assert.equal(await findEntry(keptAside(places, '.env')), undefined);
-    assert.equal(await readFile(join(keptAside(places, 'config'), 'file'), 'utf8'), 'old');
-    assert.equal(await findEntry(stagingDirectory(places)), undefined);
+    await removeStaging(places);
+    await removePreviousItems(places, ITEMS, ['config']);
+    assert.equal(findEntry(previousPath(places, '.env')), undefined);
+    assert.equal(await readFile(join(previousPath(places, 'config'), 'file'), 'utf8'), 'old');
+    assert.equal(findEntry(stagingDirectory(places)), undefined);
   });
 });

@@ -1,0 +1,86 @@
+import { pinSet, type Verdict, verifySet } from '../../backupset/index.ts';
+import { IdkitError } from '../../core/index.ts';
+import { judgeEnvironment } from '../verify/judge-set.ts';
+import { type Effect, listEffects, renderEffect } from './effects.ts';
+import type { RestoreOptions } from './options.ts';
+import type { Restore } from './work.ts';
+
+/**
+ * Verifies the whole set. From here on the restore reads only content that was verified.
+ *
+ * @throws IDKIT_DAMAGED, IDKIT_CREDENTIALS or IDKIT_VERSION from the verdict; IDKIT_UNSEALED for an untrusted set
+ */
+export async function verifyForRestore(restore: Restore): Promise<undefined> {
+  const { settings, options, run, sealed, earlier } = restore;
+  const { passphrase, keepEnv, signal, reporter } = options;
+  let environment: Uint8Array | undefined;
+  const set = pinSet(restore.set, sealed.list?.entries ?? []);
+  const verdict = await verifySet(restore.set, {
+    sealed,
+    signal,
+    onProgress: run.progress('verify', 'bytes'),
+    ...(passphrase === undefined || keepEnv === true ? {} : { passphrase }),
+    judgeEnvironment: (plain) => {
+      environment = plain;
+      return judgeEnvironment(plain);
+    },
+  });
+  for (const note of verdict.notes) reporter.note(note);
+  if (verdict.code !== undefined) {
+    const problems = verdict.problems.map(({ file, message }) => `${file}: ${message}`).join('; ');
+    throw new IdkitError(verdict.code, `${set.name} cannot be restored: ${problems}`, {
+      hints: [
+        'nothing was touched',
+        ...new Set(verdict.problems.flatMap(({ hints }) => hints)),
+        'idkit backups list shows the other sets',
+      ],
+    });
+  }
+  const verified = { verdict, ...(environment === undefined ? {} : { environment }) };
+  if (!isTrusted(verdict, options, earlier?.accepted))
+    throw untrustedSet(
+      set.name,
+      verdict.seal,
+      'restore',
+      await listEffects(set, settings, verified, options),
+    );
+  restore.verified = verified;
+  restore.set = set;
+}
+
+/**
+ * A set is trusted if its seal holds or the operator vouches for it (`--trust-unsealed`). A resumed restore also trusts
+ * the checksums that the interrupted one accepted.
+ */
+export function isTrusted(
+  { seal, checksumsSha256 }: Pick<Verdict, 'seal' | 'checksumsSha256'>,
+  { trustUnsealed }: Pick<RestoreOptions, 'trustUnsealed'>,
+  accepted: string | undefined,
+): boolean {
+  if (seal === 'holds' || trustUnsealed === true) return true;
+  return accepted !== undefined && accepted === checksumsSha256;
+}
+
+/** Explains why an untrusted set is rejected and what it would run, reach and load. */
+export function untrustedSet(
+  name: string,
+  seal: Verdict['seal'],
+  command: 'restore' | 'drill',
+  effects: readonly Effect[] = [],
+): IdkitError {
+  const why =
+    seal === 'unsealed'
+      ? `${name} is unsealed, so nothing proves that it is the original backup`
+      : `${name} is sealed, but its seal was not checked because no passphrase is given`;
+  const risk =
+    effects.length === 0
+      ? `a ${command} would load and run the content of the set`
+      : `a ${command} would take over ${effects.map(renderEffect).join('; ')}`;
+  return new IdkitError('IDKIT_UNSEALED', `${why}; ${risk}`, {
+    hints: [
+      'nothing was run, reached or loaded',
+      ...(seal === 'unsealed' ? [] : ['provide the passphrase of the set, which opens the seal']),
+      '--trust-unsealed accepts the set as it is',
+    ],
+  });
+}
