@@ -128,7 +128,7 @@ const REASONS: Readonly<Record<LeftOut['why'], string>> = {
   fifo: 'it is a FIFO',
   device: 'it is a device',
   'environment name': 'files named .env* contain secrets',
-  'name is no UTF-8': 'its name is not UTF-8',
+  'name is not UTF-8': 'its name is not UTF-8',
   'vanished while read': 'it vanished while it was read',
   'changed while read': 'it changed while it was read',
   unreadable: 'it is unreadable',

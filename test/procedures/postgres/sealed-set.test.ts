@@ -29,7 +29,7 @@ describeOnPostgres('the seal of a set of Postgres', (platforms) => {
     }
     await assert.rejects(
       restore(settings, restoreOptions({ from: platform.set })),
-      /seal\.gpg: it does not fit/,
+      /seal\.gpg: it does not match/,
     );
     assert.deepEqual([await platform.readState(), await platform.databases()], [OLD, ['idkit']]);
   });

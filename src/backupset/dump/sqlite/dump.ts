@@ -60,10 +60,10 @@ export class EmbeddedDump {
   end(): DumpReport {
     const rest = this.#window.rest((text) => this.#scan(text));
     if (rest.length > 0 || this.#stage !== 'ended')
-      throw badDump(`it is cut off: the line ${shown(EMBEDDED_END)} does not end it`);
+      throw badDump(`it is cut off: it does not end with the line ${printable(EMBEDDED_END)}`);
     const schemaVersion = this.#pragmas.get('user_version');
     if (this.#pragmas.get('application_id') !== SQLITE_APPLICATION)
-      throw badDump('its PRAGMA application_id is not that of idkit');
+      throw badDump('its PRAGMA application_id is not the one of idkit');
     if (schemaVersion === undefined) throw badDump('it has no PRAGMA user_version, which names its schema');
     this.#schema.check(schemaVersion);
     const realms = this.#counter.result(this.#schema.tables.some((name) => this.#counter.isUserTable(name)));
