@@ -182,7 +182,7 @@ async function holdsFiles(directory: string): Promise<boolean> {
 /** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */
 async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<LeftTo> {
   const milliseconds = drainMilliseconds(settings);
-  if (!health.isLeaving()) return 'nobody-asks';
+  if (!health.leaving) return 'nobody-asks';
   if (worker !== undefined) return worker.leave(milliseconds);
   if (milliseconds === 0) return 'nobody-asks';
   await sleep(milliseconds);

@@ -4,8 +4,8 @@ import { adminRoutes } from '../admin/index.ts';
 import { accountRoutes, loginRoutes, resourceRoutes, sessionRoutes } from '../browser/index.ts';
 import { consoleRoutes } from '../console/console-routes.ts';
 import type { Health } from '../monitoring/health.ts';
+import type { RequestHistogram, RouteTimes } from '../monitoring/metrics.ts';
 import { addHealth, addMetrics, type ServiceFigures } from '../monitoring/monitoring-routes.ts';
-import type { RequestHistogram, RouteTimes } from '../monitoring/request-histogram.ts';
 import { metadataRoutes, notImplementedRoutes, tokenRoutes } from '../oidc/index.ts';
 import {
   addRawParser,
@@ -120,9 +120,9 @@ function addHooks(app: FastifyInstance, table: UrlTable, services: Services, not
 const RETRY_SECONDS = 5;
 
 /** Rejects all requests but those for health while the service imports realm files. */
-function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'isPreparing'>): void {
+function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'preparing'>): void {
   app.addHook('onRequest', (request, reply, done) => {
-    if (!health.isPreparing() || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
+    if (!health.preparing || /^\/health(\/|\?|$)/.test(request.raw.url ?? '')) return done();
     discardRest(request);
     setSecurityHeaders(reply)
       .code(STATUS.serviceUnavailable)
@@ -138,9 +138,9 @@ function rejectWhilePreparing(app: FastifyInstance, health: Pick<Health, 'isPrep
  * Closes each connection with its next response once the process is about to end. No request is then on its way when
  * the listener closes.
  */
-export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health, 'isLeaving'>): void {
+export function closeConnectionsAtEnd(app: FastifyInstance, health: Pick<Health, 'leaving'>): void {
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (health.isLeaving()) reply.header('connection', 'close');
+    if (health.leaving) reply.header('connection', 'close');
     done();
   });
 }

@@ -18,22 +18,22 @@ export interface HealthReport {
 
 /** The state of this process that the health endpoints report. */
 export interface Health {
+  /** Whether the service listens but has not started yet. */
+  readonly preparing: boolean;
+  /** Whether this process is about to end, so that each connection closes after its response. */
+  readonly leaving: boolean;
   live(): HealthReport;
   started(): HealthReport;
   /** Reads and writes through the store. Parallel calls share one check. */
   ready(): Promise<HealthReport>;
   /** The service listens but has not started yet: every request but health gets 503. */
   markPreparing(): void;
-  /** Whether the service listens but has not started yet. */
-  isPreparing(): boolean;
   /** `started` is UP from now on, and `ready` may be. */
   markStarted(): void;
   /** The service is about to end; `ready` is DOWN from now on. */
   markStopping(): void;
   /** This process is about to end, but others of the service remain: readiness does not change. */
   markLeaving(): void;
-  /** Whether this process is about to end, so that each connection closes after its response. */
-  isLeaving(): boolean;
 }
 
 /** The id of no record, so that reading and removing it changes nothing. */
@@ -41,10 +41,8 @@ const NO_RECORD = 'idkit-health-check';
 
 /** Opens the health of a service. Its check reads from the store and writes to it without a change. */
 export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFamily'>): Health {
-  let preparing = false;
   let started = false;
   let stopping = false;
-  let leaving = false;
   let failingSince: string | undefined;
   let running: Promise<HealthCheck> | undefined;
 
@@ -64,7 +62,9 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
     status: started ? 'UP' : 'DOWN',
   });
 
-  return {
+  const health = {
+    preparing: false,
+    leaving: false,
     live: () => report([]),
     started: () => report([startedCheck()]),
     ready: async () => {
@@ -75,22 +75,21 @@ export function openHealth(store: Pick<Store, 'isAccessTokenRevoked' | 'removeFa
       return report([shutdown, await running, startedCheck()]);
     },
     markPreparing: () => {
-      preparing = true;
+      health.preparing = true;
     },
-    isPreparing: () => preparing,
     markStarted: () => {
-      preparing = false;
+      health.preparing = false;
       started = true;
     },
     markStopping: () => {
       stopping = true;
-      leaving = true;
+      health.leaving = true;
     },
     markLeaving: () => {
-      leaving = true;
+      health.leaving = true;
     },
-    isLeaving: () => leaving,
   };
+  return health;
 }
 
 function report(checks: readonly HealthCheck[]): HealthReport {

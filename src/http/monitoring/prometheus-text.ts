@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '../responses/error-responses.ts';
 import { statusClass } from '../responses/statuses.ts';
 import type { MetricFigures } from './exposition.ts';
 import type { FigureSource, Metrics } from './metrics.ts';
-import { REQUEST_BUCKETS, type RequestSeries } from './request-histogram.ts';
+import { REQUEST_BUCKETS, type RequestSeries } from './metrics.ts';
 
 /** A metric whose values are computed at each scrape. */
 type RenderedMetric = Omit<MetricFigures, 'aggregator'>;

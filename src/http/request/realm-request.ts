@@ -37,7 +37,8 @@ export function realmOf(request: FastifyRequest): string {
 
 /** Sends an answer of the protocol as JSON, with its CORS headers. */
 export function sendAnswer(reply: FastifyReply, answer: Answer<unknown>): FastifyReply {
-  return reply.headers(corsHeaders(answer.allowOrigin)).send(answer.body);
+  if (answer.allowOrigin !== undefined) reply.headers(corsHeaders(answer.allowOrigin));
+  return reply.send(answer.body);
 }
 
 /** Sends an answer of the protocol without a body. */

@@ -60,7 +60,7 @@ export function addPagePolicy(reply: FastifyReply, answersForm: boolean): void {
   const status = reply.statusCode;
   const type = reply.getHeader('content-type');
   const page = typeof type === 'string' && type.startsWith('text/html');
-  const redirect = statusClass(status) === 'REDIRECTION';
+  const redirect = reply.hasHeader('location') && statusClass(status) === 'REDIRECTION';
   if (page || redirect || (status === STATUS.noContent && answersForm))
     reply.header('content-security-policy', PAGE_POLICY);
 }

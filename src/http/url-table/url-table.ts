@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify';
-import type { RequestHistogram, RouteTimes } from '../monitoring/request-histogram.ts';
+import type { RequestHistogram, RouteTimes } from '../monitoring/metrics.ts';
 import { sendGlobalError } from '../responses/error-responses.ts';
 import { STATUS } from '../responses/statuses.ts';
 import type { Route, Services } from './route.ts';
