@@ -1,9 +1,9 @@
 import { form, login, tokenUrl } from './service.ts';
 
-/** What a call of the administrative API answered; `json` is the text where it is none. */
+/** A response of the administrative API. `json` is the text if it is not JSON. */
 export interface AdminAnswer {
   status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, each looked at by its test
+  // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes, and each test checks its own
   json: any;
   headers: Headers;
 }
@@ -16,7 +16,7 @@ export type AdminApi = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<AdminAnswer>;
 
-/** The administrative API with a token; a body that is text or bytes goes as it is. */
+/** Returns the administrative API with a token. A body of text or bytes is sent unchanged. */
 export function adminApi(service: { address: string }, token: string): AdminApi {
   return async (method, path, body, headers = {}) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
@@ -35,18 +35,18 @@ export function adminApi(service: { address: string }, token: string): AdminApi 
     try {
       json = JSON.parse(text);
     } catch {
-      // Stays text.
+      // The body is text.
     }
     return { status: answer.status, json, headers: answer.headers };
   };
 }
 
-/** The administrator of master. */
+/** Returns the administrative API as the administrator of master. */
 export async function administrator(service: { address: string }): Promise<AdminApi> {
   return adminApi(service, (await login(service))['access_token']!);
 }
 
-/** A token answer for a user of a realm, with its status. */
+/** Requests tokens for a user of a realm with the password grant. */
 export async function loginAs(
   service: { address: string },
   realm: string,
@@ -59,7 +59,7 @@ export async function loginAs(
   return { status: answer.status, body: (await answer.json()) as Record<string, string> };
 }
 
-/** A user as a realm file has it, with the given administrative roles of its realm; the password is `pw`. */
+/** A user of a realm file with the given administrative roles of its realm. The password is `pw`. */
 export function helper(username: string, ...roles: readonly string[]): Record<string, unknown> {
   return {
     username,

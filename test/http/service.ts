@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { initPlatform, loadSettings, type SettingFlags, type Settings } from '../../src/config/index.ts';
 import { type RunningService, type ServeOptions, startService } from '../../src/service/index.ts';
 
-/** The secrets of every platform that a test makes. */
+/** The secrets of every platform of a test. */
 export const SECRETS = {
   IDKIT_MASTER_KEY: Buffer.alloc(32, 7).toString('base64'),
   IDKIT_ADMIN_USERNAME: 'admin',
@@ -13,14 +13,14 @@ export const SECRETS = {
   IDKIT_SMOKE_CLIENT_SECRET: 'test-smoke-client-secret',
 } as const;
 
-/** A platform directory in a temporary place. */
+/** A temporary platform directory. */
 export interface TestPlatform {
   dir: string;
   settings(flags?: SettingFlags): Promise<Settings>;
   remove(): void;
 }
 
-/** Makes a platform directory; `serve` listens on a free loopback port. */
+/** Creates a platform directory whose service listens on a free loopback port. */
 export function makePlatform(): TestPlatform {
   const root = mkdtempSync(join(tmpdir(), 'idkit-test-'));
   const dir = join(root, 'platform');
@@ -38,23 +38,23 @@ export function makePlatform(): TestPlatform {
   };
 }
 
-/** One log line that the service wrote. */
+/** A log line of the service. */
 export interface LogLine {
   level: 'info' | 'warn' | 'error';
   fields: Readonly<Record<string, unknown>>;
   message: string;
 }
 
-/** A running service with its log and its platform directory. */
+/** A running service, its log and its platform directory. */
 export interface TestService extends RunningService {
   platform: TestPlatform;
   log: readonly LogLine[];
-  /** `log` with everything in it as text. */
+  /** The whole log as text. */
   logText(): string;
   stop(): Promise<void>;
 }
 
-/** Starts the real service on a new platform, or on the one given. */
+/** Starts the real service on the given platform. Default: a new one. */
 export async function startTestService(
   options: { platform?: TestPlatform; flags?: SettingFlags; serve?: ServeOptions } = {},
 ): Promise<TestService> {
@@ -79,14 +79,14 @@ export async function startTestService(
   };
 }
 
-/** The text of the management listener's `/metrics`. */
+/** Returns the text of `/metrics` at the management listener. */
 export async function readMetrics({ managementUrl }: Pick<RunningService, 'managementUrl'>): Promise<string> {
   const answer = await fetch(`${managementUrl}/metrics`);
   if (answer.status !== 200) throw new Error(`metrics: ${answer.status} ${await answer.text()}`);
   return answer.text();
 }
 
-/** A form as the token endpoint takes it. */
+/** A POST request with a form. */
 export function form(fields: Readonly<Record<string, string>>): RequestInit {
   return {
     method: 'POST',
@@ -95,12 +95,12 @@ export function form(fields: Readonly<Record<string, string>>): RequestInit {
   };
 }
 
-/** Where the token endpoint of a realm is. */
+/** The URL of the token endpoint of a realm. */
 export function tokenUrl(service: { address: string }, realm = 'master'): string {
   return `${service.address}/realms/${realm}/protocol/openid-connect/token`;
 }
 
-/** Logs the administrator in by password. */
+/** Logs the administrator in with the password grant. */
 export async function login(service: { address: string }): Promise<Record<string, string>> {
   const answer = await fetch(
     tokenUrl(service),
@@ -116,7 +116,7 @@ export async function login(service: { address: string }): Promise<Record<string
   return body;
 }
 
-/** Presents a refresh token. */
+/** Refreshes tokens. */
 export async function refresh(
   service: { address: string },
   refreshToken: string,
@@ -129,8 +129,8 @@ export async function refresh(
 }
 
 /**
- * Sends bytes as they are and gives what comes back until the server closes, `milliseconds` passed, or there is as much
- * as `enough` wants of a server that waits for more.
+ * Sends raw bytes and returns the response. It reads until the server closes the connection, `milliseconds` have passed,
+ * or the response matches `enough`.
  */
 export async function sendRaw(
   address: string,

@@ -9,27 +9,27 @@ let service: TestService;
 before(async () => {
   service = await startTestService();
   const admin = await administrator(service);
-  // Any administrative role at all, and no right of a row that changes something.
-  const users = [helper('looker', 'view-realm', 'view-users', 'view-clients', 'view-events')];
+  // The roles of this user do not include the right of any row that changes something.
+  const users = [helper('viewer', 'view-realm', 'view-users', 'view-clients', 'view-events')];
   assert.equal((await admin('POST', '', { realm: 'x', enabled: true, users })).status, 201);
 });
 after(() => service.stop());
 
-const lookerToken = async (): Promise<string> => {
-  const { body } = await loginAs(service, 'x', { username: 'looker', password: 'pw' });
+const viewerToken = async (): Promise<string> => {
+  const { body } = await loginAs(service, 'x', { username: 'viewer', password: 'pw' });
   return body['access_token']!;
 };
 
-/** A path whose records are not there. */
+/** A path with ids of records that do not exist. */
 const filled = (path: string) => path.replace(/:\w+|\*/g, 'none');
 
-test('every row that changes something names a right, and who lacks it is refused before the body is looked at', async () => {
-  const looker = adminApi(service, await lookerToken());
+test('every row that changes something names a right, and rejects callers without it before it parses the body', async () => {
+  const viewer = adminApi(service, await viewerToken());
   let rows = 0;
   for (const { method, path, right } of adminRows) {
     if (method === 'GET' || right === 'none') continue;
-    const { status } = await looker(method, `/x${filled(path)}`, '{"broken":');
-    // A record that is not there is 404 for who may ask for such records, as in Keycloak.
+    const { status } = await viewer(method, `/x${filled(path)}`, '{"broken":');
+    // A caller who may query such records gets 404 for a missing one, as in Keycloak.
     assert.ok(
       status === 403 || (status === 404 && /:(id|client|name)/.test(path)),
       `${method} ${path}: ${status}`,
@@ -39,7 +39,7 @@ test('every row that changes something names a right, and who lacks it is refuse
   assert.ok(rows > 60, String(rows));
 });
 
-test('the right of a row is one that roles give; nothing but paths that are not built has none', () => {
+test('roles grant the right of each row; only the rows for unknown paths do not require one', () => {
   for (const row of adminRows) {
     if (typeof row.right === 'function') continue;
     if (row.right === 'none')
@@ -48,11 +48,11 @@ test('the right of a row is one that roles give; nothing but paths that are not 
   }
 });
 
-test('who may not make realms is refused before a large body is read', async () => {
+test('rejects a caller who may not create realms before it reads a large body', async () => {
   const head = [
     'POST /admin/realms HTTP/1.1',
     'Host: x',
-    `Authorization: Bearer ${await lookerToken()}`,
+    `Authorization: Bearer ${await viewerToken()}`,
     'Content-Type: application/json',
     'Content-Length: 33554432',
   ];

@@ -94,7 +94,7 @@ const groupId = async (name: string): Promise<string> => {
   return found.name === name ? found.id : found.subGroups[0].id;
 };
 
-test('who may view clients sees their secrets masked; who may change them sees them (Keycloak 26.8)', async () => {
+test('masks the secrets of clients for callers who may view clients, but not for those who may manage them (Keycloak 26.8)', async () => {
   const path = `/x/clients/${await clientId('job')}`;
   for (const [username, shown, rotated] of [
     ['viewer', MASK, MASK],
@@ -111,7 +111,7 @@ test('who may view clients sees their secrets masked; who may change them sees t
   }
 });
 
-test('a user who holds administrative roles is changed only by those who may grant them', async () => {
+test('only callers who may grant administrative roles may change a user who holds them', async () => {
   const [users, chief] = [await as('users'), await as('chief')];
   for (const name of ['chief', 'inherits', 'viewer']) {
     const path = `/x/users/${await userId(name)}`;
@@ -137,7 +137,7 @@ test('a user who holds administrative roles is changed only by those who may gra
   assert.equal((await users('PUT', person, { firstName: 'P' })).status, 204);
 });
 
-test('nobody without the right to grant an administrative role takes it away', async () => {
+test('only callers who may grant an administrative role may revoke it', async () => {
   const all = await as('all');
   const [chief, inherits] = [await userId('chief'), await userId('inherits')];
   const [chiefs, deputies, plain] = [
@@ -171,7 +171,7 @@ test('nobody without the right to grant an administrative role takes it away', a
   assert.equal((await chiefApi('DELETE', '/x/roles/boss')).status, 204);
 });
 
-test('the administrative API counts only the scopes that the token was granted (Keycloak 26.8)', async () => {
+test('the administrative API uses only the roles that the scopes of the token grant (Keycloak 26.8)', async () => {
   const without = await as('chief', { client_id: 'narrow' });
   assert.equal((await without('GET', '/x/users')).status, 403);
   const granted = await as('chief', { client_id: 'narrow', scope: 'managing' });
@@ -212,7 +212,7 @@ test('a partial import needs the rights of each single change, and overwrites no
   assert.equal((await loginAs(service, 'x', { username: 'chief', password: 'pw' })).status, 200);
 });
 
-test('who manages clients does not get at the secret of a client whose service account is an administrator', async () => {
+test('manage-clients does not reveal the secret of a client whose service account is an administrator', async () => {
   const clients = await as('clients');
   const [found] = (await clients('GET', '/x/clients?clientId=chief-job')).json;
   const path = `/x/clients/${found.id}`;
@@ -230,7 +230,7 @@ test('who manages clients does not get at the secret of a client whose service a
     ['PUT', path, { serviceAccountsEnabled: false }],
   ] as const)
     assert.equal((await clients(method, at, body)).status, 403, `${method} ${JSON.stringify(body)}`);
-  // Everything else of it is theirs, and what came masked goes back so.
+  // The caller may change all other fields, and sends masked values back unchanged.
   assert.equal((await clients('PUT', path, { ...found, description: 'other' })).status, 204);
   const [after] = (await admin('GET', '/x/clients?clientId=chief-job')).json;
   assert.deepEqual(
@@ -242,7 +242,7 @@ test('who manages clients does not get at the secret of a client whose service a
   assert.equal((await chief('PUT', path, { secret: SECRETS.secret, name: 'n' })).status, 204);
 });
 
-test('who manages a realm has keys made for it, and chooses none: a chosen one signs the token of anybody', async () => {
+test('manage-realm may generate keys but not import one, because the owner of an imported key could sign any token', async () => {
   const realm = await as('realm');
   const key = (config: object) => ({
     name: 'mine',
@@ -261,7 +261,7 @@ test('who manages a realm has keys made for it, and chooses none: a chosen one s
   assert.equal((await chief('POST', '/x/components', key({ secret }))).status, 201);
 });
 
-test('who may only ask for users and groups learns nothing of them, by their number either', async () => {
+test('query-users and query-groups alone reveal neither users and groups nor their number', async () => {
   const asker = await as('asker');
   assert.equal((await admin('POST', '/x/groups', { name: 'hidden' })).status, 201);
   assert.deepEqual((await asker('GET', '/x/users')).json, []);
@@ -272,7 +272,7 @@ test('who may only ask for users and groups learns nothing of them, by their num
   assert.equal((await asker('GET', `/x/groups/${hidden.id}/children`)).status, 403);
 });
 
-test('admin.protectAdministrators: false leaves administrators to everybody who manages users, as Keycloak does', async () => {
+test('admin.protectAdministrators: false lets manage-users change administrators, as in Keycloak', async () => {
   const platform = makePlatform();
   appendFileSync(join(platform.dir, 'idkit.yaml'), 'admin: { protectAdministrators: false }\n');
   const open = await startTestService({ platform });

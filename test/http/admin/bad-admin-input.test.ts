@@ -38,7 +38,7 @@ after(async () => {
   assert.deepEqual(bugs, []);
 });
 
-/** Where bodies go, in a realm of their own, with what makes one whole there. */
+/** Requests with a body in a separate realm, each with a body that is valid there. */
 const targets = async (): Promise<readonly (readonly [method: string, path: string, whole: object])[]> => {
   await admin('POST', '', {
     realm: 'any',
@@ -69,7 +69,7 @@ const targets = async (): Promise<readonly (readonly [method: string, path: stri
   ];
 };
 
-/** Field names that a representation knows, that JavaScript knows, and others. */
+/** Field names of representations, names with a meaning in JavaScript, and others. */
 const names = fc.oneof(
   fc.constantFrom('id', 'name', 'username', 'clientId', 'realm', 'attributes', 'config', 'roles', 'users'),
   fc.constantFrom(
@@ -115,12 +115,12 @@ const values = fc.letrec((tie) => ({
   ),
 })).any;
 
-test('whatever JSON an administrator sends, the answer is no fault of the server, and the process lives on', async () => {
+test('no JSON of an administrator causes a server fault or ends the process', async () => {
   const all = await targets();
   await fc.assert(
     fc.asyncProperty(fc.nat(all.length - 1), names, values, fc.boolean(), async (at, name, value, within) => {
       const [method, path, whole] = all[at]!;
-      // Another name of the realm would make a path that is gone of all the others.
+      // A new name of the realm would break all other paths.
       if (path === '/any' && name === 'realm') return;
       const body = within ? Object.fromEntries([...Object.entries(whole), [name, value]]) : value;
       if (path === '/any' && !within && Object.hasOwn(Object(body), 'realm')) return;
@@ -133,7 +133,7 @@ test('whatever JSON an administrator sends, the answer is no fault of the server
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
 });
 
-test('bytes that are no JSON, too deep, doubled or of another encoding are 400 and name what they can', async () => {
+test('rejects broken JSON, deep nesting, duplicate fields and other encodings with 400 and names the input', async () => {
   const deep = `{"attributes":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
   for (const [body, say] of [
     ['{', /Cannot parse the JSON/],
@@ -156,7 +156,7 @@ test('bytes that are no JSON, too deep, doubled or of another encoding are 400 a
   assert.equal((await admin('POST', '/x/users', 'username=x', { 'content-type': 'text/plain' })).status, 415);
 });
 
-test('a name of more characters than Keycloak keeps is 400 and names the field, whatever the database', async () => {
+test('rejects a name that is longer than Keycloak allows with 400 and names the field, on each database', async () => {
   const long = 'n'.repeat(256);
   for (const [path, field] of [
     ['/x/clients', 'clientId'],
@@ -173,7 +173,7 @@ test('a name of more characters than Keycloak keeps is 400 and names the field, 
   assert.equal((await admin('POST', '/x/users', { username: long })).status, 400);
 });
 
-test('a realm or client is refused the settings that no token could be made with (issue, "Bad input")', async () => {
+test('rejects settings of a realm or client with which no token could be issued', async () => {
   for (const [field, value] of [
     ['accessTokenLifespan', 1e308],
     ['accessTokenLifespan', -1],
@@ -191,7 +191,7 @@ test('a realm or client is refused the settings that no token could be made with
   assert.match(JSON.stringify(json), /access\.token\.signed\.response\.alg/);
 });
 
-test('mappers that are called like what every object has make no token fail', async () => {
+test('mappers whose names are properties of every object do not break tokens', async () => {
   for (const [index, [protocolMapper, config]] of (
     [
       ['constructor', {}],
@@ -218,7 +218,7 @@ test('mappers that are called like what every object has make no token fail', as
   assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
 });
 
-test('a client assertion whose algorithm is called like what every object has is 400 (RFC 7515 §4.1.1)', async () => {
+test('rejects a client assertion whose algorithm is the name of a property of every object with 400 (RFC 7515 §4.1.1)', async () => {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (const alg of ['constructor', 'toString', 'none']) {
     const assertion = `${encode({ alg })}.${encode({ sub: 'signer', iss: 'signer' })}.AAAA`;
@@ -234,11 +234,11 @@ test('a client assertion whose algorithm is called like what every object has is
   }
 });
 
-test('an escape within an escape of a path is text, not a fault (authentication flows)', async () => {
+test('decodes a path only once (authentication flows)', async () => {
   assert.equal((await admin('GET', '/x/authentication/flows/%25ff/executions')).status, 404);
 });
 
-test("answers of the administrative API are readable for the pages of the token's client alone (facts §1)", async () => {
+test("only pages of the token's client may read responses of the administrative API (docs/keycloak/errors.md#cors)", async () => {
   const { body } = await loginAs(service, 'x', { username: 'alice', password: 'pw', client_id: 'web' });
   const ask = (origin: string, token = body['access_token']) =>
     fetch(`${service.address}/admin/realms/x/users/count`, {
@@ -252,14 +252,14 @@ test("answers of the administrative API are readable for the pages of the token'
     assert.equal(other.headers.get('access-control-allow-origin'), null);
 });
 
-test('events keep no more of a name than a name may be long', async () => {
+test('events store a name only up to its maximum length', async () => {
   const { body } = await loginAs(service, 'x', { username: 'u'.repeat(20_000), password: 'pw' });
   assert.equal(body['error'], 'invalid_grant');
   const [line] = service.log.filter(({ message }) => message === 'LOGIN_ERROR').slice(-1);
   assert.equal((line!.fields['details'] as Record<string, string>)['username']!.length, 255);
 });
 
-test('admin events hold none of the secrets of what they record (facts §8.4)', async () => {
+test('admin events do not contain the secrets of the recorded representation (docs/keycloak/admin-api.md#masking)', async () => {
   await admin('PUT', '/x', { adminEventsEnabled: true, adminEventsDetailsEnabled: true });
   await admin('PUT', '/x', { smtpServer: { host: 'mail.test', password: 'hidden-1' } });
   await admin('PUT', `/x/clients/${ids.client}`, { secret: 'hidden-2' });
@@ -275,7 +275,7 @@ test('admin events hold none of the secrets of what they record (facts §8.4)', 
   assert.doesNotMatch(await readMetrics(service), /hidden-/);
 });
 
-test('a search of more words than a query may have conditions is 400 and names the parameter', async () => {
+test('rejects a search with too many words with 400 and names the parameter', async () => {
   for (const [parameter, value] of [
     ['search', 'a '.repeat(1000)],
     ['search', '"'.repeat(3000)],

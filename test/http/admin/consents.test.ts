@@ -48,7 +48,7 @@ async function refreshOffline(): Promise<unknown> {
   return answer.status === 200 ? 200 : await answer.json();
 }
 
-test('GET consents names what a user agreed to and who has offline tokens (facts §7.2)', async () => {
+test('GET consents lists the consents of a user and the clients with offline tokens (docs/keycloak/users.md)', async () => {
   const { status, json } = await api('GET', `/acme/users/${alice}/consents`);
   assert.equal(status, 200);
   const desk = (await api('GET', '/acme/clients?clientId=desk')).json[0].id;
@@ -62,7 +62,7 @@ test('GET consents names what a user agreed to and who has offline tokens (facts
   ]);
 });
 
-test('consents are for who may view users, their withdrawal for who may manage them (facts §7.1)', async () => {
+test('reading consents requires view-users, and revoking them manage-users (docs/keycloak/admin-api.md#who-may-call)', async () => {
   const { body } = await loginAs(service, 'acme', { username: 'viewer', password: 'pw' });
   const viewer = adminApi(service, body['access_token']!);
   assert.equal((await viewer('GET', `/acme/users/${alice}/consents`)).status, 200);
@@ -70,7 +70,7 @@ test('consents are for who may view users, their withdrawal for who may manage t
   assert.deepEqual((await api('GET', '/acme/users/nobody/consents')).json, { error: 'User not found' });
 });
 
-test('DELETE consents takes consent and offline tokens away, once, and says what is not there', async () => {
+test('DELETE consents revokes the consent and the offline tokens, and responds with 404 the second time', async () => {
   assert.equal(await refreshOfflineWorks(), 200);
   for (const client of ['shop', 'desk']) {
     const gone = await api('DELETE', `/acme/users/${alice}/consents/${client}`);
@@ -88,7 +88,7 @@ test('DELETE consents takes consent and offline tokens away, once, and says what
   });
 });
 
-/** Keeps the token that the refresh gives. */
+/** Stores the token that the refresh returns. */
 async function refreshOfflineWorks(): Promise<number> {
   const fields = { grant_type: 'refresh_token', client_id: 'desk', refresh_token: offline };
   const answer = await fetch(tokenUrl(service, 'acme'), form(fields));

@@ -39,7 +39,7 @@ async function idOf(kind: 'users' | 'clients' | 'groups', name: string): Promise
   return (await admin('GET', `/x/${kind}?${query[kind]}`)).json[0].id;
 }
 
-test('who manages clients neither makes, renames, extends nor removes an administrative role (facts §7.1)', async () => {
+test('manage-clients does not allow creating, renaming, extending or deleting an administrative role', async () => {
   const clients = await as('clients');
   const management = await idOf('clients', 'realm-management');
   const path = `/x/clients/${management}/roles`;
@@ -56,7 +56,7 @@ test('who manages clients neither makes, renames, extends nor removes an adminis
     assert.equal((await clients(method, at, body)).status, 403, `${method} ${at}`);
 });
 
-test('nobody moves the name by which administrative rights are looked for to another client', async () => {
+test('no caller may give the name of the management client to another client', async () => {
   const both = await as('both');
   const management = await idOf('clients', 'realm-management');
   assert.equal((await both('POST', '/x/clients', { clientId: 'fake' })).status, 201);
@@ -66,7 +66,7 @@ test('nobody moves the name by which administrative rights are looked for to ano
   assert.equal((await both('PUT', `/x/clients/${fake}`, { clientId: 'fake-2' })).status, 204);
 });
 
-test('who manages users does not move a group of theirs below one with administrative roles', async () => {
+test('manage-users does not allow moving a group below one with administrative roles', async () => {
   const users = await as('users');
   const management = await idOf('clients', 'realm-management');
   const role = (await admin('GET', `/x/clients/${management}/roles/realm-admin`)).json;
@@ -83,7 +83,7 @@ test('who manages users does not move a group of theirs below one with administr
   assert.equal((await users('GET', '/x/events/config')).status, 403);
 });
 
-test("a mapper that writes another user's id into sub makes nobody that user (RFC 8725 §3.9)", async () => {
+test("a mapper that writes another user's id into sub does not grant that user's rights (RFC 8725 §3.9)", async () => {
   const clients = await as('clients');
   const [job, chief] = [await idOf('clients', 'job'), await idOf('users', 'chief')];
   const config = { 'claim.name': 'sub', 'claim.value': chief, 'access.token.claim': 'true' };
@@ -99,7 +99,7 @@ test("a mapper that writes another user's id into sub makes nobody that user (RF
   assert.equal((await adminApi(service, answer['access_token']!)('GET', '/x/users')).status, 401);
 });
 
-test('a token without sub of a client that was removed is not of the next client with its name', async () => {
+test('a token without sub of a deleted client is not valid for a new client with the same id', async () => {
   const slim = {
     clientId: 'slim',
     secret: 'one',
@@ -114,7 +114,7 @@ test('a token without sub of a client that was removed is not of the next client
   const ask = async (token: string) => (await adminApi(service, token)('GET', '/x/users')).status;
   assert.equal((await admin('POST', '/x/clients', slim)).status, 201);
   const old = await tokenOf('one');
-  // Of no right, and yet somebody.
+  // This user is authenticated, but does not have any right.
   assert.equal(await ask(old), 403);
   const second = Math.floor(Date.now() / 1000);
   assert.equal((await admin('DELETE', `/x/clients/${await idOf('clients', 'slim')}`)).status, 204);
@@ -124,7 +124,7 @@ test('a token without sub of a client that was removed is not of the next client
   assert.equal(await ask(await tokenOf('two')), 403);
 });
 
-test('an import gives no administrative role, whatever its records refer to', async () => {
+test('a partial import cannot grant an administrative role through any of its records', async () => {
   const all = await as('all');
   const admins = { client: { 'realm-management': ['realm-admin'] } };
   for (const body of [
@@ -145,7 +145,7 @@ test('an import gives no administrative role, whatever its records refer to', as
     assert.equal((await all('POST', '/x/partialImport', body)).status, 403, JSON.stringify(body));
 });
 
-test('a role whose id is the ids of two others, written one after the other, is neither of them', async () => {
+test('a role whose id concatenates the ids of two other roles does not grant either of them', async () => {
   const three = await as('three');
   const ids = (await admin('GET', '/x/roles')).json.slice(0, 2).map((role: { id: string }) => role.id);
   const { status, json } = await three('POST', '/x/roles', { id: ids.join(' '), name: 'joined' });
@@ -153,7 +153,7 @@ test('a role whose id is the ids of two others, written one after the other, is 
   assert.match(json.error_description, /\$\.id: must be an id/);
 });
 
-test('an administrator of one realm is refused in every other one and in master (facts §7.1)', async () => {
+test('rejects an administrator of one realm in every other realm and in master (docs/keycloak/admin-api.md#who-may-call)', async () => {
   await admin('POST', '', { realm: 'y', enabled: true });
   const chief = await as('chief');
   assert.equal((await chief('GET', '/x/users')).status, 200);
@@ -162,7 +162,7 @@ test('an administrator of one realm is refused in every other one and in master 
   assert.equal((await chief('POST', '', { realm: 'z' })).status, 403);
 });
 
-test('a token of another kind or key is no administrator: ID, refresh, none, HS256 by the public key', async () => {
+test('rejects tokens of another type or key: ID token, refresh token, alg none, HS256 with the public key', async () => {
   const { body } = await loginAs(service, 'x', { username: 'chief', password: 'pw', scope: 'openid' });
   const [head, payload, signature] = body['access_token']!.split('.') as [string, string, string];
   const { kid } = JSON.parse(Buffer.from(head, 'base64url').toString()) as { kid: string };
@@ -177,7 +177,7 @@ test('a token of another kind or key is no administrator: ID, refresh, none, HS2
     assert.equal((await adminApi(service, token)('GET', '/x/users')).status, 401, token.slice(0, 40));
 });
 
-test('who may make realms administers those alone that they made (facts §7.1)', async () => {
+test('create-realm allows administering only the realms that the caller created (docs/keycloak/admin-api.md#roles)', async () => {
   const password = 'Maker-Password-1';
   const credentials = [{ type: 'password', value: password }];
   await admin('POST', '/master/users', { username: 'maker', enabled: true, credentials });

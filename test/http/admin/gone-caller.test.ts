@@ -11,7 +11,7 @@ import { login, makePlatform, refresh, startTestService } from '../service.ts';
 const missing = missingPostgres();
 const started = missing === undefined ? await startPostgres({ after }) : undefined;
 
-test('twelve slow reads of administrators delay no refresh; one whose caller goes away ends at the server', {
+test('twelve slow reads of administrators do not delay a refresh; the database aborts a read whose caller disconnects', {
   skip: missing ?? false,
 }, async (t) => {
   const server = started!;

@@ -4,12 +4,12 @@ import { missingPostgres } from '../../store/postgres-server.ts';
 import { administrator } from '../administrator.ts';
 import { openers, readList, seedOf } from './many-users.ts';
 
-// Lists that are longer than one page are sent while they are read.
+// The service streams a list that is longer than one page.
 
 const USERS = 1_500;
 
 for (const [name, open] of Object.entries(openers))
-  test(`${name}: lists without a bound are whole, in one order, and have nothing twice`, {
+  test(`${name}: unbounded lists are complete, ordered and without duplicates`, {
     skip: name === 'postgres' && (missingPostgres() ?? false),
   }, async (t) => {
     const place = await open(t);
@@ -33,7 +33,7 @@ for (const [name, open] of Object.entries(openers))
       assert.deepEqual(all, all.toSorted(), path);
       assert.equal(new Set(all).size, USERS + 1);
       const some = (await list(`${path}first=300&max=601`)).map(({ username }) => username!);
-      // Accounts of services have roles too; they are counted and not shown.
+      // Service accounts have roles too; the list counts them but does not show them.
       const from = all.indexOf(some[0]!);
       assert.deepEqual(some, all.slice(from, from + 601), 'a part of it is the same');
       assert.ok(from > 295 && from <= 300, `it begins at ${from}`);

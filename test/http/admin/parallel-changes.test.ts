@@ -13,7 +13,7 @@ before(async () => {
     enabled: true,
     bruteForceProtected: true,
     failureFactor: 1000,
-    // Guesses are compared one after the other, and wait for a bounded time.
+    // Guesses are compared one after the other, and each waits for a limited time.
     passwordPolicy: 'hashAlgorithm(pbkdf2-sha256) and hashIterations(1)',
     quickLoginCheckMilliSeconds: 0,
     users: [helper('alice'), helper('bob'), helper('guessed'), helper('twofold'), helper('gone')],
@@ -34,7 +34,7 @@ async function refreshes(refreshToken: string): Promise<number> {
   return (await fetch(tokenUrl(service, 'x'), form(fields))).status;
 }
 
-test('changes of one user at once are all kept: roles, names, and above all that the user is disabled', async () => {
+test('parallel changes of a user are all kept: roles, names, and above all that the user is disabled', async () => {
   const id = await idOf('alice');
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `kept-${index}` });
@@ -54,7 +54,7 @@ test('changes of one user at once are all kept: roles, names, and above all that
   assert.equal(held.filter(({ name }) => name.startsWith('kept-')).length, 4);
 });
 
-test('changes of one role, client and realm at once are all kept', async () => {
+test('parallel changes of a role, a client and a realm are all kept', async () => {
   const roles = await times(4, async (index) => {
     await admin('POST', '/x/roles', { name: `part-${index}` });
     return (await admin('GET', `/x/roles/part-${index}`)).json;
@@ -82,7 +82,7 @@ test('changes of one role, client and realm at once are all kept', async () => {
   assert.deepEqual([realm.accessTokenLifespan, realm.displayName, realm.eventsExpiration], [77, 'X', 88]);
 });
 
-test("realms made and removed at once beside a change of master's role admin lose none of its parts", async () => {
+test("creating and deleting realms in parallel to a change of master's role admin loses none of its composites", async () => {
   const path = '/master/roles/admin/composites';
   await times(2, (index) => admin('POST', '', { realm: `old-${index}` }));
   await admin('POST', '/master/roles', { name: 'extra' });
@@ -98,7 +98,7 @@ test("realms made and removed at once beside a change of master's role admin los
   assert.equal((await admin('GET', path)).json.length, before + 1);
 });
 
-test('a login that began with the old password leaves no session once the new one is set (contract §5)', async () => {
+test('a login that started with the old password does not leave a session after the password changes', async () => {
   const id = await idOf('bob');
   let password = 'pw';
   for (let round = 0; round < 8; round++) {
@@ -117,7 +117,7 @@ test('a login that began with the old password leaves no session once the new on
   }
 });
 
-test('of a refresh and whatever ends its session, in any order, nothing usable is left', async () => {
+test('a refresh in parallel to the end of its session leaves no valid token, in any order', async () => {
   const id = await idOf('twofold');
   const oidc = `${service.address}/realms/x/protocol/openid-connect`;
   const enders: readonly ((tokens: Record<string, string>) => Promise<unknown>)[] = [
@@ -146,7 +146,7 @@ test('of a refresh and whatever ends its session, in any order, nothing usable i
   }
 });
 
-test('a user who is removed during logins and refreshes leaves no session', async () => {
+test('a user who is deleted during logins and refreshes does not leave a session', async () => {
   const id = await idOf('gone');
   const fields = { client_id: 'app', username: 'gone', password: 'pw' };
   const { body } = await loginAs(service, 'x', fields);
@@ -161,20 +161,20 @@ test('a user who is removed during logins and refreshes leaves no session', asyn
     else assert.equal(answer.status, 400);
 });
 
-test('of 50 wrong passwords at once every one that is compared is counted (facts §11)', async () => {
+test('counts every wrong password that is compared among 50 parallel ones (docs/keycloak/login.md#brute-force-protection)', async () => {
   const id = await idOf('guessed');
   const before = service.log.length;
   await times(50, () => loginAs(service, 'x', { client_id: 'app', username: 'guessed', password: 'no' }));
   const failed = service.log.slice(before).filter(({ message }) => message === 'LOGIN_ERROR');
   assert.equal(failed.length, 50);
-  // The others waited for their turn for as long as a guess may, and were compared with nothing.
+  // The others timed out while they waited for their turn, and were not compared.
   const compared = failed.filter(({ fields }) => !('reason' in (fields['details'] as object)));
   const failures = await admin('GET', `/x/attack-detection/brute-force/users/${id}`);
   assert.ok(compared.length > 0);
   assert.equal(failures.json.numFailures, compared.length);
 });
 
-test('tokens name a client by its name of now: who owns their roles may be renamed between two of them', async () => {
+test('a new token has the current id of the client that owns its roles, which may change between two tokens', async () => {
   await admin('POST', '', {
     realm: 'named',
     enabled: true,

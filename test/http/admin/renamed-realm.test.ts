@@ -11,10 +11,10 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** A name that an address does not hold as it is written. */
+/** A name that has to be escaped in a URL. */
 const RENAMED = 'größe und mehr';
 
-test('a realm that was renamed has its account pages and its console under the new name (contract §5)', async () => {
+test('a renamed realm has its account pages and its console under the new name', async () => {
   const admin = await administrator(service);
   const alice = { ...helper('alice'), clientRoles: { account: ['manage-account'] } };
   const made = await admin('POST', '', { realm: 'acme', enabled: true, users: [alice] });

@@ -8,14 +8,14 @@ import { waitUntil } from '../../wait-until.ts';
 
 const BIG = 'x'.repeat(20_000);
 
-/** A server that sends pages of one big item each; `read` tells how many were asked for. */
+/** A server that sends pages with one large item each; `read` is the number of pages that it has read. */
 async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_INFINITY) {
   const counts = { read: 0 };
   const logged: string[] = [];
   const generate = async function* () {
     for (let page = 1; page <= pages; page++) {
       counts.read++;
-      if (page === failsAt) throw new Error('the database has gone');
+      if (page === failsAt) throw new Error('the database is unavailable');
       yield [{ page, text: BIG }];
     }
   };
@@ -28,7 +28,7 @@ async function serve(t: TestContext, pages: number, failsAt = Number.POSITIVE_IN
   return { url: `http://127.0.0.1:${port}/`, counts, logged };
 }
 
-test('no page, one page and many pages are each one JSON array', async (t) => {
+test('sends no page, one page and many pages as one JSON array', async (t) => {
   for (const pages of [0, 1, 2, 40]) {
     const { url } = await serve(t, pages);
     const list = (await (await fetch(url)).json()) as { page: number }[];
@@ -39,7 +39,7 @@ test('no page, one page and many pages are each one JSON array', async (t) => {
   }
 });
 
-test('a page that fails before the second is an error; one that fails later cuts the answer off, and is logged', async (t) => {
+test('a failure before the second page is an error response; a later one cuts the response off and is logged', async (t) => {
   const early = await serve(t, 5, 2);
   assert.equal((await fetch(early.url)).status, 500);
   const late = await serve(t, 5, 4);
@@ -49,7 +49,7 @@ test('a page that fails before the second is an error; one that fails later cuts
   assert.deepEqual(late.logged, ['a list was cut off because its next page could not be read']);
 });
 
-test('a reader that stops is not read for; one that goes away ends it', async (t) => {
+test('stops reading pages while the caller does not read, and ends when it disconnects', async (t) => {
   const pages = 100_000;
   const { url, counts, logged } = await serve(t, pages);
   const gone = new AbortController();

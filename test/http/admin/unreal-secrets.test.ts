@@ -20,7 +20,7 @@ async function client(clientId: string): Promise<{ id: string; secret: string; a
   return (await admin('GET', `/x/clients?clientId=${clientId}`)).json[0];
 }
 
-test('a new realm or client with a mask or a placeholder for a secret is 400 that names it', async () => {
+test('rejects a new realm or client whose secret is a mask or a placeholder with 400 and names the field', async () => {
   for (const secret of [MASK, '${SECRET}', '${HOME}']) {
     const realm = await admin('POST', '', { realm: 'y', clients: [{ clientId: 'a', secret }] });
     assert.equal(realm.status, 400);
@@ -34,7 +34,7 @@ test('a new realm or client with a mask or a placeholder for a secret is 400 tha
   }
 });
 
-test('a mask that comes back in a PUT of a client, or in a partial import over it, keeps the secret', async () => {
+test('a mask in a PUT of a client, or in a partial import over it, keeps the stored secret', async () => {
   const before = await client('web');
   const attributes = { ...before.attributes, 'client.secret.rotated': MASK };
   const sent = { ...before, name: 'Web', secret: MASK, attributes };
@@ -56,7 +56,7 @@ test('a mask that comes back in a PUT of a client, or in a partial import over i
   assert.equal((await client('web')).secret, 'new-secret');
 });
 
-test('a placeholder of a request is never resolved from the environment', async () => {
+test('never replaces a placeholder in a request by an environment variable', async () => {
   process.env['IDKIT_TEST_VALUE'] = 'from the environment';
   process.env['REALM_TEST_VALUE'] = 'from the environment';
   const displayName = '${IDKIT_TEST_VALUE} ${REALM_TEST_VALUE}';

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** An access token of a realm's console, by the code flow. */
+/** Gets an access token of a realm's console with the code flow. */
 async function consoleToken(realm: string, username: string, password: string): Promise<string> {
   const verifier = 'v'.repeat(43);
   const redirect_uri = `${service.address}/admin/${realm}/console/`;
@@ -45,7 +45,7 @@ async function ask(token: string, realm = 'master', query = '') {
   return { status: answer.status, json: (await answer.json()) as any };
 }
 
-test('the console of master is told who it is and its roles in every realm (facts §6.1)', async () => {
+test('returns the user and the roles in every realm to the console of master (docs/keycloak/admin-api.md#whoami)', async () => {
   const { IDKIT_ADMIN_USERNAME: name, IDKIT_ADMIN_PASSWORD: password } = SECRETS;
   const token = await consoleToken('master', name, password);
   const { status, json } = await ask(token);
@@ -59,7 +59,7 @@ test('the console of master is told who it is and its roles in every realm (fact
   assert.deepEqual(Object.keys(one.realm_access), ['acme']);
 });
 
-test('the console of another realm is told its own roles alone', async () => {
+test('returns only the roles of its realm to the console of another realm', async () => {
   const boss = (await ask(await consoleToken('acme', 'boss', 'pw'), 'acme')).json;
   assert.deepEqual([boss.realm, boss.displayName, boss.createRealm], ['acme', 'A B', false]);
   assert.deepEqual(Object.keys(boss.realm_access), ['acme']);
@@ -70,7 +70,7 @@ test('the console of another realm is told its own roles alone', async () => {
   assert.deepEqual([alice.status, alice.json.realm_access], [200, {}]);
 });
 
-test('nobody else is told: no token, another client, another realm', async () => {
+test('rejects all other callers: no token, another client, another realm', async () => {
   const { access_token: token } = await login(service);
   const refused = await ask(token!);
   assert.equal(refused.status, 403);

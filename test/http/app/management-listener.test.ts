@@ -10,7 +10,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-/** Status and body of a GET with this Host header. */
+/** Sends a GET with this Host header and returns the status and the body. */
 async function getAs(host: string, path = '/metrics'): Promise<{ status: number; text: string }> {
   const text = await sendRaw(
     service.managementUrl!,
@@ -19,7 +19,7 @@ async function getAs(host: string, path = '/metrics'): Promise<{ status: number;
   return { status: Number(text.split(' ')[1]), text };
 }
 
-test('the base URL answers 404 for /metrics, however the path is written', async () => {
+test('the base URL responds with 404 to every spelling of /metrics', async () => {
   for (const path of ['/metrics', '/metrics/', '/%6detrics', '/metrics?x']) {
     const text = await sendRaw(
       service.address,
@@ -30,7 +30,7 @@ test('the base URL answers 404 for /metrics, however the path is written', async
   }
 });
 
-test('metrics.public has the base URL answer /metrics too', async () => {
+test('metrics.public: true serves /metrics at the base URL too', async () => {
   const platform = makePlatform();
   appendFileSync(join(platform.dir, 'idkit.yaml'), 'metrics: { public: true }\n');
   const open = await startTestService({ platform });
@@ -49,14 +49,14 @@ test('metrics.public has the base URL answer /metrics too', async () => {
   }
 });
 
-test('the management listener serves metrics and health alone', async () => {
+test('the management listener serves only metrics and health', async () => {
   for (const path of ['/', '/realms/master', '/admin/', '/admin/realms', '/metrics/x'])
     assert.equal((await fetch(`${service.managementUrl}${path}`)).status, 404, path);
   const posted = await fetch(`${service.managementUrl}/metrics`, { method: 'POST', body: 'x' });
   assert.equal(posted.status, 404);
 });
 
-test('the management listener answers to no name that a stranger can point at it (DNS rebinding)', async () => {
+test('the management listener rejects host names that a stranger can point to it (DNS rebinding)', async () => {
   const { host } = new URL(service.managementUrl!);
   for (const name of [
     host,
@@ -83,7 +83,7 @@ test('the management listener answers to no name that a stranger can point at it
   }
 });
 
-test('no page may read or run what the management listener answers', async () => {
+test('pages can neither read nor execute responses of the management listener', async () => {
   const answer = await fetch(`${service.managementUrl}/metrics`, {
     headers: { origin: 'http://evil.example' },
   });

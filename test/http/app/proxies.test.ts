@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { form, makePlatform, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-/** The address that the service logs for a failed login that came with the given header. */
+/** Returns the address that the service logs for a failed login with the given header. */
 async function addressSeen(service: TestService, forwarded: string): Promise<unknown> {
   const init = form({ grant_type: 'password', client_id: 'admin-cli', username: 'nobody', password: 'x' });
   await fetch(tokenUrl(service), {
@@ -18,7 +18,7 @@ async function addressSeen(service: TestService, forwarded: string): Promise<unk
   return service.log.findLast((line) => line.fields['event'] === 'LOGIN_ERROR')?.fields['ipAddress'];
 }
 
-test('X-Forwarded-For is ignored without a trusted proxy (contract §1)', async () => {
+test('ignores X-Forwarded-For without a trusted proxy', async () => {
   const service = await startTestService();
   try {
     assert.equal(await addressSeen(service, '203.0.113.7'), '127.0.0.1');
@@ -27,7 +27,7 @@ test('X-Forwarded-For is ignored without a trusted proxy (contract §1)', async 
   }
 });
 
-test('X-Forwarded-For is believed from a trusted proxy, and what its client made up is not (contract §1)', async () => {
+test('trusts X-Forwarded-For of a trusted proxy, but not the part that the client of the proxy sent', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.0/8]\n');
   const service = await startTestService({ platform });
@@ -40,7 +40,7 @@ test('X-Forwarded-For is believed from a trusted proxy, and what its client made
   }
 });
 
-test('another proxy than the trusted one is not believed', async () => {
+test('ignores X-Forwarded-For of a proxy that is not trusted', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [10.0.0.1]\n');
   const service = await startTestService({ platform });
@@ -52,7 +52,7 @@ test('another proxy than the trusted one is not believed', async () => {
   }
 });
 
-test('X-Forwarded-Proto of a trusted proxy is the request’s own: plain http from outside is refused (facts §3.1)', async () => {
+test('uses X-Forwarded-Proto of a trusted proxy: rejects plain http from outside (docs/keycloak/tokens.md#order-of-the-checks)', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.1]\n');
   const service = await startTestService({ platform });

@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => platform.remove());
 
-test('--tls-cert and --tls-key serve https, and the issuer says so (issue: serve)', async () => {
+test('--tls-cert and --tls-key serve https, and the issuer has that scheme', async () => {
   const service = await startTestService({
     platform,
     flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile },
@@ -42,7 +42,7 @@ test('--tls-cert and --tls-key serve https, and the issuer says so (issue: serve
   }
 });
 
-/** The text of an answer of the holder of that certificate. */
+/** Returns the text of a response, and checks that the server has that certificate. */
 function getText(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { ca: cert, checkServerIdentity: () => undefined }, (answer) => {
@@ -55,7 +55,7 @@ function getText(url: string): Promise<string> {
   });
 }
 
-test('each fault of the certificate or key is told with its flag and file (IDKIT_SETTING)', async () => {
+test('reports each defect of the certificate or key with its flag and file (IDKIT_SETTING)', async () => {
   const other = join(platform.dir, 'other.pem');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   writeFileSync(other, privateKey.export({ type: 'pkcs8', format: 'pem' }));

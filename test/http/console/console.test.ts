@@ -18,7 +18,7 @@ async function get(path: string, headers: Record<string, string> = {}): Promise<
   return fetch(`${service.address}${path}`, { redirect: 'manual', headers });
 }
 
-test('the root leads to the console of master, at its one address with a slash', async () => {
+test('the root redirects to the console of master, at its URL with a slash at the end', async () => {
   const steps: string[] = [];
   for (let path: string | undefined = '/'; path !== undefined; ) {
     const answer: Response = await get(path);
@@ -31,7 +31,7 @@ test('the root leads to the console of master, at its one address with a slash',
   assert.equal(slashless.headers.get('location'), `${service.address}/admin/master/console/?x=1`);
 });
 
-test('the console runs its own script alone, and none inline (contract §5)', async () => {
+test('the policy of the console allows its own script, and no inline script', async () => {
   const answer = await get('/admin/master/console/');
   assert.equal(answer.headers.get('content-security-policy'), POLICY);
   assert.equal(answer.headers.get('x-frame-options'), 'SAMEORIGIN');
@@ -40,7 +40,7 @@ test('the console runs its own script alone, and none inline (contract §5)', as
   assert.doesNotMatch(page, /<script(?![^>]*\bsrc=)|<style|\son[a-z]+=|\sstyle=/i);
 });
 
-test('its files have names of their content, which browsers keep for ever, and come compressed', async () => {
+test('names its files by a hash of their content, so that browsers cache them for ever, and compresses them', async () => {
   const page = await (await get('/admin/master/console/')).text();
   const names = [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map((match) => match[1]!);
   assert.ok(names.some((name) => name.endsWith('.js')) && names.some((name) => name.endsWith('.css')));
@@ -56,7 +56,7 @@ test('its files have names of their content, which browsers keep for ever, and c
   }
 });
 
-test('a realm that does not exist has no console, and a name that is a path no file', async () => {
+test('responds with 404 to the console of an unknown realm, and to an asset whose name is a path', async () => {
   assert.equal((await get('/admin/nowhere/console/')).status, 404);
   for (const name of ['..%2Findex.html', '%2e%2e%2f%2e%2e%2fpackage.json', 'main.js', '%00'])
     assert.ok([400, 404].includes((await get(`/admin/master/console/assets/${name}`)).status), name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AdminAnswer, type AdminApi, adminApi } from '../../administrator.ts';
 import { login, type TestService } from '../../service.ts';
 
-/** Two administrators, each at one of the services. */
+/** Two administrators, each of whom calls one of the services. */
 interface Two {
   one: AdminApi;
   other: AdminApi;
@@ -11,7 +11,7 @@ interface Two {
 const ROUNDS = 8;
 const OVERWRITE = { ifResourceExists: 'OVERWRITE' };
 
-/** Changes at once that reach more than the record of their path; each is named by what must not come of them. */
+/** Parallel changes of more records than the one in their path. The title of each says what must not happen. */
 export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise<void>>> = {
   'two groups that are moved below each other make no circle': async ({ one, other }, realm) => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -116,7 +116,7 @@ export const MOVES: Readonly<Record<string, (two: Two, realm: string) => Promise
   },
 };
 
-/** Two administrators of a new realm. */
+/** Creates a realm and two administrators of it. */
 export async function openTwo(services: readonly TestService[], realm: string): Promise<Two> {
   const token = (await login(services[0]!))['access_token']!;
   const two = { one: adminApi(services[0]!, token), other: adminApi(services.at(-1)!, token) };

@@ -5,19 +5,19 @@ import { login, type TestService } from '../../service.ts';
 import { KINDS, type PairKind, type Place, realmOf, type Sample } from './place.ts';
 import { SAMPLES } from './samples.ts';
 
-/** Pairs that run beside each other; each has a record of its own. */
+/** Number of pairs that run in parallel, each with its own record. */
 const AT_ONCE = 6;
 
-/** Rows that reach records of a kind by what their path does not name; they have tests of their own. */
+/** Rows that write records which their path does not name. They have separate tests. */
 const APART: ReadonlySet<string> = new Set(['PUT  client', 'DELETE  client', 'DELETE  role']);
 
-/** A row that writes records of a kind, with its sample. */
+/** A row that writes records of a kind, and its sample. */
 interface Writer {
   row: AdminRow;
   sample: Sample;
 }
 
-/** Every row of the table that writes records of the kind. @throws for one without a sample */
+/** Returns every row of the table that writes records of the kind. @throws Error for a row without a sample */
 function writersOf(kind: PairKind): Writer[] {
   return adminRows.flatMap((row) => {
     const name = `${row.method} ${row.path}`;
@@ -44,7 +44,7 @@ function pairsOf(kind: PairKind): Pair[] {
   return writers.flatMap((one, index) =>
     writers.slice(index).flatMap((other): Pair[] => {
       const owners = [ownerIn(one.row), ownerIn(other.row)].filter((owner) => owner !== undefined);
-      // A role is the realm's or a client's.
+      // A role belongs to the realm or to a client.
       if (kind === 'role' && new Set(owners).size > 1) return [];
       return [{ writers: [one, other], owner: kind === 'role' ? (owners[0] ?? 'realm') : 'realm' }];
     }),
@@ -64,7 +64,7 @@ function pathOf({ row, sample }: Writer, place: Place): string {
   return row.path.replace(/:(\w+)/g, (_, name: string) => params[name]!);
 }
 
-/** Runs every pair of the kind, each row of a pair at another of the services, and checks that no change is lost. */
+/** Runs every pair of the kind, the two rows of a pair at different services, and checks that no change is lost. */
 async function runKind(kind: PairKind, services: readonly TestService[]): Promise<number> {
   const token = (await login(services[0]!))['access_token']!;
   const apis = [services[0]!, services.at(-1)!].map((service) => adminApi(service, token));
@@ -76,7 +76,7 @@ async function runKind(kind: PairKind, services: readonly TestService[]): Promis
       await runPair(next[1], places[next[0]]!);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, run));
-  // Its records have the ids that the next kind's have.
+  // The records of the next kind have the same ids.
   if (kind !== 'realm') await apis[0]!('DELETE', `/pairs-of-${kind}`);
   return pairs.length;
 }
@@ -115,7 +115,7 @@ async function makeComponent(api: AdminApi, realm: string): Promise<string> {
   return made.headers.get('location')!.split('/').at(-1)!;
 }
 
-/** How a row may be refused because of the other one. */
+/** The statuses with which a row may be rejected because of the other row. */
 const REFUSED: ReadonlySet<number> = new Set([404, 409, 503]);
 
 async function runPair({ writers }: Pair, places: readonly Place[]): Promise<void> {
@@ -160,7 +160,7 @@ function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[],
     if (done[at] && samples[1 - at]!.replaces !== true) assert.ok(seen[at], told);
 }
 
-/** Runs every pair of every kind; says how many, and that no record was changed outside of its turn. */
+/** Runs every pair of every kind and returns their number. Checks that no record was changed outside of its turn. */
 export async function runEveryPair(services: readonly TestService[]): Promise<number> {
   let pairs = 0;
   for (const kind of KINDS) pairs += await runKind(kind, services);
@@ -171,7 +171,7 @@ export async function runEveryPair(services: readonly TestService[]): Promise<nu
   return pairs;
 }
 
-/** Whether both rows of a pair name the record: what another change reaches without naming it may begin again. */
+/** Whether the paths of both rows name the record. A change of a record that the path does not name may be retried. */
 function isShared(id: string): boolean {
   return id.startsWith('the-') || id.startsWith('owner-the-');
 }

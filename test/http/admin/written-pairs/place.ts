@@ -1,33 +1,34 @@
 import type { AdminAnswer } from '../../administrator.ts';
 
-/** The kinds of records of which every pair of writing rows is run. */
+/** The kinds of records whose writing rows run in pairs. */
 export const KINDS = ['user', 'client', 'scope', 'role', 'group', 'component', 'realm'] as const;
 export type PairKind = (typeof KINDS)[number];
 
-/** One of two rows that change one record at the same time, and the records that it alone works with. */
+/** One side of a pair: the record that both rows change, and the records that only this row uses. */
 export interface Place {
   kind: PairKind;
   side: 'a' | 'b';
-  /** Id and name of the record that both write; of a role also whose it is. */
+  /** The id and name of the record that both rows write. */
   the: string;
   owner: 'realm' | 'client';
-  /** Below the realm. */
+  /** Calls a path below the realm. */
   call(method: string, path: string, body?: unknown): Promise<AdminAnswer>;
 }
 
-/** What a row is sent, and how its change is seen afterwards. */
+/** The request of a row, and the check of its change. */
 export interface Sample {
-  /** Parts of the path that do not name the record itself. */
+  /** The parameters of the path, except that of the record itself. */
   params?(place: Place): Readonly<Record<string, string>>;
   body?(place: Place): unknown;
-  /** Makes what the row takes away. */
+  /** Creates what the row removes. */
   prepare?(place: Place): Promise<unknown>;
+  /** Whether the change of the row is visible. */
   seen(place: Place): Promise<boolean>;
-  /** Of two that set the same field, one is seen. */
+  /** The field that the row sets. Of two rows that set the same field, the change of one is visible. */
   field?: string;
-  /** The record is gone afterwards. */
+  /** The row deletes the record. */
   ends?: true;
-  /** Replaces the whole record on purpose: what was changed before it is not seen. */
+  /** The row replaces the whole record, so earlier changes are not visible. */
   replaces?: true;
 }
 
@@ -72,7 +73,7 @@ function user(id: string): object {
   };
 }
 
-/** A realm with `count` records of a kind that pairs write, and what each side needs beside them. */
+/** A realm with `count` records of a kind for the pairs, and the other records that each side needs. */
 export function realmOf(kind: PairKind, realm: string, count: number): object {
   if (kind === 'realm' || kind === 'component') return { realm, enabled: true };
   const of = (wanted: PairKind) => (kind === wanted ? ids(count) : []);

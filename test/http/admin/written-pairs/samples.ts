@@ -13,7 +13,7 @@ const has =
 const gone = (path: (place: Place) => string) => async (place: Place) =>
   (await place.call('GET', path(place))).status === 404;
 
-/** Two fields, so that both of a pair of the same row are seen. */
+/** Two different fields, so that both changes of a pair with the same row are visible. */
 function fields(
   path: (place: Place) => string,
   a: readonly [string, unknown],
@@ -155,7 +155,7 @@ function mapperSamples(area: string, path: (place: Place) => string): Record<str
   };
 }
 
-/** Scopes of a client's list; the one side that is not the pair's record is the row's own. */
+/** The scopes in a list of a client. Of client and scope, one is the record of the pair and the other belongs to the row. */
 function scopeLists(which: 'default' | 'optional'): Record<string, Sample> {
   const path = `/clients/:client/${which}-client-scopes`;
   const ofClient = (place: Place, name: string) =>
@@ -299,7 +299,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
   ...imports(),
 };
 
-/** The group itself, or one of its name at the top where it was moved away before. */
+/** The group itself, or a top-level group with its name if it was moved before. */
 async function importedGroup(place: Place): Promise<boolean> {
   const { the, side } = place;
   const named = await list(place, `/groups?search=${the}&exact=true`);
