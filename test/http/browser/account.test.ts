@@ -46,7 +46,7 @@ const account = (path = '') => `${service.address}/realms/acme/account/${path}`;
 const DEVICES = 'account-security/device-activity';
 const PASSWORD = 'account-security/signing-in';
 
-/** Logs in by an account page and gives that page. */
+/** Opens an account page, logs in and returns the page. */
 async function enter(jar: CookieJar, username: string, path = ''): Promise<string> {
   return (await logInAt(service, jar, account(path), username)).text();
 }
@@ -54,7 +54,7 @@ async function enter(jar: CookieJar, username: string, path = ''): Promise<strin
 const stateOf = (markup: string) =>
   readElements(markup).find(({ attributes }) => attributes['name'] === 'stateChecker')!.attributes['value']!;
 
-test('an account page is served like a page of the login, and never kept (contract §5)', async () => {
+test('an account page has the headers of a login page, and is never cached', async () => {
   const jar = new CookieJar();
   await enter(jar, 'alice');
   for (const path of ['', PASSWORD, DEVICES, 'applications']) {
@@ -73,7 +73,7 @@ test('an account page is served like a page of the login, and never kept (contra
   assert.equal((await jar.fetch(account('linked-accounts'), { headers: html })).status, 404);
 });
 
-test('a form without the state checker of this login changes nothing (CSRF)', async () => {
+test('a form without the state checker of this login does not change anything (CSRF)', async () => {
   const [jar, other] = [new CookieJar(), new CookieJar()];
   await enter(jar, 'bob');
   const foreign = stateOf(await enter(other, 'carol'));
@@ -103,7 +103,7 @@ test('a form without the state checker of this login changes nothing (CSRF)', as
   assert.equal(find(profile, 'email').attributes['value'], 'bob@example.test');
 });
 
-test('data, password, devices and applications are looked after without scripts', { skip }, async () => {
+test('users manage data, password, devices and applications without scripts', { skip }, async () => {
   const context = await browser!.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -168,7 +168,7 @@ test('data, password, devices and applications are looked after without scripts'
   await context.close();
 });
 
-test('nobody takes the user name of somebody else as their e-mail, which would keep them from logging in', async () => {
+test('rejects the user name of another user as an e-mail address, because it would lock that user out', async () => {
   const admin = await administrator(service);
   const boss = { ...person('boss@acme.test'), email: 'elsewhere@acme.test' };
   assert.equal((await admin('POST', '/acme/users', boss)).status, 201);
@@ -182,7 +182,7 @@ test('nobody takes the user name of somebody else as their e-mail, which would k
   assert.equal((await loginAs(service, 'acme', login)).status, 200);
 });
 
-test('the pages speak German, and the language is changed on them', { skip }, async () => {
+test('the pages are in German, and have links to change the language', { skip }, async () => {
   const context = await browser!.newContext({ javaScriptEnabled: false, locale: 'de-DE' });
   const page = await context.newPage();
   await logIn(page, 'carol');
@@ -196,7 +196,7 @@ test('the pages speak German, and the language is changed on them', { skip }, as
   await context.close();
 });
 
-test('stored names reach the account pages as text, in a real browser (XSS)', { skip }, async (t) => {
+test('stored names are text on the account pages, in a real browser (XSS)', { skip }, async (t) => {
   const admin = await administrator(service);
   const realm = await admin('GET', '/acme');
   const [stored] = (await admin('GET', `/acme/clients?clientId=${client.clientId}`)).json;
@@ -231,7 +231,7 @@ test('stored names reach the account pages as text, in a real browser (XSS)', { 
   await context.close();
 });
 
-test('a token gets the account as JSON, for pages of the client’s origin (loadUserProfile)', async () => {
+test('returns the account as JSON to a token, and pages of the client’s origin may read it (loadUserProfile)', async () => {
   const fields = { client_id: client.clientId, username: 'bob', password: 'password-of-bob' };
   const { body } = await loginAs(service, 'acme', fields);
   const headers = { authorization: `Bearer ${body['access_token']}`, accept: 'application/json' };
@@ -262,7 +262,7 @@ test('a token gets the account as JSON, for pages of the client’s origin (load
   assert.equal((await fetch(account('credentials'), { headers })).status, 501);
 });
 
-test('a page of another origin reads the profile in a real browser', { skip }, async () => {
+test('a page of an allowed origin reads the profile in a real browser', { skip }, async () => {
   const context = await browser!.newContext();
   const page = await context.newPage();
   await page.goto(client.redirectUri);

@@ -3,10 +3,10 @@ import { find } from '../pages/read-page.ts';
 import { form, type TestService } from '../service.ts';
 import type { CookieJar } from './cookie-jar.ts';
 
-/** Headers of a browser that wants a page. */
+/** The headers of a browser that requests a page. */
 export const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-/** A user of realm acme as the administrative API takes it; may do everything with their own account. */
+/** A user of the realm acme with all rights to their account, as a representation. */
 export function person(username: string) {
   return {
     username,
@@ -24,7 +24,7 @@ export function passwordOf(username: string): string {
   return `password-of-${username}`;
 }
 
-/** Follows the service's own redirects by hand, as a browser does; one that leads elsewhere is the answer. */
+/** Follows redirects within the service, as a browser does. Returns a redirect to another origin. */
 export async function openPage(service: TestService, jar: CookieJar, url: string): Promise<Response> {
   let answer = await jar.fetch(url, { headers: html });
   for (let step = 0; step < 5 && answer.headers.get('location')?.startsWith(service.address); step++)
@@ -32,7 +32,7 @@ export async function openPage(service: TestService, jar: CookieJar, url: string
   return answer;
 }
 
-/** Logs in at whatever page asks for it, and gives what the login leads to. */
+/** Logs in on the login page and returns the response that follows. */
 export async function logInAt(
   service: TestService,
   jar: CookieJar,

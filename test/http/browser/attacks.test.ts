@@ -52,7 +52,7 @@ const account = (path = '') => at(`account/${path}`);
 const oidc = (path: string) => at(`protocol/openid-connect/${path}`);
 const ACCOUNT_PAGES = ['', 'account-security/signing-in', 'account-security/device-activity', 'applications'];
 
-/** The action of the one form of a login page. */
+/** The action of the form of a login page. */
 async function actionOf(answer: Response): Promise<string> {
   const forms = readElements(await answer.text()).filter(({ tag }) => tag === 'form');
   assert.equal(forms.length, 1);
@@ -62,7 +62,7 @@ async function actionOf(answer: Response): Promise<string> {
 const open = (jar: CookieJar, url: string) => openPage(service, jar, url);
 const logIn = (jar: CookieJar, username: string) => logInAt(service, jar, account(), username);
 
-test('no endpoint leads to an address that nobody registered (open redirect)', async () => {
+test('no endpoint redirects to a URL that is not registered (open redirect)', async () => {
   const jar = new CookieJar();
   await logIn(jar, 'alice');
   const data = Buffer.from(JSON.stringify({ ru: EVIL, rt: 'code', st: 'x' })).toString('base64url');
@@ -106,7 +106,7 @@ test('no endpoint leads to an address that nobody registered (open redirect)', a
   }
 });
 
-test('no page may be framed by another origin, and those that may have nothing to click (clickjacking)', async () => {
+test('other origins may frame only pages without controls (clickjacking)', async () => {
   const jar = new CookieJar();
   const login = await jar.fetch(client.authorizationUrl(), { headers: html });
   const action = await actionOf(login.clone() as Response);
@@ -142,7 +142,7 @@ test('no page may be framed by another origin, and those that may have nothing t
   }
 });
 
-test('nothing that is sent makes the service fail: NUL, no UTF-8, too much, too many', async () => {
+test('no input causes a server fault: NUL, invalid UTF-8, long values, many values', async () => {
   const jar = new CookieJar();
   await logIn(jar, 'alice');
   const forms = [
@@ -200,7 +200,7 @@ test('nothing that is sent makes the service fail: NUL, no UTF-8, too much, too 
   assert.doesNotMatch(service.logText(), /"level":"error"/);
 });
 
-test('names that would break a line or a header stay in one line of the log (log and header injection)', async () => {
+test('names with line breaks stay in one line of the log (log and header injection)', async () => {
   const evil = 'eve\r\n{"level":"info","msg":"LOGIN"}\r\nSet-Cookie: a=b\u001b[2J\u2028\u0085';
   const start = service.log.length;
   const jar = new CookieJar();
@@ -230,7 +230,7 @@ test('names that would break a line or a header stay in one line of the log (log
   for (const line of written) assert.match(line, /^\{[^\r\n]*\}\n$/);
 });
 
-test('a page of another origin sends no form that counts, on any page (CSRF)', { skip }, async () => {
+test('rejects the forms of every page if another origin sends them (CSRF)', { skip }, async () => {
   const context = await browser!.newContext();
   const page = await context.newPage();
   await page.goto(account());
@@ -239,7 +239,7 @@ test('a page of another origin sends no form that counts, on any page (CSRF)', {
   await page.click('#kc-login');
   await page.waitForSelector('#kc-account-nav');
   const [alice] = (await admin('GET', '/acme/users?username=alice&exact=true')).json;
-  // What an attacker has: forms of a login and of a logout of their own, and their own account's text.
+  // The attacker has the forms of their own login and logout, and the markup of their own account pages.
   const jar = new CookieJar();
   await logIn(jar, 'mallory');
   const checker = readElements(await (await open(jar, account())).text()).find(
@@ -275,13 +275,13 @@ test('a page of another origin sends no form that counts, on any page (CSRF)', {
   await context.close();
 });
 
-test('a page of another origin logs nobody in as somebody else (login CSRF)', { skip }, async () => {
+test('a page of another origin cannot log a user in to another account (login CSRF)', { skip }, async () => {
   const jar = new CookieJar();
   const action = await actionOf(await open(jar, account()));
   for (const from of [hostile.sameSite, hostile.crossSite]) {
     const context = await browser!.newContext();
     const page = await context.newPage();
-    // With a login of their own under way, and without one.
+    // Both while the victim has a login in progress, and without one.
     if (from === hostile.sameSite) await page.goto(account());
     hostile.serve(selfSending(action, { username: 'mallory', password: 'password-of-mallory' }));
     await page.goto(from);
@@ -293,7 +293,7 @@ test('a page of another origin logs nobody in as somebody else (login CSRF)', { 
   }
 });
 
-test('a browser shows no page of the service in a frame of another origin (clickjacking)', {
+test('a browser does not show pages of the service in a frame of another origin (clickjacking)', {
   skip,
 }, async () => {
   const context = await browser!.newContext();

@@ -1,8 +1,8 @@
-/** The cookies of one browser by name; attributes are looked at by the tests, not followed. */
+/** The cookies of a browser by name. It ignores their attributes, which the tests check. */
 export class CookieJar {
   readonly #values = new Map<string, string>();
 
-  /** The header `Cookie`; undefined where there is none. */
+  /** The header `Cookie`, or undefined without cookies. */
   header(): string | undefined {
     if (this.#values.size === 0) return undefined;
     return [...this.#values].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -12,7 +12,7 @@ export class CookieJar {
     return this.#values.get(name);
   }
 
-  /** Keeps what an answer sets, and forgets what it clears. */
+  /** Stores the cookies that a response sets, and removes those that it clears. */
   take(answered: Headers): void {
     for (const line of answered.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
@@ -21,7 +21,7 @@ export class CookieJar {
     }
   }
 
-  /** A request with the cookies so far; keeps what the answer sets. Redirects are not followed. */
+  /** Sends a request with the current cookies and stores those of the response. Does not follow redirects. */
   async fetch(url: string | URL, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     const cookies = this.header();

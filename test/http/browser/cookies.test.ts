@@ -12,7 +12,7 @@ import {
 const identity = { name: 'KEYCLOAK_IDENTITY', value: 'a.b.c', httpOnly: true, sameSite: 'None' } as const;
 const place = { path: '/realms/acme/', secure: true };
 
-test('cookies are set as Keycloak sets them (facts §12)', () => {
+test('sets cookies as Keycloak does (docs/keycloak/pages.md#cookies)', () => {
   assert.equal(
     serializeCookie(identity, place),
     'KEYCLOAK_IDENTITY=a.b.c; Path=/realms/acme/; HttpOnly; Secure; SameSite=None',
@@ -27,32 +27,32 @@ test('cookies are set as Keycloak sets them (facts §12)', () => {
   );
 });
 
-test('where the context is not secure, Secure is dropped and None becomes Lax (facts §12)', () => {
+test('in an insecure context leaves out Secure and replaces None by Lax (docs/keycloak/pages.md#cookies)', () => {
   assert.equal(
     serializeCookie(identity, { ...place, secure: false }),
     'KEYCLOAK_IDENTITY=a.b.c; Path=/realms/acme/; HttpOnly; SameSite=Lax',
   );
 });
 
-test('an empty value takes the cookie from the browser', () => {
+test('an empty value clears the cookie', () => {
   assert.match(
     serializeCookie({ ...identity, value: '' }, place),
     /=; Path=[^;]+; Max-Age=0; Expires=Thu, 01 Jan 1970/,
   );
 });
 
-test('a value that would end the cookie or the header is never sent', () => {
+test('never sends a value that would end the cookie or the header', () => {
   for (const value of ['a;b', 'a b', 'a\r\nx', 'a"b', 'ä', 'a,b', 'a\\b'])
     assert.throws(() => serializeCookie({ ...identity, value }, place), /KEYCLOAK_IDENTITY/, value);
 });
 
-test('a cookie’s path is that of the realm as browsers write it', () => {
+test('the path of a cookie is that of the realm, escaped as in browsers', () => {
   assert.equal(cookiePath('http://id.example', 'acme'), '/realms/acme/');
   assert.equal(cookiePath('https://id.example/auth', 'a b'), '/auth/realms/a%20b/');
   assert.equal(cookiePath('https://id.example/auth/', 'ärzte'), '/auth/realms/%C3%A4rzte/');
 });
 
-test('every value of every cookie is kept, in order (cookie tossing)', () => {
+test('returns every value of every cookie, in order (cookie tossing)', () => {
   const cookies = parseCookies('A=1; B=x=y; A=2; broken; =n; A=');
   assert.deepEqual(cookies.get('A'), ['1', '2', '']);
   assert.deepEqual(cookies.get('B'), ['x=y']);
@@ -60,7 +60,7 @@ test('every value of every cookie is kept, in order (cookie tossing)', () => {
   assert.equal(parseCookies(undefined).size, 0);
 });
 
-test('no header makes the reading of cookies fail, and no name is special', () => {
+test('parses every header without an error, and treats all names alike', () => {
   fc.assert(
     fc.property(fc.string(), (header) => {
       for (const values of parseCookies(`${header}; __proto__=p`).values())
@@ -70,7 +70,7 @@ test('no header makes the reading of cookies fail, and no name is special', () =
   );
 });
 
-test('a context is secure by https, or by a loopback host; to Safari only by https (facts §12)', () => {
+test('a context is secure with https or a loopback host, for Safari only with https (docs/keycloak/pages.md#cookies)', () => {
   const secure = (hostname: string, options: { protocol?: string; agent?: string; baseUrl?: string } = {}) =>
     isSecureContext(
       {

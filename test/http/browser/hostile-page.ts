@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A page that wants what is not its own, of another origin than the service. */
+/** A page of an attacker, at another origin than the service. */
 export interface HostilePage {
-  /** Another port of the service's own host: the same site, which gets its cookies. */
+  /** Another port of the service's host. It is the same site, so it receives the cookies. */
   sameSite: string;
   /** Another site. */
   crossSite: string;
-  /** What it serves from now on. */
+  /** Replaces the page that it serves. */
   serve(markup: string): void;
   close(): void;
 }
@@ -35,7 +35,7 @@ export async function startHostilePage(): Promise<HostilePage> {
   };
 }
 
-/** A form that sends itself as soon as it is loaded. */
+/** A form that submits itself when it is loaded. */
 export function selfSending(action: string, fields: Readonly<Record<string, string>>): string {
   const quote = (text: string) => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
   const inputs = Object.entries(fields).map(

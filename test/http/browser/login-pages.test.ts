@@ -26,13 +26,13 @@ const authorization = () => `${service.address}/realms/master/protocol/openid-co
 const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const good = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
 
-/** Opens the login page and sends its form. */
+/** Opens the login page and submits its form. */
 async function sendLogin(jar: CookieJar, fields: Readonly<Record<string, string>>) {
   const page = await (await jar.fetch(client.authorizationUrl())).text();
   return jar.fetch(find(page, '#kc-form-login').attributes['action']!, form(fields));
 }
 
-test('the login page is served by GET, POST and HEAD, and never kept (contract §5, facts §12)', async () => {
+test('serves the login page with GET, POST and HEAD, and never lets it be cached', async () => {
   const url = new URL(client.authorizationUrl());
   const asked = [
     await fetch(url),
@@ -55,7 +55,7 @@ test('the login page is served by GET, POST and HEAD, and never kept (contract �
   assert.equal(byHead, '');
 });
 
-test('the answer to a good login is a redirect with the cookies of facts §12', async () => {
+test('responds to a correct login with a redirect and the cookies (docs/keycloak/pages.md#cookies)', async () => {
   const jar = new CookieJar();
   const answer = await sendLogin(jar, good);
   assert.equal(answer.status, 302);
@@ -73,7 +73,7 @@ test('the answer to a good login is a redirect with the cookies of facts §12', 
   );
 });
 
-test('a cookie of the same name that somebody tossed in does not end a login (cookie tossing)', async () => {
+test('a tossed cookie with the same name does not end a login (cookie tossing)', async () => {
   const jar = new CookieJar();
   const page = await (await jar.fetch(client.authorizationUrl())).text();
   const action = find(page, '#kc-form-login').attributes['action']!;
@@ -86,7 +86,7 @@ test('a cookie of the same name that somebody tossed in does not end a login (co
   assert.equal(answer.status, 302);
 });
 
-test('a form that cannot be read is refused: a page for a browser, JSON for others (contract §5)', async () => {
+test('rejects a malformed form with a page for browsers and with JSON for others', async () => {
   for (const query of ['client_id=%zz', 'client_id=%ff', '%=x']) {
     const page = await fetch(`${authorization()}?${query}`, { headers: html });
     assert.equal(page.status, 400, query);
@@ -100,7 +100,7 @@ test('a form that cannot be read is refused: a page for a browser, JSON for othe
   assert.match(await posted.text(), /%-escape/);
 });
 
-test('a body of another type is no form, and one that is too large is refused (contract §5)', async () => {
+test('treats a body of another content type as an empty form, and rejects one that is too large', async () => {
   const url = new URL(client.authorizationUrl());
   const other = await fetch(authorization(), {
     method: 'POST',
@@ -112,13 +112,13 @@ test('a body of another type is no form, and one that is too large is refused (c
   assert.equal(large.status, 413);
 });
 
-test('other methods are refused, and unknown steps of a login say so', async () => {
+test('rejects other methods, and reports unknown steps of a login', async () => {
   assert.equal((await fetch(authorization(), { method: 'PUT' })).status, 405);
   const step = await fetch(`${service.address}/realms/master/login-actions/registration`);
   assert.equal(step.status, 501);
 });
 
-test('an error page is a page of all kinds’ frame, from whatever depth', async () => {
+test('an error page has the frame of all pages, at every depth of the path', async () => {
   const answer = await fetch(`${service.address}/realms/nope/protocol/openid-connect/auth`, {
     headers: html,
   });
@@ -130,7 +130,7 @@ test('an error page is a page of all kinds’ frame, from whatever depth', async
   assert.equal(style.headers.get('content-type'), 'text/css;charset=utf-8');
 });
 
-test('the stylesheet is kept for ever under a name of its content', async () => {
+test('browsers may cache the stylesheet for ever, because its name contains a hash', async () => {
   const page = await (await fetch(client.authorizationUrl())).text();
   const { attributes } = readElements(page).find(({ attributes: a }) => a['rel'] === 'stylesheet')!;
   assert.match(attributes['href']!, /^\/resources\/pages-[0-9a-f]{16}\.css$/);
@@ -140,7 +140,7 @@ test('the stylesheet is kept for ever under a name of its content', async () => 
   assert.equal((await fetch(`${service.address}/resources/pages-0.css`)).status, 404);
 });
 
-test('a realm’s logo is shown from config/logos, as a picture and nothing else', async (t) => {
+test('serves a realm’s logo from config/logos, as an image that cannot run scripts', async (t) => {
   const logos = join(service.platform.dir, 'config', 'logos');
   mkdirSync(logos, { recursive: true });
   t.after(() => rmSync(logos, { recursive: true }));
@@ -160,7 +160,7 @@ test('a realm’s logo is shown from config/logos, as a picture and nothing else
     assert.notEqual((await fetch(`${service.address}/resources/logos/${name}`)).status, 200, name);
 });
 
-test('no header of an answer is made of what a request says (header injection)', async () => {
+test('no input becomes a header of the response (header injection)', async () => {
   const { host } = new URL(service.address);
   const path = '/realms/master/protocol/openid-connect/auth?state=a%0d%0aset-cookie:%20x=y';
   const answer = await sendRaw(
@@ -170,7 +170,7 @@ test('no header of an answer is made of what a request says (header injection)',
   assert.doesNotMatch(answer.split('\r\n\r\n', 1)[0]!, /x=y/);
 });
 
-test('stored names reach the pages as text, in a real browser (XSS)', async (t) => {
+test('stored names are text on the pages, in a real browser (XSS)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const attack = `"><img src=x onerror=alert(1)><script>alert(1)</script>`;
@@ -198,7 +198,7 @@ test('stored names reach the pages as text, in a real browser (XSS)', async (t) 
   assert.deepEqual(trouble, []);
 });
 
-test('pages speak the language that the realm and the browser agree on', async (t) => {
+test('pages use a language that both the realm and the browser support', async (t) => {
   const admin = await administrator(service);
   const before = await admin('GET', '/master');
   const german = { 'accept-language': 'fr, de-AT;q=0.8, en;q=0.5' };
@@ -225,7 +225,7 @@ test('pages speak the language that the realm and the browser agree on', async (
   assert.equal(jar.get('KEYCLOAK_LOCALE'), 'de');
 });
 
-test('a login of the longest values that are taken is sent by its form, and answered with them', async () => {
+test('a login with values of the maximum length succeeds, and the response contains them', async () => {
   const url = new URL(client.authorizationUrl());
   for (const state of ['x'.repeat(4000), 'ü'.repeat(3900), '漢'.repeat(2600)]) {
     const jar = new CookieJar();
@@ -235,7 +235,7 @@ test('a login of the longest values that are taken is sent by its form, and answ
     assert.ok(action!.length < 10_000, `${action!.length} characters`);
     assert.equal((await jar.fetch(action!, form({ ...good, password: 'wrong' }))).status, 200);
     const again = find(await (await jar.fetch(authorization(), form(fields))).text(), '#kc-form-login');
-    // Of the login's own state nothing is lost; only a client that takes such headers can be answered by redirect.
+    // The login keeps its state, but only a client that accepts such long headers can receive it in a redirect.
     const raw = await sendRaw(
       service.address,
       `POST ${new URL(again.attributes['action']!).href.slice(service.address.length)} HTTP/1.1\r\n` +
@@ -248,7 +248,7 @@ test('a login of the longest values that are taken is sent by its form, and answ
   }
 });
 
-test('a double click on the button of a login sends it once', async (t) => {
+test('a double click on the login button submits the form once', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const browser = await launchBrowser();
@@ -266,7 +266,7 @@ test('a double click on the button of a login sends it once', async (t) => {
   assert.equal(posts, 1);
 });
 
-test('an answer by form_post reaches the client through a real browser, state unchanged (Form Post §2)', async (t) => {
+test('a form_post response reaches the client through a real browser with its state unchanged (Form Post §2)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const browser = await launchBrowser();

@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net';
 import { adminApi } from '../administrator.ts';
 import { login, type TestService } from '../service.ts';
 
-/** A client with a page of its own, of another origin than the service. */
+/** A client with a page at another origin than the service. */
 export interface RelyingParty {
   clientId: string;
   origin: string;
   redirectUri: string;
-  /** Every request that came, newest last. */
+  /** All requests in order. */
   requests: readonly { method: string; url: URL; body: string; headers: NodeJS.Dict<string | string[]> }[];
-  /** Where a login begins. */
+  /** The URL of the authorization request. */
   authorizationUrl(parameters?: Readonly<Record<string, string>>): string;
   close(): void;
 }
 
-/** Starts a client's server and registers the client. */
+/** Starts the server of a client and registers the client. */
 export async function startRelyingParty(
   service: TestService,
   options: { realm?: string; client?: Readonly<Record<string, unknown>> } = {},
@@ -32,7 +32,7 @@ export async function startRelyingParty(
       .end('<!DOCTYPE html><title>client</title><h1>client</h1>');
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // Another origin of the service's own site, because Debian's chromium gives frames of other sites no cookies.
+  // It is another origin of the same site, because Debian's Chromium blocks the cookies of frames of other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const redirectUri = `${origin}/cb`;
   const clientId = 'web';

@@ -37,9 +37,9 @@ after(async () => {
 
 const protocol = () => `${service.address}/realms/master/protocol/openid-connect`;
 
-/** What a frame of the service tells the page that holds it, as keycloak-js asks. */
+/** Asks a frame of the service as keycloak-js does, and returns its reply. */
 async function askFrame(url: string, message = ''): Promise<string> {
-  // Text, because the types of a browser are not those of this program.
+  // This is a string, because the browser's types are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([url, message])};
     const frame = document.createElement('iframe');
@@ -57,28 +57,28 @@ async function askFrame(url: string, message = ''): Promise<string> {
 
 const status = (message: string) => askFrame(`${protocol()}/login-status-iframe.html`, message);
 
-test('the session iframe says unchanged to the client of the login (Session Management §3.2)', {
+test('the session iframe replies unchanged to the client of the login (Session Management §3.2)', {
   skip,
 }, async () => {
   assert.notEqual(sessionState, '');
   assert.equal(await status(`${client.clientId} ${sessionState}`), 'unchanged');
 });
 
-test('another session state is changed', { skip }, async () => {
+test('the session iframe replies changed to another session state', { skip }, async () => {
   assert.equal(await status(`${client.clientId} ${sessionState}x`), 'changed');
   assert.equal(await status(`${client.clientId} `), 'changed');
 });
 
-test('a page that the client does not name learns nothing', { skip }, async () => {
+test('the session iframe replies error to a page that is not one of the client', { skip }, async () => {
   assert.equal(await status(`security-admin-console ${sessionState}`), 'error');
   assert.equal(await status(`nobody ${sessionState}`), 'error');
 });
 
-test('keycloak-js learns that cookies work in frames (step1.html, step2.html)', { skip }, async () => {
+test('keycloak-js finds that cookies work in frames (step1.html, step2.html)', { skip }, async () => {
   assert.equal(await askFrame(`${protocol()}/3p-cookies/step1.html`), 'supported');
 });
 
-test('without the login the session iframe says changed, and unchanged to who never logged in', {
+test('without a login the session iframe replies changed, and unchanged to an empty session state', {
   skip,
 }, async () => {
   await context.clearCookies();
@@ -86,7 +86,7 @@ test('without the login the session iframe says changed, and unchanged to who ne
   assert.equal(await status(`${client.clientId} `), 'unchanged');
 });
 
-test('any origin may frame these pages, and none of their answers is kept (contract §5)', async (t) => {
+test('any origin may frame these pages, and caches do not store them', async (t) => {
   if (skip !== undefined) return t.skip(skip);
   for (const path of ['login-status-iframe.html', '3p-cookies/step1.html', '3p-cookies/step2.html']) {
     const answer = await fetch(`${protocol()}/${path}`);

@@ -8,7 +8,7 @@ import { startRelyingParty } from './relying-party.ts';
 const ACCOUNT_PAGES = ['', 'account-security/signing-in', 'account-security/device-activity', 'applications'];
 const EVIL = 'https://evil.example.test';
 
-test('no stored text runs on the consent page, the account pages, after a logout or in the console (XSS)', {
+test('no stored text runs as a script on the consent page, the account pages, after a logout or in the console (XSS)', {
   skip: missingBrowser(),
 }, async (t) => {
   const service = await startTestService();
@@ -122,7 +122,7 @@ test('no stored text runs on the consent page, the account pages, after a logout
     await page.locator('#main, main').getByText(text).first().waitFor();
     await isPlain(`console ${screen}`);
   }
-  // A role whose name is a way up: what is deleted is the role, never what it stands in.
+  // The name of this role is a path to the parent. Deleting the role must not delete the parent.
   await page.getByRole('tab', { name: 'Roles' }).click();
   await page.getByText(ATTACK).first().waitFor();
   await isPlain('roles');

@@ -102,7 +102,7 @@ function oneTimePassword(now: number): string {
   return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }
 
-test('a first login goes through every page, in German and without scripts', { skip }, async () => {
+test('a first login passes every page, in German and without scripts', { skip }, async () => {
   const context = await browser.newContext({ javaScriptEnabled: false, locale: 'de-DE' });
   const page = await context.newPage();
   const problems: string[] = [];
@@ -157,7 +157,7 @@ test('a first login goes through every page, in German and without scripts', { s
   await context.close();
 });
 
-test('a second tab and the back button of a login lead on, not into an error', { skip }, async () => {
+test('a second tab and the back button continue the login without an error', { skip }, async () => {
   const context = await browser.newContext();
   const [one, two] = [await context.newPage(), await context.newPage()];
   await one.goto(client.authorizationUrl({ state: 'one' }));

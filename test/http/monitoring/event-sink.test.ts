@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Metrics, openEventSink } from '../../../src/http/index.ts';
 import type { UserEvent } from '../../../src/model/index.ts';
 
-test('while the store does not answer, events are held to a number and the others are counted', async () => {
+test('while the store is unavailable, stores a limited number of events in memory and counts the others', async () => {
   let answer = () => {};
   const away = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined);

@@ -22,7 +22,7 @@ interface Report {
   checks: { name: string; status: string }[];
 }
 
-test('health, live, ready and started are UP on the base URL, HEAD too (contract §5, facts §13)', async () => {
+test('health, live, ready and started are UP at the base URL, for HEAD too (docs/keycloak/realms.md#health)', async () => {
   for (const path of ['/health', '/health/live', '/health/ready', '/health/started']) {
     const answer = await fetch(`${service.address}${path}`);
     assert.equal(answer.status, 200, path);
@@ -35,7 +35,7 @@ test('health, live, ready and started are UP on the base URL, HEAD too (contract
   }
 });
 
-test('ready names the checks that Keycloak 26.7 names, on the management listener (facts §13)', async () => {
+test('ready has the checks of Keycloak 26.7 at the management listener (docs/keycloak/realms.md#health)', async () => {
   const report = (await (await fetch(`${service.managementUrl}/health/ready`)).json()) as Report;
   assert.deepEqual(
     report.checks.map((check) => check.name),
@@ -43,7 +43,7 @@ test('ready names the checks that Keycloak 26.7 names, on the management listene
   );
 });
 
-test('ready is DOWN, with since when, while the store does not write', async () => {
+test('ready is DOWN with the time of the first failure while the store cannot write', async () => {
   let broken = true;
   const health = openHealth({
     isAccessTokenRevoked: async () => false,
@@ -62,14 +62,14 @@ test('ready is DOWN, with since when, while the store does not write', async () 
   assert.equal((await health.ready()).status, 'DOWN');
 });
 
-/** The value of one line of the exposition; undefined where there is none. */
+/** The value of a line of the exposition, or undefined if it is missing. */
 async function metric(start: string): Promise<number | undefined> {
   const text = await readMetrics(service);
   const line = text.split('\n').find((candidate) => candidate.startsWith(start));
   return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
 }
 
-test('counts requests by route pattern, never by path (contract §5)', async () => {
+test('counts requests by route pattern, never by path', async () => {
   await fetch(tokenUrl(service), form({ grant_type: 'x' }));
   const text = await readMetrics(service);
   assert.match(
@@ -93,7 +93,7 @@ test('counts user events by type, error, realm and client; a client that does no
   assert.doesNotMatch(text, /made-up-by-a-stranger/);
 });
 
-test('what is wrong with a user is one label value: no figure says that a name exists, is disabled or is locked', async () => {
+test('all errors of users share one label value, so that no metric reveals whether a user exists, is disabled or is locked', async () => {
   const { access_token: token } = await login(service);
   const users = `${service.address}/admin/realms/master/users`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -125,7 +125,7 @@ test('what is wrong with a user is one label value: no figure says that a name e
   ]);
 });
 
-test('shows event loop, database and session figures', async () => {
+test('has metrics of the event loop, the database and sessions', async () => {
   await login(service);
   const text = await readMetrics(service);
   for (const name of [
@@ -139,7 +139,7 @@ test('shows event loop, database and session figures', async () => {
     assert.match(text, new RegExp(`^${name} \\d`, 'm'), name);
 });
 
-test('a reuse of a refresh token is counted, logged and an event (issue: tokens)', async () => {
+test('counts and logs the reuse of a refresh token, and stores an event', async () => {
   const { refresh_token: first } = await login(service);
   assert.equal((await refresh(service, first!)).status, 200);
   const before = (await metric('idkit_refresh_token_reuse_total{realm="master"}')) ?? 0;
@@ -149,7 +149,7 @@ test('a reuse of a refresh token is counted, logged and an event (issue: tokens)
   assert.equal(line?.level, 'warn');
 });
 
-test('no log line holds a password, a secret or a token', async () => {
+test('no log line contains a password, a secret or a token', async () => {
   const { access_token: access, refresh_token: refreshToken } = await login(service);
   await fetch(
     tokenUrl(service),

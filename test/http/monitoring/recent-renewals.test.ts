@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { RecentRenewals } from '../../../src/http/monitoring/metrics.ts';
 
-test('refreshes count for five minutes, to within ten seconds', () => {
+test('counts refreshes for five minutes, within ten seconds', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ pause: fc.nat(400_000), failed: fc.boolean() }), { maxLength: 50 }),
@@ -29,7 +29,7 @@ test('refreshes count for five minutes, to within ten seconds', () => {
   );
 });
 
-test('realms are counted apart', () => {
+test('counts each realm separately', () => {
   const renewals = new RecentRenewals(() => 0);
   renewals.add('one', 'good');
   renewals.add('two', 'failed');

@@ -21,7 +21,7 @@ let service: TestService;
 let admin: AdminApi;
 let receiver: Server;
 let received: Received[] = [];
-/** Statuses of the next answers; 200 when there are no more. */
+/** The statuses of the next responses. Default: 200. */
 let statuses: number[] = [];
 let receiverUrl: string;
 let atOnce = { now: 0, most: 0 };
@@ -125,7 +125,7 @@ async function logout(clientId: string, refreshToken: string): Promise<void> {
   assert.equal(answer.status, 204);
 }
 
-/** Resolves once so many calls came; the end of a session waits for them, but not for ever. */
+/** Resolves after that many calls. Fails after a timeout, because the end of a session does not wait for ever either. */
 async function calls(count: number): Promise<void> {
   await waitUntil(`${count} calls came`, () => received.length >= count, {
     seconds: 30,
@@ -140,7 +140,7 @@ async function verify(token: string, audience: string): Promise<JWTPayload> {
   return (await jwtVerify(token, keys, { issuer, audience, typ: 'logout+jwt', maxTokenAge: 120 })).payload;
 }
 
-test('a client is told by a logout token of exactly the claims that it must have (Back-Channel Logout §2.4)', async () => {
+test('notifies a client with a logout token of exactly the required claims (Back-Channel Logout §2.4)', async () => {
   const tokens = await login('told');
   await logout('told', tokens['refresh_token']!);
   await calls(1);
@@ -164,7 +164,7 @@ test('a client is told by a logout token of exactly the claims that it must have
   });
 });
 
-test('a refresh token that is used twice ends the session, and its clients are told so', async () => {
+test('notifies the clients of a session that ends because a refresh token is used twice', async () => {
   await admin('PUT', '/acme', { revokeRefreshToken: true, refreshTokenMaxReuse: 0 });
   const tokens = await login('told');
   const refresh = () =>
@@ -183,14 +183,14 @@ test('a refresh token that is used twice ends the session, and its clients are t
   await admin('PUT', '/acme', { revokeRefreshToken: false });
 });
 
-test('a client that asks for no session is sent none, and one without an address nothing', async () => {
+test('leaves out the session if the client does not require it, and skips a client without a logout URL', async () => {
   await logout('sidless', (await login('sidless'))['refresh_token']!);
   assert.equal((await verify(received[0]!.fields.get('logout_token')!, 'sidless'))['sid'], undefined);
   await logout('silent', (await login('silent'))['refresh_token']!);
   assert.equal(received.length, 0);
 });
 
-test('a client whose server is in trouble is tried again, one that refuses is not', async () => {
+test('retries a client after a server error, but not after a rejection', async () => {
   const tokens = await login('told');
   statuses = [503];
   await logout('told', tokens['refresh_token']!);
@@ -213,7 +213,7 @@ test('a client whose server is in trouble is tried again, one that refuses is no
   );
 });
 
-test('a redirect is not followed', async () => {
+test('does not follow a redirect', async () => {
   const tokens = await login('told');
   statuses = [302];
   await logout('told', tokens['refresh_token']!);
@@ -223,7 +223,7 @@ test('a redirect is not followed', async () => {
   );
 });
 
-test('a session whose logout token cannot be signed has ended all the same, and the log says why', async () => {
+test('ends a session even if its logout token cannot be signed, and logs the reason', async () => {
   const tokens = await login('keyless');
   const type = 'org.keycloak.keys.KeyProvider';
   const components = (await admin('GET', `/acme/components?type=${type}`)).json as readonly {
@@ -244,7 +244,7 @@ test('a session whose logout token cannot be signed has ended all the same, and 
   assert.equal(sessions.json.length, 0);
 });
 
-test('sessions that an administrator ends are told: one, all of a user, by a new password, with the user', async () => {
+test('notifies clients if an administrator ends one session, all sessions, sets a password or deletes the user', async () => {
   const id = await annsId();
   const ends: readonly (() => Promise<unknown>)[] = [
     async () => {
@@ -263,7 +263,7 @@ test('sessions that an administrator ends are told: one, all of a user, by a new
   }
 });
 
-test('clients of a session that ran out are told when a refresh finds it so (facts §4.1)', async () => {
+test('notifies clients when a refresh finds that the session has expired (docs/keycloak/sessions.md#what-ends-a-session)', async () => {
   const tokens = await loginAsBen('told');
   const { ssoSessionMaxLifespan } = (await admin('GET', '/acme')).json;
   assert.equal((await admin('PUT', '/acme', { ssoSessionMaxLifespan: 1 })).status, 204);
@@ -278,7 +278,7 @@ test('clients of a session that ran out are told when a refresh finds it so (fac
   );
 });
 
-test('a client whose consent is withdrawn is told, and no other client of the session (Keycloak: the same)', async () => {
+test('notifies only the client whose consent is revoked, as Keycloak does', async () => {
   const ben = (await admin('GET', '/acme/users?username=ben')).json[0].id;
   for (const client of ['told', 'told', 'sidless']) await loginAsBen(client);
   received = [];
@@ -305,7 +305,7 @@ test('a client whose consent is withdrawn is told, and no other client of the se
   );
 });
 
-test('a client that took offline tokens of a login is told of its end once, and keeps them (Keycloak: the same)', async () => {
+test('notifies a client with offline tokens once of the end of the login, and it keeps the tokens, as in Keycloak', async () => {
   const jar = new CookieJar();
   const redirect_uri = 'https://app.example.test/cb';
   const base = `${service.address}/realms/acme/protocol/openid-connect`;
@@ -338,7 +338,7 @@ test('a client that took offline tokens of a login is told of its end once, and 
   }
 });
 
-test('of many sessions that end at once every one is told, and never more than 32 at a time', async () => {
+test('notifies the clients of many sessions that end in parallel, with at most 32 calls at a time', async () => {
   const made = await admin('POST', '/acme/users', {
     username: 'many',
     enabled: true,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { form, makePlatform, SECRETS, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-/** A login of realm master that came by a trusted proxy. */
+/** A login in the realm master through a trusted proxy. */
 async function logInFrom(
   service: TestService,
   address: string,
@@ -20,7 +20,7 @@ async function logInFrom(
   return answer.status;
 }
 
-test('one IPv6 network that floods the hashes does not keep another out, behind a trusted proxy', async () => {
+test('an IPv6 network that floods the hashes does not lock out another one, behind a trusted proxy', async () => {
   const platform = makePlatform();
   writeFileSync(join(platform.dir, 'idkit.yaml'), 'trustedProxies: [127.0.0.0/8]\n');
   const service = await startTestService({ platform });
@@ -29,7 +29,7 @@ test('one IPv6 network that floods the hashes does not keep another out, behind 
       logInFrom(service, `2001:db8:1:2::${at.toString(16)}`, { username: `nobody-${at}`, password: 'x' }),
     );
     const right = { username: SECRETS.IDKIT_ADMIN_USERNAME, password: SECRETS.IDKIT_ADMIN_PASSWORD };
-    // The flood has filled the queue by the time its first is answered.
+    // The flood has filled the queue when its first request gets a response.
     await Promise.race(flood);
     assert.equal(await logInFrom(service, '2001:db8:9::1', right), 200);
     for (const status of await Promise.all(flood)) assert.ok([400, 503].includes(status), `${status}`);

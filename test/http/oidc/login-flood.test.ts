@@ -6,12 +6,12 @@ import { CookieJar } from '../browser/cookie-jar.ts';
 import { find, readElements } from '../pages/read-page.ts';
 import { form, readMetrics, startTestService, type TestService, tokenUrl } from '../service.ts';
 
-// What many logins at once do to one that is right, and to those who do something else.
+// The effect of many parallel logins on a correct login and on other requests.
 
 let service: TestService;
 let admin: AdminApi;
 
-/** About half a second for a hash: two threads and what may wait are busy with a handful. */
+/** Parameters that take about half a second per hash, so that a few logins occupy both threads and the queue. */
 const DEAR = 'hashAlgorithm(pbkdf2-sha512) and hashIterations(1500000)';
 
 before(async () => {
@@ -22,7 +22,7 @@ before(async () => {
       ...person(name),
       realmRoles: [`default-roles-${realm}`, 'offline_access'],
     }));
-    // A guess at nobody costs what the hash of some user of the realm costs: all of them are dear.
+    // A guess at an unknown user costs as much as the hash of a user of the realm, and all of those are expensive.
     const policy = realm === 'dear' ? { passwordPolicy: DEAR } : {};
     const made = await admin('POST', '', { realm, enabled: true, users, ...policy });
     assert.equal(made.status, 201, JSON.stringify(made.json));
@@ -33,7 +33,7 @@ after(() => service?.stop());
 
 const guess = (realm: string, username: string) => loginAs(service, realm, { username, password: 'wrong' });
 
-test('a password of more than 1,024 bytes is a wrong guess, and cannot be set', async () => {
+test('rejects a password of more than 1,024 bytes as a wrong guess, and as a new password', async () => {
   const long = 'ä'.repeat(513);
   const [alice] = (await admin('GET', '/globex/users?username=alice')).json;
   for (const value of [long, 'x'.repeat(1025)]) {
@@ -62,7 +62,7 @@ test('a password of more than 1,024 bytes is a wrong guess, and cannot be set', 
   assert.equal(login.status, 200);
 });
 
-test('a stored hash that would keep a thread for seconds is refused by name, at import and by the administrative API', async () => {
+test('rejects a stored hash that would occupy a thread for seconds, at an import and in the administrative API', async () => {
   const credential = {
     type: 'password',
     secretData: '{"value":"AAAAAAAAAAA=","salt":"AAAAAAAAAAA="}',
@@ -83,7 +83,7 @@ test('a stored hash that would keep a thread for seconds is refused by name, at 
   assert.match(made.json.errorMessage, wanted);
 });
 
-test('a realm has ten patterns of its password policy at most', async () => {
+test('a password policy has at most ten patterns', async () => {
   const policy = (count: number) => Array.from({ length: count }, () => 'regexPattern(.+)').join(' and ');
   const refused = await admin('PUT', '/globex', { passwordPolicy: policy(11) });
   assert.equal(refused.status, 400);
@@ -94,7 +94,7 @@ test('a realm has ten patterns of its password policy at most', async () => {
   assert.equal((await admin('PUT', '/globex', { passwordPolicy: '' })).status, 204);
 });
 
-test('a field is at most as long as Keycloak takes it', async () => {
+test('limits the length of a field as Keycloak does', async () => {
   const long = await loginAs(service, 'globex', { username: 'alice', scope: 'x'.repeat(20_001) });
   assert.equal(long.status, 400);
   assert.equal(long.body['error_description'], "The size of OIDC parameter 'scope' is longer than allowed.");
@@ -109,7 +109,7 @@ test('a field is at most as long as Keycloak takes it', async () => {
   assert.equal(name.body['error_description'], 'Invalid user credentials');
 });
 
-/** How a right login fares while 500 bad ones are under way on realm acme, half of them at one user. */
+/** Measures a correct login during 500 wrong ones in the realm acme, half of them for one user. */
 async function logInAmongGuesses(realm: string): Promise<{ status: number; milliseconds: number }> {
   const flood = Array.from({ length: 500 }, (_, index) =>
     guess('acme', index % 2 === 0 ? 'alice' : `nobody-${index}`),
@@ -121,12 +121,12 @@ async function logInAmongGuesses(realm: string): Promise<{ status: number; milli
   return { status, milliseconds };
 }
 
-test('a right login while 500 bad ones are under way is answered within 2 s, by tokens or by 503', async () => {
+test('responds to a correct login during 500 wrong ones within 2 s, with tokens or with 503', async () => {
   for (const [realm, statuses] of [
     ['acme', [200, 503]],
     ['globex', [200]],
   ] as const) {
-    // The test's own 500 connections share the machine with whatever else runs there.
+    // The 500 connections of the test share the machine with other processes.
     let login = await logInAmongGuesses(realm);
     for (let tries = 1; tries < 6 && login.milliseconds > 2000; tries++)
       login = await logInAmongGuesses(realm);
@@ -138,7 +138,7 @@ test('a right login while 500 bad ones are under way is answered within 2 s, by 
   }
 });
 
-test('what finds no room is answered 503 with Retry-After at once, in the shape of its interface', async () => {
+test('responds to a request that does not fit into the queue with 503 and Retry-After, in the shape of its interface', async () => {
   const jar = new CookieJar();
   const account = `${service.address}/realms/dear/account/account-security/signing-in`;
   const page = await (await logInAt(service, jar, account, 'bob')).text();

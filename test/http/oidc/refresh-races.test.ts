@@ -8,7 +8,7 @@ before(async () => {
 });
 after(() => service.stop());
 
-test('of 200 parallel presentations of one refresh token exactly one is answered 200 (issue: tokens)', async () => {
+test('exactly one of 200 parallel refreshes with the same token succeeds', async () => {
   for (let round = 0; round < 3; round++) {
     const { refresh_token: token } = await login(service);
     const answers = await Promise.all(Array.from({ length: 200 }, () => refresh(service, token!)));
@@ -16,7 +16,7 @@ test('of 200 parallel presentations of one refresh token exactly one is answered
     assert.equal(won.length, 1);
     for (const answer of answers)
       if (answer.status !== 200) assert.equal(answer.body['error'], 'invalid_grant');
-    // The others were reuse: the whole session is over, the winner's new token too (spec, "Refresh token").
+    // The others reused the token. That ends the whole session, so the new token is invalid too.
     assert.equal((await refresh(service, won[0]!.body['refresh_token']!)).status, 400);
   }
 });

@@ -52,7 +52,7 @@ async function guess(username: string, password: string) {
   return { status: answer.status, headers, text: await answer.text() };
 }
 
-test('status, headers, text and level of the log are the same for every guess that is refused', async () => {
+test('status, headers, message and log level are the same for every rejected guess', async () => {
   for (let tries = 0; tries < 2; tries++) await guess('locked', 'wrong');
   const guesses: [name: string, password: string][] = [
     ['usual', 'wrong'],
@@ -77,7 +77,7 @@ test('status, headers, text and level of the log are the same for every guess th
   assert.deepEqual([...lines], ['warn LOGIN_ERROR']);
 });
 
-test('the log and the events of a guess at a locked user are the same for a right and a wrong one', async () => {
+test('log and events of a guess at a locked user do not depend on whether the password is correct', async () => {
   const told = new Set<string>();
   for (const password of ['wrong', PASSWORD]) {
     const before = service.log.length;

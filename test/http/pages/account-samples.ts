@@ -3,7 +3,7 @@ import { PLAIN, type Sample, type Texts } from './samples.ts';
 
 const base = '/realms/acme/account/';
 
-/** Every account page, in every shape that its data gives it. */
+/** Every account page, with each variant of its data. */
 export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
   const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },

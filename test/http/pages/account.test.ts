@@ -34,7 +34,7 @@ const hostileTexts = fc.record(
   >,
 );
 
-test('no stored or sent text changes what an account page is made of (XSS)', () => {
+test('no stored or sent text changes the elements of an account page (XSS)', () => {
   const shapes = new Map(
     accountSamples().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
   );
@@ -51,7 +51,7 @@ test('no stored or sent text changes what an account page is made of (XSS)', () 
   );
 });
 
-test('a client’s first page is linked only where it is on the web', () => {
+test('links the home page of a client only if it is on the web', () => {
   const sample = accountSamples({ ...PLAIN, value: 'javascript:alert(1)' }).find(
     ({ name }) => name === 'applications',
   )!;
@@ -62,7 +62,7 @@ test('a client’s first page is linked only where it is on the web', () => {
   assert.ok(!links.includes('javascript:alert(1)'));
 });
 
-test('every form of an account page carries the state checker and posts to an account page (CSRF)', () => {
+test('every form of an account page has the state checker and posts to an account page (CSRF)', () => {
   for (const { name, frame, page } of accountSamples()) {
     const { markup, policy } = renderPage(frame, page, place);
     assert.ok(!markup.includes('<script'), name);
@@ -77,7 +77,7 @@ test('every form of an account page carries the state checker and posts to an ac
   }
 });
 
-test('who may only look has no form but the one that signs out', () => {
+test('a user with view rights has only the form that signs out', () => {
   for (const { name, frame, page } of accountSamples().filter((one) => one.name.endsWith('to look at'))) {
     const forms = readElements(renderPage(frame, page, place).markup).filter(({ tag }) => tag === 'form');
     assert.deepEqual(
@@ -88,7 +88,7 @@ test('who may only look has no form but the one that signs out', () => {
   }
 });
 
-test('moments are told in the reader’s language, with their zone', () => {
+test('shows times in the reader’s language with their time zone', () => {
   const devices = (locale: string) => {
     const { frame, page } = accountSamples(PLAIN, locale).find(({ name }) => name === 'devices')!;
     return readElements(renderPage(frame, page, place).markup).find(({ tag }) => tag === 'time')!;
@@ -101,7 +101,9 @@ test('moments are told in the reader’s language, with their zone', () => {
   assert.match(devices('de').text, /^15\. Jan\. 2027, 08:00 UTC$/);
 });
 
-test('axe finds no violation on any account page, in light, dark and on a phone', { skip }, async (t) => {
+test('axe does not find violations on account pages, in light and dark mode and on a phone', {
+  skip,
+}, async (t) => {
   const pages = new Map<string, { markup: string; policy: string }>();
   for (const locale of ['en', 'de'])
     for (const { name, frame, page } of accountSamples(undefined, locale))

@@ -13,7 +13,7 @@ import { samples } from './samples.ts';
 
 const skip = missingBrowser();
 
-/** Pages by path, and every request that came. */
+/** The pages by path, and all requests. */
 const pages = new Map<string, { markup: string; policy: string }>();
 const requests: { method: string; url: string; body: string }[] = [];
 let server: Server;
@@ -50,7 +50,7 @@ for (const [look, colorScheme, width, language] of [
   ['in dark', 'dark', 1024, 'en'],
   ['on a phone', 'light', 320, 'de'],
 ] as const)
-  test(`axe finds no violation on any page, ${look} (issue 4, "Login")`, { skip }, async () => {
+  test(`axe does not find violations on any page, ${look}`, { skip }, async () => {
     const context = await browser.newContext({ colorScheme, viewport: { width, height: 720 } });
     const page = await context.newPage();
     const problems: string[] = [];
@@ -67,18 +67,20 @@ for (const [look, colorScheme, width, language] of [
     assert.deepEqual(problems, []);
   });
 
-test('axe would find a violation: the check is live', { skip }, async () => {
+test('axe finds a violation on a page that has one', { skip }, async () => {
   const page = await browser.newPage();
   await page.setContent('<html><body><input><img src="x"></body></html>');
   assert.notDeepEqual(await findViolations(page), []);
   await page.close();
 });
 
-test('the login form is filled and sent by keyboard alone, without scripts', { skip }, async () => {
+test('the login form can be filled in and submitted with the keyboard, without scripts', {
+  skip,
+}, async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(`${origin}/en/login`);
-  // The browser gives the first field the focus a moment after the page is there.
+  // The browser focuses the first field shortly after the page has loaded.
   await page.waitForSelector('#username:focus');
   await page.keyboard.type('alice');
   await page.keyboard.press('Tab');
@@ -95,7 +97,7 @@ test('the login form is filled and sent by keyboard alone, without scripts', { s
   await context.close();
 });
 
-test('the form_post page sends itself under its own policy (Form Post §2)', { skip }, async () => {
+test('the form_post page submits itself, and its policy allows that (Form Post §2)', { skip }, async () => {
   const state = `(,]=[*>/?'~)<^%}"`;
   const fields = [['state', state]] as const;
   pages.set(
@@ -119,7 +121,9 @@ test('without scripts the form_post page has a button (Form Post §2)', { skip }
   await context.close();
 });
 
-test('front-channel logout loads every frame, then goes on (Front-Channel Logout §2)', { skip }, async () => {
+test('front-channel logout loads every frame, then follows the redirect (Front-Channel Logout §2)', {
+  skip,
+}, async () => {
   const frames = ['one', 'two'].map((client) => ({ client, url: `${origin}/out?iss=x&sid=${client}` }));
   const frame = { realm: { name: 'acme', displayName: 'Acme' }, locale: 'en', languages: [] };
   const continueAt = `${origin}/bye?state=1`;

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
-/** Nothing of the browser's own reaches out while a test runs. */
+/** Flags that stop the browser's own network requests. */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -15,18 +15,18 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Why there is no browser to test with; undefined where there is one. */
+/** Returns why tests cannot use a browser, or undefined if there is one. */
 export function missingBrowser(): string | undefined {
   if (existsSync(EXECUTABLE)) return undefined;
   assert.notEqual(
     process.env['IDKIT_TEST_REQUIRE_ALL'],
     '1',
-    'chromium is missing, and every component is required',
+    'chromium is missing, but IDKIT_TEST_REQUIRE_ALL requires every component',
   );
   return 'needs chromium';
 }
 
-/** A browser with an empty profile. */
+/** Starts a browser with an empty profile. */
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: EXECUTABLE, args: FLAGS });
 }

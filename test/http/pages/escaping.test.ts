@@ -10,7 +10,7 @@ import { PLAIN, samples, type Texts } from './samples.ts';
 const place = { basePath: '' };
 const everyPage = (texts?: Texts) => [...samples(texts), ...accountSamples(texts)];
 
-/** Texts that break out of markup where they can, mixed with any other character. */
+/** Texts that try to break out of markup, mixed with other characters. */
 const hostile = fc
   .array(
     fc.oneof(
@@ -39,7 +39,7 @@ const hostile = fc
     { minLength: 1, maxLength: 8 },
   )
   .map((parts) => parts.join(''))
-  // What is empty is another page: there is nothing to show and another field has the focus.
+  // An empty text leads to another page, because the focus is on another field.
   .filter((text) => text.trim() !== '');
 
 const hostileTexts: fc.Arbitrary<Texts> = fc.record(
@@ -49,11 +49,11 @@ const hostileTexts: fc.Arbitrary<Texts> = fc.record(
   >,
 );
 
-/** What a parser may do to a text: line ends become one kind, what is no character is replaced. */
+/** Applies what a parser does to a text: it normalizes line ends and replaces invalid characters. */
 const asRead = (text: string) =>
   text.replace(/\r\n?/g, '\n').replaceAll('\0', '\ufffd').toWellFormed().replaceAll('\ufffd', '');
 
-test('no stored or sent text changes what a page is made of, on any page (XSS)', () => {
+test('no stored or sent text changes the elements of any page (XSS)', () => {
   const shapes = new Map(
     everyPage().map(({ name, frame, page }) => [name, shapeOf(renderPage(frame, page, place).markup)]),
   );
@@ -66,10 +66,10 @@ test('no stored or sent text changes what a page is made of, on any page (XSS)',
   );
 });
 
-test('every text reaches the reader as it is', () => {
+test('shows every text unchanged', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      // A text of this shape stands for a message.
+      // A text of this form is replaced by a message.
       fc.pre(!/^\s*\$\{[\w.-]+\}\s*$/.test(text));
       const texts = { ...PLAIN, username: text, client: text, displayName: text };
       const all = samples(texts).flatMap(({ frame, page }) =>
@@ -87,7 +87,7 @@ test('every text reaches the reader as it is', () => {
   );
 });
 
-test('state and code come back byte for byte from a page that posts itself (Form Post §2)', () => {
+test('the form_post page preserves every byte of state and code (Form Post §2)', () => {
   const visible = hostile.map((text) => text.toWellFormed().replace(/[\0\r\n]/g, ''));
   fc.assert(
     fc.property(visible, visible, (state, description) => {
@@ -106,7 +106,7 @@ test('state and code come back byte for byte from a page that posts itself (Form
   );
 });
 
-test('an error page of the HTTP layer escapes what it tells', () => {
+test('an error page of the HTTP layer escapes its message', () => {
   const shape = shapeOf(renderPlainError('x', place).markup);
   fc.assert(
     fc.property(hostile, (text) => {

@@ -6,9 +6,9 @@ interface Violation {
   nodes: readonly { html: string; failureSummary?: string }[];
 }
 
-/** What axe-core finds wrong with a page as it stands: WCAG 2.2 AA and its best practices. */
+/** Returns the violations of WCAG 2.2 AA and of best practices that axe-core finds on a page. */
 export async function findViolations(page: Page): Promise<readonly string[]> {
-  // Evaluated by the debugger, so the page's own policy stays in force.
+  // The debugger evaluates the script, so the page's policy remains active.
   await page.evaluate(axe.source);
   const found = (await page.evaluate(
     "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'] })",

@@ -20,7 +20,7 @@ const login = {
   rememberMe: 'absent',
 } as const;
 
-/** Ids and names of controls, as the recorded answers of Keycloak list them. */
+/** The ids and names of controls, as in the recorded responses of Keycloak. */
 function hooksOf(markup: string): readonly string[] {
   const wanted = ['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp'];
   const ids = ['kc-form-login', 'kc-login', 'kc-logout'];
@@ -31,7 +31,7 @@ function hooksOf(markup: string): readonly string[] {
   return [...new Set(found)].sort();
 }
 
-test('each page has exactly the hooks that Keycloak has (contract §5, observed page.hooks)', () => {
+test('each page has exactly the ids and names of Keycloak (docs/keycloak/pages.md#form-and-field-names)', () => {
   const expected: [LoginPage | StandalonePage, string[]][] = [
     [login, ['#kc-form-login', '#kc-login', 'password', 'username']],
     [
@@ -49,7 +49,7 @@ test('each page has exactly the hooks that Keycloak has (contract §5, observed 
   for (const [page, hooks] of expected) assert.deepEqual(hooksOf(render(page)), hooks, page.page);
 });
 
-test('every form posts to its action, works without scripts and has no other form before it', () => {
+test('every form posts to its action, works without scripts and is the first form of its page', () => {
   for (const { name, frame: own, page } of samples()) {
     const { markup } = renderPage(own, page, place);
     const forms = readElements(markup).filter(({ tag }) => tag === 'form');
@@ -58,13 +58,13 @@ test('every form posts to its action, works without scripts and has no other for
     assert.equal(forms[0]!.attributes['action'], page.action, name);
     assert.equal(forms[0]!.attributes['method'], 'post', name);
     assert.ok(!markup.includes('<script'), name);
-    // How scripts of shells find it.
+    // Shell scripts find the form by this pattern.
     const [, found] = /<form\s+.*?\s+action="(.*?)"/.exec(markup) ?? [];
     assert.equal(found?.replaceAll('&amp;', '&'), page.action, name);
   }
 });
 
-test('password managers are told what each field is', () => {
+test('each field has the autocomplete value for password managers', () => {
   const of = (page: LoginPage, hook: string) => find(render(page), hook).attributes['autocomplete'];
   assert.equal(of(login, 'username'), 'username');
   assert.equal(of(login, 'password'), 'current-password');
@@ -76,7 +76,7 @@ test('password managers are told what each field is', () => {
   assert.equal(find(render(update), '#kc-passwd-update-form').attributes['action'], action);
 });
 
-test('texts that scripts look for are Keycloak’s (oidc-conformance, "Pages")', () => {
+test('uses Keycloak’s texts if scripts look for them', () => {
   const error = (key: string, values?: Record<string, string>) =>
     find(
       renderPage(
@@ -113,7 +113,7 @@ test('texts that scripts look for are Keycloak’s (oidc-conformance, "Pages")',
   );
 });
 
-test('a user name that may not change is shown and not sent', () => {
+test('shows a fixed user name and does not submit it', () => {
   const markup = render({ ...login, fixed: true, username: 'alice', restart: '/again' });
   const shown = find(markup, '#kc-attempted-username');
   assert.equal(shown.attributes['value'], 'alice');
@@ -122,7 +122,7 @@ test('a user name that may not change is shown and not sent', () => {
   assert.equal(find(markup, '#reset-login').attributes['href'], '/again');
 });
 
-test('one field has the focus, the first that wants something', () => {
+test('one field has the focus: the first one that needs input', () => {
   const focused = (page: LoginPage) =>
     readElements(render(page))
       .filter(({ attributes }) => 'autofocus' in attributes)
@@ -131,11 +131,11 @@ test('one field has the focus, the first that wants something', () => {
   assert.deepEqual(focused({ ...login, username: 'alice' }), ['password']);
   assert.deepEqual(focused({ ...login, username: 'alice', fixed: true }), ['password']);
   assert.deepEqual(focused({ page: 'otp', action, devices: [] }), ['otp']);
-  // A button in focus would be pressed by a key that was meant for the page before.
+  // If a button had the focus, a key press meant for the previous page would activate it.
   assert.deepEqual(focused({ page: 'consent', action, client: 'c', scopes: [], links: {} }), []);
 });
 
-test('an error is announced and tied to the fields', () => {
+test('announces an error and associates it with the fields', () => {
   const own = { ...frame, message: { kind: 'error', key: 'invalidUserMessage' } } as const;
   const { markup } = renderPage(own, login, place);
   assert.equal(find(markup, '#input-error').text, 'Invalid username or password.');
@@ -144,7 +144,7 @@ test('an error is announced and tied to the fields', () => {
   assert.ok(readElements(markup).some(({ attributes }) => attributes['role'] === 'alert'));
 });
 
-test('pages have no script, no form-action and frames of their own origin only (contract §5)', () => {
+test('pages have neither a script nor form-action, and allow frames of their own origin only', () => {
   const policy =
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'";
   for (const { name, frame: own, page } of [...samples(), ...accountSamples()])
@@ -152,7 +152,7 @@ test('pages have no script, no form-action and frames of their own origin only (
   assert.equal(renderPlainError('x', place).policy, policy);
 });
 
-test('the form_post page runs one classic inline script, by its hash (contract §5)', () => {
+test('the form_post page allows one classic inline script by its hash', () => {
   const answer = {
     to: 'https://app.example/cb?x=1&y=2',
     fields: [
@@ -171,7 +171,7 @@ test('the form_post page runs one classic inline script, by its hash (contract �
   assert.ok(!/type="module"|onload|nonce/.test(markup));
 });
 
-test('the front-channel logout page frames those clients alone and goes on by script (Front-Channel §2)', () => {
+test('the front-channel logout page frames only the clients, and a script follows the link (Front-Channel §2)', () => {
   const page = {
     page: 'frontchannel-logout',
     frames: [
@@ -191,7 +191,7 @@ test('the front-channel logout page frames those clients alone and goes on by sc
   assert.equal(find(markup, '#continue').attributes['href'], page.continueAt);
 });
 
-test('a stored URL that would run as a script is never a link or an action', () => {
+test('a stored URL that could run as a script is never a link or an action', () => {
   for (const url of ['javascript:alert(1)', ' java\nscript:alert(1)', 'data:text/html,x', 'VBScript:x']) {
     const links = { policy: url, terms: url };
     const all = [
@@ -213,7 +213,7 @@ test('a stored URL that would run as a script is never a link or an action', () 
   );
 });
 
-test('a page with its stylesheet is at most 15 kB (issue 4, "Speed and memory")', () => {
+test('a page with its stylesheet is at most 15 kB', () => {
   for (const { name, frame: own, page } of [...samples(), ...accountSamples()]) {
     const { markup } = renderPage(own, page, place);
     const bytes = Buffer.byteLength(markup) + Buffer.byteLength(stylesheet.content);

@@ -13,7 +13,7 @@ const sources = readdirSync(pages, { recursive: true, encoding: 'utf8' })
   .map((file) => readFileSync(join(pages, file), 'utf8'))
   .join('\n');
 
-/** Keys that stored values name: texts of consent screens and names of clients (`${key}`), as Keycloak has them. */
+/** Keys that stored values refer to (`${key}`): Keycloak's texts of consent screens and names of clients. */
 const STORED = /^(client_|.*ConsentText$)/;
 
 test('every language has every key, and no other', () => {
@@ -21,11 +21,11 @@ test('every language has every key, and no other', () => {
     assert.deepEqual(Object.keys(messages).sort(), Object.keys(en).sort(), language);
 });
 
-test('every language that the rules may choose has a file, and the other way round', () => {
+test('every language that the rules may choose has a file, and every file is such a language', () => {
   assert.deepEqual(Object.keys(LANGUAGES).sort(), [...PAGE_LOCALES].sort());
 });
 
-test('every key that the rules name has a text', () => {
+test('every key of the rules has a text', () => {
   assert.deepEqual(
     RULE_MESSAGE_KEYS.filter((key) => !Object.hasOwn(en, key)),
     [],
@@ -40,14 +40,14 @@ test('every key is used by a page, a rule or a stored value', () => {
   assert.deepEqual(unused, []);
 });
 
-test('a text has the same places to fill in, in every language', () => {
+test('a text has the same placeholders in every language', () => {
   const places = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort();
   for (const [language, messages] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(messages))
       assert.deepEqual(places(text), places(en[key as keyof typeof en]), `${language} ${key}`);
 });
 
-test('no text is empty, holds markup or is left in English', () => {
+test('no text is empty, contains markup or is untranslated', () => {
   const same = new Set(['ownLabel', 'client_admin-cli']);
   for (const [language, messages] of Object.entries(LANGUAGES))
     for (const [key, text] of Object.entries(messages)) {
@@ -56,13 +56,13 @@ test('no text is empty, holds markup or is left in English', () => {
     }
 });
 
-test('a value is filled in once, whatever it looks like', () => {
+test('replaces each placeholder once, whatever its value contains', () => {
   const texts = findTexts('en');
   assert.equal(texts.text('invalidParameterMessage', { name: '{name}$&' }), 'Invalid parameter: {name}$&');
   assert.equal(texts.message({ key: 'ownLabel', values: { text: 'Abteilung' } }), 'Abteilung');
 });
 
-test('a stored text names a message as in Keycloak, or stands for itself', () => {
+test('a stored text is the key of a message, as in Keycloak, or a plain text', () => {
   const texts = findTexts('de');
   const placeholder = (key: string) => `$\{${key}}`;
   assert.equal(texts.stored(placeholder('profileScopeConsentText')), 'Benutzerprofil');
@@ -71,14 +71,14 @@ test('a stored text names a message as in Keycloak, or stands for itself', () =>
   assert.equal(texts.stored(placeholder('constructor')), 'constructor');
 });
 
-test('a locale gets the nearest language, else English', () => {
+test('a locale gets the nearest language, or else English', () => {
   const found = ['de', 'de-AT', 'de_CH', 'en-GB', 'fr', '', '__proto__'].map(
     (locale) => findTexts(locale).language,
   );
   assert.deepEqual(found, ['de', 'de', 'de', 'en', 'en', 'en', 'en']);
 });
 
-test('a realm’s own wording comes first, as text (Keycloak’s localizationTexts)', () => {
+test('a realm’s own wording takes precedence, as plain text (Keycloak’s localizationTexts)', () => {
   const own = {
     termsText: '<p>Be <b>kind</b>.</p><p>1 &lt; 2</p>',
     loginTitle: 'Welcome to {0}',
@@ -93,7 +93,7 @@ test('a realm’s own wording comes first, as text (Keycloak’s localizationTex
   assert.equal(findTexts('en').text('loginTitle', { realm: 'Acme' }), 'Sign in to Acme');
 });
 
-test('terms are a realm’s own text, a paragraph for each line', () => {
+test('shows a realm’s own terms with a paragraph for each line', () => {
   const frame = {
     realm: { name: 'acme', displayName: 'Acme' },
     locale: 'en',

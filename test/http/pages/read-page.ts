@@ -3,11 +3,11 @@ import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 type Node = DefaultTreeAdapterTypes.ChildNode;
 type Element = DefaultTreeAdapterTypes.Element;
 
-/** One element as a browser without scripts reads it. */
+/** An element of a page. */
 export interface ReadElement {
   tag: string;
   attributes: Readonly<Record<string, string>>;
-  /** Of everything inside it. */
+  /** The text of the element and its descendants. */
   text: string;
 }
 
@@ -33,14 +33,14 @@ function textOf(element: Element): string {
     .join('');
 }
 
-/** The document's shape without any text: tags and names of attributes. */
+/** The elements of a document without texts: tags and names of attributes. */
 export function shapeOf(markup: string): readonly string[] {
   return readElements(markup).map(
     ({ tag, attributes }) => `${tag}[${Object.keys(attributes).sort().join(' ')}]`,
   );
 }
 
-/** The one element of an id or a name. @throws where there is none */
+/** Returns the element with an id or a name. @throws Error unless there is exactly one */
 export function find(markup: string, hook: string): ReadElement {
   const key = hook.startsWith('#') ? 'id' : 'name';
   const wanted = hook.replace('#', '');

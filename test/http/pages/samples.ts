@@ -1,6 +1,6 @@
 import type { BrowserAnswer, Message, Page, PageFrame } from '../../../src/browser/index.ts';
 
-/** Every text of a page that somebody else stored or sent, by what it is. */
+/** The texts of a page that come from storage or from a request. */
 export type Texts = Record<
   | 'realm'
   | 'displayName'
@@ -16,7 +16,7 @@ export type Texts = Record<
   string
 >;
 
-/** Harmless ones. */
+/** Harmless texts. */
 export const PLAIN: Texts = {
   realm: 'acme',
   displayName: 'Acme Works',
@@ -34,18 +34,18 @@ export const PLAIN: Texts = {
 const action =
   '/realms/acme/login-actions/authenticate?session_code=abc&execution=def&client_id=web&tab_id=x';
 
-/** One answer of a page with the name of the case. */
+/** A page of the rules, with the name of its case. */
 export interface Sample {
   name: string;
   frame: PageFrame;
   page: Page;
 }
 
-/** A stored text that stands for a message. */
+/** A stored text that is the key of a message. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Keycloak's placeholder
 const PROFILE_SCOPE = '${profileScopeConsentText}';
 
-/** Every page, in every shape that its data gives it. */
+/** Every page, with each variant of its data. */
 export function samples(texts: Texts = PLAIN, locale = 'en'): readonly Sample[] {
   const frame = (message?: Message & { kind: 'error' | 'warning' | 'info' | 'success' }): PageFrame => ({
     realm: { name: texts.realm, displayName: texts.displayName },
@@ -158,7 +158,7 @@ function profileField(
   return { name, label, value, required, readOnly, ...(fault === undefined ? {} : { fault }) };
 }
 
-/** An answer that shows a sample. */
+/** The answer of the rules that shows a sample. */
 export function answerOf({ frame, page }: Sample): BrowserAnswer {
   return { cookies: [], show: 'page', name: 'shown', frame, page };
 }

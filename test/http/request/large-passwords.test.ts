@@ -8,7 +8,7 @@ import { login, makePlatform, SECRETS, tokenUrl } from '../service.ts';
 const HEAP_MEGABYTES = 400;
 const MINUTE = 60_000;
 
-test('300 MB of 1 MB passwords against a heap of 400 MB: no crash, and a right login afterwards', async (t) => {
+test('survives 300 MB of 1 MB passwords with a heap of 400 MB, and accepts a correct login afterwards', async (t) => {
   const platform = makePlatform();
   t.after(platform.remove);
   const service = spawn(
@@ -40,7 +40,7 @@ test('300 MB of 1 MB passwords against a heap of 400 MB: no crash, and a right l
     setTimeout(() => reject(new Error(`serve was not ready in a minute: ${log}`)), MINUTE).unref();
   });
 
-  // Two bytes of memory for each character, where it is kept as text; and those that no limit of bodies sees.
+  // As text each character takes two bytes of memory, which the limit for bodies does not count.
   const guesses = [
     ...Array.from({ length: 300 }, () => `%C4%80${'x'.repeat(999_000)}`),
     ...Array.from({ length: 1000 }, () => `%C4%80${'x'.repeat(60_000)}`),

@@ -28,7 +28,7 @@ function head(...lines: readonly string[]): string {
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-/** Sends the beginning of a chunked body once the service wants it, and no end. */
+/** Sends the start of a chunked body without its end. */
 async function begin(text: string): Promise<void> {
   const { port, hostname } = new URL(service.address);
   const socket = connect(Number(port), hostname);
@@ -41,7 +41,7 @@ async function begin(text: string): Promise<void> {
   socket.write(chunk(text));
 }
 
-/** The answer to a whole chunked form with a field of so many characters. */
+/** Sends a complete chunked form with a field of that length, and returns the response. */
 function ask(characters: number): Promise<string> {
   return sendRaw(
     service.address,
@@ -49,12 +49,12 @@ function ask(characters: number): Promise<string> {
   );
 }
 
-test('bodies of unknown length that never end keep nobody out', async () => {
+test('bodies of unknown length that never end do not lock out other callers', async () => {
   for (let count = 0; count < 40; count++) await begin('a');
   assert.match(await ask(1), /^HTTP\/1\.1 400 [\s\S]*unsupported_grant_type/);
 });
 
-test('bodies of unknown length are counted once they are large: a small one is answered beside 32 of them', async () => {
+test('counts bodies of unknown length only once they are large: accepts a small one in addition to 32 large ones', async () => {
   for (let count = 0; count < 32; count++) await begin('a'.repeat(70_000));
   await waitUntil('a further large body is refused', async () => / 503 /.test(await ask(70_000)));
   const refused = await ask(70_000);

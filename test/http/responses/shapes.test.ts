@@ -23,23 +23,23 @@ async function ask(
   };
 }
 
-/** The end of an answer in JSON, whose server waits for the rest of the request. */
+/** The end of a JSON response of a server that waits for the rest of the request. */
 const ANSWERED = /\r\n\r\n[\s\S]*\}$/;
 
-/** A path that an HTTP client would tidy up is sent as it stands. */
+/** Sends a path unchanged that an HTTP client would normalize. */
 async function askRaw(path: string): Promise<{ status: number; body: unknown }> {
   const text = await sendRaw(service.address, `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   const [head, body] = text.split('\r\n\r\n', 2);
   return { status: Number(head!.split(' ')[1]), body: JSON.parse(body!) };
 }
 
-test('a path that nothing serves is 404 in the global shape (facts §1)', async () => {
+test('responds to an unknown path with 404 in the global shape (docs/keycloak/errors.md#unknown-realms-and-paths)', async () => {
   const { status, body } = await ask('/no/such/path');
   assert.equal(status, 404);
   assert.deepEqual(body, { error: 'Unable to find matching target resource method' });
 });
 
-test('an unknown realm is 404 "Realm does not exist", whatever follows (facts §1)', async () => {
+test('responds to an unknown realm with 404 "Realm does not exist", whatever the rest of the path', async () => {
   for (const path of [
     '/realms/nobody',
     '/realms/nobody/protocol/openid-connect/certs',
@@ -51,17 +51,17 @@ test('an unknown realm is 404 "Realm does not exist", whatever follows (facts §
   }
 });
 
-test('an unknown protocol, endpoint or well-known name has its own answer (observed/token-endpoint)', async () => {
+test('distinguishes unknown protocols, endpoints and well-known names, as Keycloak does', async () => {
   assert.deepEqual((await ask('/realms/master/protocol/openid/token', { method: 'POST' })).body, {
     error: 'Protocol not found',
   });
   assert.equal((await ask('/realms/master/protocol/openid-connect/tokens', { method: 'POST' })).status, 405);
   assert.deepEqual((await ask('/realms/master/.well-known/nonsense')).body, { error: 'HTTP 404 Not Found' });
   const discovery = '/realms/master/.well-known/openid-configuration';
-  assert.equal((await ask(discovery, { method: 'POST' })).status, 404, 'facts §5.7');
+  assert.equal((await ask(discovery, { method: 'POST' })).status, 404);
 });
 
-test('a method that a URL does not take is 405 without Allow (facts §1)', async () => {
+test('responds to a method that a URL does not have with 405, without Allow', async () => {
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
     const { status, body, headers } = await ask('/realms/master/protocol/openid-connect/token', { method });
     assert.equal(status, 405, method);
@@ -70,7 +70,7 @@ test('a method that a URL does not take is 405 without Allow (facts §1)', async
   }
 });
 
-test('a method that an administrative URL does not take is 405 for those with a token, 401 without one', async () => {
+test('responds to a method that an administrative URL does not have with 405 to authorized callers, and with 401 to others', async () => {
   const path = '/admin/realms/master/users';
   assert.equal((await ask(path, { method: 'PUT' })).status, 401);
   const { access_token: token } = await login(service);
@@ -79,7 +79,7 @@ test('a method that an administrative URL does not take is 405 for those with a 
   assert.deepEqual(body, { error: 'HTTP 405 Method Not Allowed' });
 });
 
-test('a page is answered where a browser asks for an unknown path (facts §1)', async () => {
+test('sends a page if a browser requests an unknown path', async () => {
   const { status, body, headers } = await ask('/realms/nobody', { headers: { accept: 'text/html' } });
   assert.equal(status, 404);
   assert.match(headers.get('content-type')!, /^text\/html/);
@@ -87,7 +87,7 @@ test('a page is answered where a browser asks for an unknown path (facts §1)', 
   assert.match(headers.get('content-security-policy')!, /default-src 'none'/);
 });
 
-test('a path that is not normalised is 400 (facts §1, [26.5])', async () => {
+test('rejects a path that is not normalized with 400 (docs/keycloak/errors.md#path-normalization)', async () => {
   for (const path of [
     '/realms//master',
     '/realms/../admin',
@@ -105,7 +105,7 @@ test('a path that is not normalised is 400 (facts §1, [26.5])', async () => {
   }
 });
 
-test('a path with a semicolon is 400 (facts §1, [26.6])', async () => {
+test('rejects a path with a semicolon with 400 (docs/keycloak/errors.md#path-normalization)', async () => {
   const { status, body } = await ask('/realms/master;x=1');
   assert.equal(status, 400);
   assert.deepEqual(body, {
@@ -114,7 +114,7 @@ test('a path with a semicolon is 400 (facts §1, [26.6])', async () => {
   });
 });
 
-test('a NUL byte in path or query is 400 and the input is named (contract §5)', async () => {
+test('rejects a NUL byte in path or query with 400 and names the input', async () => {
   for (const path of ['/realms/mas%00ter', '/realms/master?x=%00']) {
     const { status, body } = await ask(path);
     assert.equal(status, 400, path);
@@ -122,22 +122,22 @@ test('a NUL byte in path or query is 400 and the input is named (contract §5)',
   }
 });
 
-test('a realm name that is a path is an unknown realm', async () => {
+test('a realm name that contains a path is an unknown realm', async () => {
   for (const name of ['..%2fmaster', '%2e%2e%2fx', 'a%5cb', 'x'.repeat(3000)]) {
     const { status } = await ask(`/realms/${name}`);
     assert.ok(status === 404 || status === 400, `${name.slice(0, 20)}: ${status}`);
   }
 });
 
-test('a broken percent escape is 400', async () => {
+test('rejects a broken percent escape with 400', async () => {
   assert.equal((await ask('/realms/%zz')).status, 400);
 });
 
-test('a trailing slash is accepted (facts §3.1)', async () => {
+test('accepts a slash at the end of a path', async () => {
   assert.equal((await ask('/realms/master/')).status, 200);
 });
 
-test('HEAD answers as GET does, without a body', async () => {
+test('responds to HEAD as to GET, without a body', async () => {
   const { status, body, headers } = await ask('/realms/master/.well-known/openid-configuration', {
     method: 'HEAD',
   });
@@ -146,7 +146,7 @@ test('HEAD answers as GET does, without a body', async () => {
   assert.ok(Number(headers.get('content-length')) > 100);
 });
 
-test('every answer has the security headers, errors too (facts §12)', async () => {
+test('every response has the security headers, errors too (docs/keycloak/errors.md#security-headers)', async () => {
   for (const path of ['/realms/master', '/realms/nobody', '/nothing', '/admin/realms', '/health/live']) {
     const { headers } = await ask(path);
     assert.equal(headers.get('x-frame-options'), 'SAMEORIGIN', path);
@@ -158,7 +158,7 @@ test('every answer has the security headers, errors too (facts §12)', async () 
   }
 });
 
-test('a body above 1 MiB is 413 in the shape of its interface (contract §5)', async () => {
+test('rejects a body above 1 MiB with 413 in the shape of its interface (docs/reference/http.md#limits-of-requests)', async () => {
   const body = 'x'.repeat(1024 * 1024 + 1);
   const oidc = await ask('/realms/master/protocol/openid-connect/token', { method: 'POST', body });
   assert.equal(oidc.status, 413);
@@ -166,7 +166,7 @@ test('a body above 1 MiB is 413 in the shape of its interface (contract §5)', a
   assert.match((oidc.body as { error_description: string }).error_description, /1048576 bytes/);
 });
 
-test('a chunked body above 1 MiB is 413 as well', async () => {
+test('rejects a chunked body above 1 MiB with 413', async () => {
   const status = await new Promise<number>((resolve, reject) => {
     const sent = request(tokenUrl(service), { method: 'POST' }, (answer) => {
       answer.resume();
@@ -179,7 +179,7 @@ test('a chunked body above 1 MiB is 413 as well', async () => {
   assert.equal(status, 413);
 });
 
-test('a large body of an unproved caller of the admin API is refused before it is read (contract §5)', async () => {
+test('rejects a large body of an unauthorized caller of the administrative API before it reads the body', async () => {
   const head =
     'POST /admin/realms HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
     `Content-Length: ${50 * 1024 * 1024}\r\n\r\n{`;
@@ -188,7 +188,7 @@ test('a large body of an unproved caller of the admin API is refused before it i
   assert.match(text, /HTTP 401 Unauthorized/);
 });
 
-test('the admin API takes a body above 1 MiB of a proved caller and refuses one above 64 MiB', async () => {
+test('the administrative API accepts a body above 1 MiB of an authorized caller, and rejects one above 64 MiB', async () => {
   const { access_token: token } = await login(service);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const large = await ask('/admin/realms', {
@@ -205,7 +205,7 @@ test('the admin API takes a body above 1 MiB of a proved caller and refuses one 
   assert.match(tooLarge, /"errorMessage"/);
 });
 
-test('a wrong content type is no 415 on the token endpoint: the form is empty (facts §3.1)', async () => {
+test('the token endpoint treats a body of another content type as an empty form (docs/keycloak/errors.md#content-types)', async () => {
   for (const type of ['application/json', 'text/plain', 'nonsense', 'APPLICATION/X-WWW-FORM-URLENCODED']) {
     const { status, body } = await ask('/realms/master/protocol/openid-connect/token', {
       method: 'POST',
@@ -220,14 +220,14 @@ test('a wrong content type is no 415 on the token endpoint: the form is empty (f
   }
 });
 
-test('bytes that are no HTTP get 400 and headers that are too large 431, and the service lives on', async () => {
+test('responds to bytes that are not HTTP with 400 and to large headers with 431, and keeps running', async () => {
   assert.match(await sendRaw(service.address, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 Bad Request\r\n/);
   const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`;
   assert.match(await sendRaw(service.address, large), /^HTTP\/1\.1 431 /);
   assert.equal((await ask('/health/live')).status, 200);
 });
 
-test('a body that is cut off does not end the service', async () => {
+test('keeps running after a body that is cut off', async () => {
   const text = await sendRaw(
     service.address,
     'POST /realms/master/protocol/openid-connect/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\ngrant',
@@ -237,7 +237,7 @@ test('a body that is cut off does not end the service', async () => {
   assert.equal((await ask('/health/live')).status, 200);
 });
 
-test('a line break in any input never becomes a header of the answer', async () => {
+test('a line break in an input never becomes a header of the response', async () => {
   const evil = 'x%0d%0aSet-Cookie:%20evil=1';
   const paths = [
     `/realms/${evil}`,
@@ -257,7 +257,7 @@ test('a line break in any input never becomes a header of the answer', async () 
   assert.equal(answer.status, 400);
 });
 
-test('the host header never reaches an answer (contract §1: baseUrl is never taken from request headers)', async () => {
+test('the Host header never appears in a response', async () => {
   const text = await sendRaw(
     service.address,
     'GET /realms/master/.well-known/openid-configuration HTTP/1.1\r\nHost: evil.example\r\n' +
@@ -268,7 +268,7 @@ test('the host header never reaches an answer (contract §1: baseUrl is never ta
   assert.ok(text.includes(`"issuer":"${service.address}/realms/master"`));
 });
 
-test('a secret, and what is about a person, is kept by no cache; public documents once for each origin', async () => {
+test('caches store neither secrets nor personal data, and public documents once for each origin', async () => {
   const { access_token } = await login(service);
   const headers = { authorization: `Bearer ${access_token}` };
   const clients = `${service.address}/admin/realms/master/clients`;

@@ -11,7 +11,7 @@ function treeOf(...urls: readonly string[]): UrlTree<string> {
   return tree;
 }
 
-test('a segment of the URL itself goes before a name, and a name before the rest', () => {
+test('a literal segment wins over a name, and a name over the rest', () => {
   const tree = treeOf('/a/b', '/a/:x', '/a/*', '/a/:x/c');
   assert.deepEqual(tree.find('GET', '/a/b'), { entry: '/a/b', values: [] });
   assert.deepEqual(tree.find('GET', '/a/z'), { entry: '/a/:x', values: ['z'] });
@@ -20,7 +20,7 @@ test('a segment of the URL itself goes before a name, and a name before the rest
   assert.equal(tree.find('GET', '/a'), undefined);
 });
 
-test('where an entry has nothing to do with the method, the search goes on', () => {
+test('the search continues if an entry does not handle the method', () => {
   const tree = new UrlTree<string>((entry, method) => entry.startsWith(method));
   tree.getOrAdd('/a/b', () => 'GET fixed');
   tree.getOrAdd('/a/:x', () => 'PUT named');
@@ -31,26 +31,26 @@ test('where an entry has nothing to do with the method, the search goes on', () 
   assert.equal(tree.find('POST', '/a/b'), undefined);
 });
 
-test('an escaped slash divides nothing (RFC 3986 §2.2), and a broken escape is told', () => {
+test('an escaped slash does not divide a path (RFC 3986 §2.2), and a broken escape is an error', () => {
   const tree = treeOf('/r/:x', '/r/:x/:y');
   assert.deepEqual(tree.find('GET', '/r/..%2Fmaster'), { entry: '/r/:x', values: ['../master'] });
   assert.deepEqual(tree.find('GET', '/r/a%2541'), { entry: '/r/:x', values: ['a%41'] });
   assert.throws(() => tree.find('GET', '/r/%zz'), URIError);
 });
 
-test('an absolute target is found by its path (RFC 9112 §3.2.2)', () => {
+test('finds an absolute target by its path (RFC 9112 §3.2.2)', () => {
   const tree = treeOf('/', '/r/:x');
   assert.deepEqual(tree.find('GET', 'http://host:8080/r/y?z=/'), { entry: '/r/:x', values: ['y'] });
   assert.deepEqual(tree.find('GET', 'http://host'), { entry: '/', values: [] });
 });
 
-test('a name takes 2048 characters and no more', () => {
+test('a name matches at most 2048 characters', () => {
   const tree = treeOf('/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2048)}`)?.entry, '/r/:x');
   assert.equal(tree.find('GET', `/r/${'x'.repeat(2049)}`), undefined);
 });
 
-test('what the names are makes no other place', () => {
+test('URLs that differ only in their names have the same entry', () => {
   const tree = treeOf('/a/:x');
   assert.equal(
     tree.getOrAdd('/a/:y', () => 'new'),
@@ -58,7 +58,7 @@ test('what the names are makes no other place', () => {
   );
 });
 
-test('two rows for one method of one URL are refused, whatever their names', () => {
+test('rejects two rows for one method of one URL, whatever their names', () => {
   const row = (url: string) => ({ method: 'GET' as const, url, handle: async () => undefined });
   assert.throws(
     () => joinRoutes([row('/a/:x')], [row('/a/:y')]),
@@ -66,7 +66,7 @@ test('two rows for one method of one URL are refused, whatever their names', () 
   );
 });
 
-test("finds what Fastify's own router finds, where the path is not the root", async () => {
+test("finds the same entries as Fastify's own router, except for the root path", async () => {
   const step = fc.constantFrom('a', 'b', '.well-known', ':', '%');
   const url = fc.tuple(fc.array(step, { maxLength: 4 }), fc.boolean()).map(([steps, rest]) => {
     const named = steps.map((text, index) => (text === ':' ? `:p${index}` : text === '%' ? 'c-d' : text));
