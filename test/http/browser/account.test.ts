@@ -92,7 +92,7 @@ test('a form without the state checker of this login does not change anything (C
     headers: { 'content-type': 'application/json' },
     body,
   });
-  assert.equal(json.status, 501, 'a page’s login is no token of the API');
+  assert.equal(json.status, 501, 'a page’s login is not a token of the API');
   const plain = await jar.fetch(account(), {
     method: 'POST',
     headers: { 'content-type': 'text/plain' },
@@ -108,7 +108,7 @@ test('users manage data, password, devices and applications without scripts', { 
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
-  const told = () => page.innerText('.kc-feedback-text');
+  const feedback = () => page.innerText('.kc-feedback-text');
   await page.goto(account());
   await page.fill('#username', 'alice');
   await page.fill('#password', 'password-of-alice');
@@ -118,7 +118,7 @@ test('users manage data, password, devices and applications without scripts', { 
   await page.fill('#firstName', 'Ann');
   await page.fill('#email', 'ann@example.test');
   await page.click('#kc-submit');
-  assert.equal(await told(), 'Your data has been saved.');
+  assert.equal(await feedback(), 'Your data has been saved.');
   assert.equal(await page.inputValue('#firstName'), 'Ann');
 
   const tokens = await loginAs(service, 'acme', {
@@ -131,7 +131,7 @@ test('users manage data, password, devices and applications without scripts', { 
   await page.click('text=Applications');
   assert.match(await page.innerText('#kc-account-applications'), /Orders[\s\S]*Offline access/);
   await page.getByRole('button', { name: 'Remove offline access: Orders' }).click();
-  assert.equal(await told(), 'Access has been removed.');
+  assert.equal(await feedback(), 'Access has been removed.');
 
   const other = await browser!.newContext();
   const elsewhere = await other.newPage();
@@ -139,7 +139,7 @@ test('users manage data, password, devices and applications without scripts', { 
   await page.click('text=Devices');
   assert.match(await page.innerText('#kc-account-sessions'), /Chrome \d+, Linux[\s\S]*This device/);
   await page.click('text=Sign out everywhere else');
-  assert.equal(await told(), 'All other devices have been signed out.');
+  assert.equal(await feedback(), 'All other devices have been signed out.');
   assert.equal(await page.locator('#kc-account-sessions > li').count(), 1);
   await elsewhere.goto(account());
   assert.equal(await elsewhere.locator('#kc-form-login').count(), 1);
@@ -150,12 +150,12 @@ test('users manage data, password, devices and applications without scripts', { 
   await page.fill('#password-new', 'new-password');
   await page.fill('#password-confirm', 'new-password');
   await page.click('#kc-submit');
-  assert.equal(await told(), 'Your current password is incorrect.');
+  assert.equal(await feedback(), 'Your current password is incorrect.');
   await page.fill('#password', 'password-of-alice');
   await page.fill('#password-new', 'new-password');
   await page.fill('#password-confirm', 'new-password');
   await page.click('#kc-submit');
-  assert.match(await told(), /^Your password has been changed/);
+  assert.match(await feedback(), /^Your password has been changed/);
 
   await page.click('#kc-account-logout button');
   assert.equal(await page.innerText('#kc-page-title'), 'You are logged out');

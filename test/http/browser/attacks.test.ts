@@ -223,10 +223,10 @@ test('names with line breaks stay in one line of the log (log and header injecti
     }
   const written: string[] = [];
   const log = await openLog({ write: (text) => written.push(text) });
-  const told = service.log.slice(start);
-  assert.ok(told.some(({ fields }) => JSON.stringify(fields).includes('eve')));
-  for (const { level, fields, message } of told) log[level](fields, message);
-  assert.equal(written.length, told.length);
+  const lines = service.log.slice(start);
+  assert.ok(lines.some(({ fields }) => JSON.stringify(fields).includes('eve')));
+  for (const { level, fields, message } of lines) log[level](fields, message);
+  assert.equal(written.length, lines.length);
   for (const line of written) assert.match(line, /^\{[^\r\n]*\}\n$/);
 });
 

@@ -24,7 +24,7 @@ test('while the store is unavailable, stores a limited number of events in memor
   assert.equal(metrics.droppedEvents, 10_000);
   answer();
   await sink.flush();
-  assert.equal(asked, 20_000, 'those that were held are told');
+  assert.equal(asked, 20_000, 'reports every waiting event');
   for (let i = 0; i < 10; i++) sink.emit(event, 'acme');
   await sink.flush();
   assert.equal(asked, 20_010, 'and there is room again');

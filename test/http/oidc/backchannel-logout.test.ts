@@ -57,7 +57,7 @@ before(async () => {
     users: [
       {
         ...person('ben'),
-        clientConsents: ['told', 'sidless'].map((clientId) => ({
+        clientConsents: ['notified', 'sidless'].map((clientId) => ({
           clientId,
           grantedClientScopes: ['profile'],
           createdDate: 1_700_000_000_000,
@@ -74,7 +74,7 @@ before(async () => {
       },
     ],
     clients: [
-      client('told', { 'backchannel.logout.url': `${receiverUrl}/told` }),
+      client('notified', { 'backchannel.logout.url': `${receiverUrl}/notified` }),
       client('sidless', {
         'backchannel.logout.url': `${receiverUrl}/sidless`,
         'backchannel.logout.session.required': 'false',
@@ -141,22 +141,22 @@ async function verify(token: string, audience: string): Promise<JWTPayload> {
 }
 
 test('notifies a client with a logout token of exactly the required claims (Back-Channel Logout §2.4)', async () => {
-  const tokens = await login('told');
-  await logout('told', tokens['refresh_token']!);
+  const tokens = await login('notified');
+  await logout('notified', tokens['refresh_token']!);
   await calls(1);
   const [{ path, type, fields }] = received as [Received];
-  assert.equal(path, '/told');
+  assert.equal(path, '/notified');
   assert.equal(type, 'application/x-www-form-urlencoded');
   assert.deepEqual([...fields.keys()], ['logout_token']);
   const token = fields.get('logout_token')!;
   assert.equal(decodeProtectedHeader(token).alg, 'RS256');
-  const { iat, exp, jti, ...claims } = await verify(token, 'told');
+  const { iat, exp, jti, ...claims } = await verify(token, 'notified');
   assert.equal(exp! - iat!, 120);
   assert.ok(jti);
   const idToken = JSON.parse(Buffer.from(tokens['id_token']!.split('.')[1]!, 'base64url').toString());
   assert.deepEqual(claims, {
     iss: `${service.address}/realms/acme`,
-    aud: 'told',
+    aud: 'notified',
     sub: idToken.sub,
     sid: idToken.sid,
     typ: 'Logout',
@@ -166,17 +166,17 @@ test('notifies a client with a logout token of exactly the required claims (Back
 
 test('notifies the clients of a session that ends because a refresh token is used twice', async () => {
   await admin('PUT', '/acme', { revokeRefreshToken: true, refreshTokenMaxReuse: 0 });
-  const tokens = await login('told');
+  const tokens = await login('notified');
   const refresh = () =>
     fetch(
       tokenUrl(service, 'acme'),
-      form({ grant_type: 'refresh_token', client_id: 'told', refresh_token: tokens['refresh_token']! }),
+      form({ grant_type: 'refresh_token', client_id: 'notified', refresh_token: tokens['refresh_token']! }),
     );
   assert.equal((await refresh()).status, 200);
   assert.equal(received.length, 0);
   assert.equal((await refresh()).status, 400);
   await calls(1);
-  const claims = await verify(received[0]!.fields.get('logout_token')!, 'told');
+  const claims = await verify(received[0]!.fields.get('logout_token')!, 'notified');
   assert.equal(claims['sid'], decodeJwt(tokens['access_token']!)['sid']);
   assert.equal((await refresh()).status, 400);
   assert.equal(received.length, 1);
@@ -191,35 +191,35 @@ test('leaves out the session if the client does not require it, and skips a clie
 });
 
 test('retries a client after a server error, but not after a rejection', async () => {
-  const tokens = await login('told');
+  const tokens = await login('notified');
   statuses = [503];
-  await logout('told', tokens['refresh_token']!);
+  await logout('notified', tokens['refresh_token']!);
   await calls(2);
   const [first, second] = received.map(({ fields }) => fields.get('logout_token'));
   assert.notEqual(first, second);
   const logged = service.log.filter(({ fields }) => fields['detail'] === 'the client answered 503');
   assert.deepEqual(
     logged.map(({ fields }) => [fields['realm'], fields['clientId'], fields['next']]),
-    [['acme', 'told', 'retry']],
+    [['acme', 'notified', 'retry']],
   );
-  const again = await login('told');
+  const again = await login('notified');
   statuses = [400];
-  await logout('told', again['refresh_token']!);
+  await logout('notified', again['refresh_token']!);
   await calls(1);
   assert.ok(
     service.log.some(
-      (line) => line.fields['clientId'] === 'told' && line.fields['detail'] === 'the client answered 400',
+      (line) => line.fields['clientId'] === 'notified' && line.fields['detail'] === 'the client answered 400',
     ),
   );
 });
 
 test('does not follow a redirect', async () => {
-  const tokens = await login('told');
+  const tokens = await login('notified');
   statuses = [302];
-  await logout('told', tokens['refresh_token']!);
+  await logout('notified', tokens['refresh_token']!);
   assert.deepEqual(
     received.map(({ path }) => path),
-    ['/told'],
+    ['/notified'],
   );
 });
 
@@ -235,9 +235,9 @@ test('ends a session even if its logout token cannot be signed, and logs the rea
   assert.equal((await admin('DELETE', `/acme/components/${own[0]!.id}`)).status, 204);
   await logout('keyless', tokens['refresh_token']!);
   assert.equal(received.length, 0);
-  const told = service.log.filter(({ fields }) => fields['clientId'] === 'keyless' && 'detail' in fields);
+  const failures = service.log.filter(({ fields }) => fields['clientId'] === 'keyless' && 'detail' in fields);
   assert.deepEqual(
-    told.map(({ fields }) => fields['detail']),
+    failures.map(({ fields }) => fields['detail']),
     ['realm acme has no active ES384 key'],
   );
   const sessions = await admin('GET', `/acme/users/${await annsId()}/sessions`);
@@ -256,38 +256,42 @@ test('notifies clients if an administrator ends one session, all sessions, sets 
     () => admin('DELETE', `/acme/users/${id}`),
   ];
   for (const end of ends) {
-    await login('told');
+    await login('notified');
     await end();
     await calls(1);
-    await verify(received[0]!.fields.get('logout_token')!, 'told');
+    await verify(received[0]!.fields.get('logout_token')!, 'notified');
   }
 });
 
 test('notifies clients when a refresh finds that the session has expired (docs/keycloak/sessions.md#what-ends-a-session)', async () => {
-  const tokens = await loginAsBen('told');
+  const tokens = await loginAsBen('notified');
   const { ssoSessionMaxLifespan } = (await admin('GET', '/acme')).json;
   assert.equal((await admin('PUT', '/acme', { ssoSessionMaxLifespan: 1 })).status, 204);
   await pause(2100);
-  const fields = { grant_type: 'refresh_token', client_id: 'told', refresh_token: tokens['refresh_token']! };
+  const fields = {
+    grant_type: 'refresh_token',
+    client_id: 'notified',
+    refresh_token: tokens['refresh_token']!,
+  };
   const answer = await fetch(tokenUrl(service, 'acme'), form(fields));
   assert.equal((await admin('PUT', '/acme', { ssoSessionMaxLifespan })).status, 204);
   assert.equal(((await answer.json()) as Record<string, string>)['error_description'], 'Session not active');
   assert.deepEqual(
     received.map(({ path }) => path),
-    ['/told'],
+    ['/notified'],
   );
 });
 
 test('notifies only the client whose consent is revoked, as Keycloak does', async () => {
   const ben = (await admin('GET', '/acme/users?username=ben')).json[0].id;
-  for (const client of ['told', 'told', 'sidless']) await loginAsBen(client);
+  for (const client of ['notified', 'notified', 'sidless']) await loginAsBen(client);
   received = [];
-  assert.equal((await admin('DELETE', `/acme/users/${ben}/consents/told`)).status, 204);
+  assert.equal((await admin('DELETE', `/acme/users/${ben}/consents/notified`)).status, 204);
   assert.deepEqual(
     received.map(({ path }) => path),
-    ['/told', '/told'],
+    ['/notified', '/notified'],
   );
-  await verify(received[0]!.fields.get('logout_token')!, 'told');
+  await verify(received[0]!.fields.get('logout_token')!, 'notified');
 
   received = [];
   const url = `${service.address}/realms/acme/account/applications`;
@@ -309,11 +313,11 @@ test('notifies a client with offline tokens once of the end of the login, and it
   const jar = new CookieJar();
   const redirect_uri = 'https://app.example.test/cb';
   const base = `${service.address}/realms/acme/protocol/openid-connect`;
-  const asked = { client_id: 'told', response_type: 'code', redirect_uri };
+  const asked = { client_id: 'notified', response_type: 'code', redirect_uri };
   const exchange = async (scope: string, open: (url: string) => Promise<Response>) => {
     const answer = await open(`${base}/auth?${new URLSearchParams({ ...asked, scope })}`);
     const code = new URL(answer.headers.get('location')!).searchParams.get('code')!;
-    const fields = { client_id: 'told', grant_type: 'authorization_code', redirect_uri, code };
+    const fields = { client_id: 'notified', grant_type: 'authorization_code', redirect_uri, code };
     const tokens = await fetch(tokenUrl(service, 'acme'), form(fields));
     return (await tokens.json()) as Record<string, string>;
   };
@@ -327,9 +331,9 @@ test('notifies a client with offline tokens once of the end of the login, and it
     );
     assert.equal(ended.status, 200);
     assert.equal(received.length, 1, online ? 'with online tokens too' : 'with offline tokens alone');
-    const { sid } = await verify(received[0]!.fields.get('logout_token')!, 'told');
+    const { sid } = await verify(received[0]!.fields.get('logout_token')!, 'notified');
     assert.equal(sid, offline['session_state']);
-    const fields = { grant_type: 'refresh_token', client_id: 'told' };
+    const fields = { grant_type: 'refresh_token', client_id: 'notified' };
     const again = await fetch(
       tokenUrl(service, 'acme'),
       form({ ...fields, refresh_token: offline['refresh_token']! }),
@@ -350,7 +354,7 @@ test('notifies the clients of many sessions that end in parallel, with at most 3
   const id = made.headers.get('location')!.split('/').at(-1)!;
   for (let count = 0; count < 40; count++) {
     const { status } = await loginAs(service, 'acme', {
-      client_id: 'told',
+      client_id: 'notified',
       username: 'many',
       password: 'Correct-Horse-1',
     });

@@ -78,13 +78,13 @@ test('status, headers, message and log level are the same for every rejected gue
 });
 
 test('log and events of a guess at a locked user do not depend on whether the password is correct', async () => {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   for (const password of ['wrong', PASSWORD]) {
     const before = service.log.length;
     await guess('locked', password);
-    for (const { fields } of service.log.slice(before)) told.add(JSON.stringify(fields));
+    for (const { fields } of service.log.slice(before)) logged.add(JSON.stringify(fields));
     assert.ok(!service.logText().includes(PASSWORD));
   }
-  assert.equal(told.size, 1, [...told].join('\n'));
-  assert.match([...told][0]!, /user_temporarily_disabled/);
+  assert.equal(logged.size, 1, [...logged].join('\n'));
+  assert.match([...logged][0]!, /user_temporarily_disabled/);
 });

@@ -60,7 +60,7 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
       },
     },
     {
-      name: 'own data to look at',
+      name: 'own data read-only',
       frame: frame(),
       page: {
         page: 'account-profile',
@@ -74,7 +74,7 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
       frame: frame({ kind: 'error', key: 'accountPasswordWrongMessage' }),
       page: { page: 'account-password', account },
     },
-    { name: 'password to look at', frame: frame(), page: { page: 'account-password', account: looking } },
+    { name: 'password read-only', frame: frame(), page: { page: 'account-password', account: looking } },
     {
       name: 'devices',
       frame: frame(),
@@ -96,7 +96,7 @@ export function accountSamples(texts: Texts = PLAIN, locale = 'en'): readonly Sa
       },
     },
     {
-      name: 'devices to look at',
+      name: 'devices read-only',
       frame: frame(),
       page: {
         page: 'account-sessions',

@@ -56,9 +56,9 @@ test('survives 300 MB of 1 MB passwords with a heap of 400 MB, and accepts a cor
     statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
   };
   const results = await Promise.allSettled(guesses.map(send));
-  const told = JSON.stringify([...statuses]);
+  const shown = JSON.stringify([...statuses]);
   assert.equal(service.exitCode, null, `serve ended: ${log}`);
-  for (const status of statuses.keys()) assert.ok([400, 413, 503].includes(status), told);
+  for (const status of statuses.keys()) assert.ok([400, 413, 503].includes(status), shown);
   const cut = results.filter((one) => one.status === 'rejected').length;
   assert.ok(cut < guesses.length / 2, `${cut} connections were cut`);
   const { access_token } = await login({ address });

@@ -142,22 +142,22 @@ async function runPair({ writers }: Pair, places: readonly Place[]): Promise<voi
 
 function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[], said: string): void {
   const [one, other] = samples as [Sample, Sample];
-  const told = `${said}, seen ${seen}`;
+  const outcome = `${said}, seen ${seen}`;
   if (one.ends || other.ends) {
     const makesAgain = one.replaces || other.replaces;
     const ended = samples.some(({ ends }, at) => ends === true && done[at] && seen[at]);
-    assert.ok(makesAgain || ended || !samples.some(({ ends }, at) => ends === true && done[at]), told);
+    assert.ok(makesAgain || ended || !samples.some(({ ends }, at) => ends === true && done[at]), outcome);
     return;
   }
   if ((one.field !== undefined && one.field === other.field) || (one.replaces && other.replaces)) {
     assert.ok(
       seen.some((is, at) => is && done[at]),
-      told,
+      outcome,
     );
     return;
   }
   for (const [at] of samples.entries())
-    if (done[at] && samples[1 - at]!.replaces !== true) assert.ok(seen[at], told);
+    if (done[at] && samples[1 - at]!.replaces !== true) assert.ok(seen[at], outcome);
 }
 
 /** Runs every pair of every kind and returns their number. Checks that no record was changed outside of its turn. */
