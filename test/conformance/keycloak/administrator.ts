@@ -1,6 +1,6 @@
 import { ADMINISTRATOR } from './platform.ts';
 
-/** Calls of the administrative API with the administrator's token, renewed every half minute. */
+/** Calls the administrative API with a token of the administrator, which is renewed every half minute. */
 export class Administrator {
   readonly baseUrl: string;
   #token = '';
@@ -10,7 +10,7 @@ export class Administrator {
     this.baseUrl = baseUrl;
   }
 
-  /** A valid access token of the administrator. */
+  /** Returns a valid access token of the administrator. */
   async token(): Promise<string> {
     if (Date.now() < this.#renewAt) return this.#token;
     const response = await fetch(`${this.baseUrl}/realms/master/protocol/openid-connect/token`, {
@@ -24,7 +24,7 @@ export class Administrator {
     return this.#token;
   }
 
-  /** One call below `/admin/realms`; anything but 2xx is thrown. */
+  /** Calls a path below `/admin/realms`. @throws Error for any status but 2xx */
   async call(method: string, path: string, body?: unknown): Promise<{ location: string; body: unknown }> {
     const response = await fetch(`${this.baseUrl}/admin/realms${path}`, {
       method,

@@ -1,17 +1,17 @@
 import { readElements } from '../../http/pages/read-page.ts';
 
-/** Ids and names that scripts written for Keycloak look for; the recording lists those of each page. */
+/** The ids and names that scripts for Keycloak rely on. The recording has those of each page. */
 const IDS = new Set(['kc-form-login', 'kc-login', 'kc-logout']);
 const NAMES = new Set(['username', 'password', 'rememberMe', 'accept', 'cancel', 'confirmLogout', 'otp']);
 
-/** What a browser without scripts would send to where. */
+/** The target and the fields of a form, as a browser without scripts submits it. */
 export interface PageForm {
   action: string;
-  /** The hidden ones. */
+  /** The hidden fields. */
   fields: Record<string, string>;
 }
 
-/** The form of that id on a page, or its only one. */
+/** The form with that id, or the only form of the page. */
 export function findForm(body: unknown, id?: string): PageForm | undefined {
   const elements = readElements(String(body));
   const form = elements.find(
@@ -34,7 +34,7 @@ export function findInput(body: unknown, name: string): string | undefined {
   ];
 }
 
-/** The hooks of a page as the recording writes them: ids with #, names without, sorted. */
+/** The ids and names of a page in the format of the recording: ids with #, names without, sorted. */
 export function pageHooks(body: unknown): string[] {
   const hooks = readElements(String(body)).flatMap(({ attributes: { id = '', name = '' } }) => [
     ...(IDS.has(id) ? [`#${id}`] : []),
@@ -43,7 +43,7 @@ export function pageHooks(body: unknown): string[] {
   return [...new Set(hooks)].sort();
 }
 
-/** A redirect in the recording's parts; the text alone where there is neither query nor fragment. */
+/** A redirect in the parts of the recording, or its text if it has neither a query nor a fragment. */
 export function splitLocation(location: string | null): unknown {
   if (location === null || !URL.canParse(location)) return location;
   const { search, hash, searchParams } = new URL(location);
@@ -55,7 +55,7 @@ export function splitLocation(location: string | null): unknown {
   };
 }
 
-/** A parameter of a redirect, wherever it stands. */
+/** A parameter of a redirect, in its query or its fragment. */
 export function redirectParameter(location: string | null, name: string): string | undefined {
   if (location === null || !URL.canParse(location)) return undefined;
   const { searchParams, hash } = new URL(location);

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What Keycloak 26 answered, as recorded; test/fixtures/keycloak/observed/README.md explains the format. */
-export interface ObservedCase {
+/** A recorded case of Keycloak 26; test/fixtures/keycloak/recorded/README.md describes the format. */
+export interface RecordedCase {
   area: string;
   id: string;
   title: string;
   source: string;
-  expected: 'keycloak' | 'spec';
+  expected: 'keycloak' | 'idkit';
   informative?: boolean;
   realm?: {
     realm?: RealmFixture;
@@ -17,7 +17,7 @@ export interface ObservedCase {
   steps: Step[];
 }
 
-/** A realm made for one case alone. */
+/** A realm of one case. */
 export interface RealmFixture {
   settings?: Record<string, unknown>;
   clients?: (string | [string, Record<string, unknown>])[];
@@ -57,7 +57,7 @@ export interface ExpectedAnswer {
   value?: unknown;
 }
 
-/** Clients, users and roles of the standard realm. */
+/** The clients, users and roles of the standard realm. */
 export interface Fixtures {
   'password of every user': string;
   'settings of every realm unless a case says otherwise': Record<string, unknown>;
@@ -68,26 +68,26 @@ export interface Fixtures {
   'roles of service accounts': Record<string, string[]>;
 }
 
-const directory = new URL('../../fixtures/keycloak/observed/', import.meta.url).pathname;
+const directory = new URL('../../fixtures/keycloak/recorded/', import.meta.url).pathname;
 
-/** The fixtures of the standard realm. */
+/** Reads the fixtures of the standard realm. */
 export function readFixtures(): Fixtures {
   return JSON.parse(readFileSync(join(directory, 'fixtures.json'), 'utf8')) as Fixtures;
 }
 
-/** Every recorded case, in file order. */
-export function readCases(): ObservedCase[] {
+/** Reads every recorded case, in the order of the files. */
+export function readCases(): RecordedCase[] {
   return readdirSync(directory)
     .filter((name) => name.endsWith('.json') && name !== 'fixtures.json')
     .sort()
     .flatMap((name) => {
-      const file = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { cases: ObservedCase[] };
+      const file = JSON.parse(readFileSync(join(directory, name), 'utf8')) as { cases: RecordedCase[] };
       return file.cases.map((one) => ({ ...one, area: name.slice(0, -'.json'.length) }));
     });
 }
 
-/** What a case needs that belongs to a later part of the service; undefined where all of it is built. */
-export function needsLaterPart(one: ObservedCase): string | undefined {
+/** Returns the part of the service that a case needs and idkit does not have yet, if any. */
+export function needsLaterPart(one: RecordedCase): string | undefined {
   for (const { request } of one.steps) {
     const path = request.path ?? '';
     if (/\/auth\/device|\/ext\/par|\/ext\/ciba|clients-registrations|3p-cookies/.test(path)) {

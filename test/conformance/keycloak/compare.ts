@@ -1,4 +1,4 @@
-/** Where an answer differs from what was recorded: a path and the two values. */
+/** A difference between a response and the recording: a path and the two values. */
 export interface Difference {
   path: string;
   expected: unknown;
@@ -13,7 +13,7 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<token>': (value) => typeof value === 'string' && value.length >= 16,
   '<uuid>': (value) => typeof value === 'string' && UUID.test(value),
   '<id>': (value) => typeof value === 'string' && value.length > 0,
-  // Attributes of clients hold times as text.
+  // Attributes of clients have times as text.
   '<time>': (value) => Number(value) > 1_000_000_000,
   '<secret>': (value) => typeof value === 'string' && value.length > 0,
   '<key material>': (value) => typeof value === 'string' && value.length > 0,
@@ -24,16 +24,16 @@ const MARKERS: Record<string, (value: unknown) => boolean> = {
   '<any>': () => true,
 };
 
-/** Fields that count seconds down: recorded as the round value when up to 4 s below it. */
+/** Fields that count down in seconds. Values up to 4 s below a round value are recorded as that value. */
 const LIFETIMES = new Set(['expires_in', 'refresh_expires_in']);
 
-/** How a comparison treats fields that the recording does not name. */
+/** How a comparison treats fields that are not in the recording. */
 export interface Comparison {
-  /** True: fields of the answer that are not named do not count. */
+  /** Whether to ignore fields of the response that are not in the recording. */
   onlyNamed: boolean;
 }
 
-/** Every place where `actual` differs from `expected`; empty where they are the same. */
+/** Returns every difference between `actual` and `expected`. */
 export function differences(expected: unknown, actual: unknown, how: Comparison, path = '$'): Difference[] {
   if (typeof expected === 'string') return compareText(expected, actual, path);
   if (Array.isArray(expected)) return compareSet(expected, actual, how, path);

@@ -1,19 +1,19 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { findInput, redirectParameter } from './browser.ts';
-import type { ExpectedAnswer, ObservedCase } from './cases.ts';
+import type { ExpectedAnswer, RecordedCase } from './cases.ts';
 
-/** What a step of a case was answered. */
+/** The response to a step of a case. */
 export interface Answered {
   status: number;
   headers: Headers;
   body: unknown;
 }
 
-/** What a `derive` step may look at. */
+/** The data of a `derive` step. */
 export interface Derivation {
-  one: ObservedCase;
+  one: RecordedCase;
   answers: Map<number, Answered>;
-  /** The newest answer. */
+  /** The latest response. */
   last: Answered;
   expected: ExpectedAnswer;
   realm: string;
@@ -29,13 +29,13 @@ const pluck =
     rows(from).map((row) => row[field]);
 const named = pluck('name');
 
-/** The fields that the recording names, from the newest answer. */
+/** The fields of the latest response that are in the recording. */
 function pick(from: Derivation): unknown {
   const wanted = from.expected.value as Row;
   return Object.fromEntries(Object.keys(wanted).map((field) => [field, object(from)[field]]));
 }
 
-/** The JSON answers; pages and redirects have none. */
+/** The JSON responses, without pages and redirects. */
 function bodies({ answers }: Derivation): Row[] {
   return [...answers.values()].map((answer) => answer.body).filter((body): body is Row => isRow(body));
 }
@@ -74,7 +74,7 @@ function allDiffer(values: unknown[]): boolean {
   return new Set(values).size === values.length;
 }
 
-/** By the recording's own words: how each derived value is computed. The first match counts. */
+/** How each derived value is computed, by its description in the recording. The first match counts. */
 const TABLE: [RegExp, (from: Derivation, match: RegExpExecArray) => unknown][] = [
   [/^realms$/, pluck('realm')],
   [/^clientIds$/, pluck('clientId')],
@@ -197,7 +197,7 @@ const TABLE: [RegExp, (from: Derivation, match: RegExpExecArray) => unknown][] =
   [/./, pick],
 ];
 
-/** Which answer of case tokens/identifiers a derived value is about, in its order. */
+/** Which response of the case tokens/identifiers a derived value is about, in order. */
 const GRANTS = ['password', 'code', 'offline', 'client credentials', 'refresh'];
 
 function tokenPart(from: Derivation, [, grant = '', what = '']: RegExpExecArray): unknown {
@@ -219,7 +219,7 @@ function verifies(from: Derivation): boolean {
   return verify('sha256', Buffer.from(`${head}.${payload}`), key, Buffer.from(signature ?? '', 'base64url'));
 }
 
-/** Computes what a `derive` step names from the answers before it. */
+/** Computes the value of a `derive` step from the earlier responses. */
 export function derive(from: Derivation, what: string): unknown {
   for (const [pattern, compute] of TABLE) {
     const match = pattern.exec(what);

@@ -36,12 +36,12 @@ interface Expected {
 
 const exports = new URL('../../fixtures/keycloak/exports/', import.meta.url).pathname;
 const expected = JSON.parse(readFileSync(join(exports, 'expected.json'), 'utf8')) as Expected;
-/** What the exports were made under; issuers are built from it. */
+/** The base URL of the exporting server, from which the issuers are built. */
 const ISSUER_BASE = 'http://127.0.0.1:8080';
 const IMPORTED = ['acme', 'globex', 'initech'];
 
-/** Where the specification answers otherwise than Keycloak (contract §5). */
-const BY_SPECIFICATION: Record<string, { status: number; error: string }> = {
+/** The logins to which idkit responds differently (docs/keycloak/tokens.md#disabled-realm-or-client). */
+const DIFFERENCES: Record<string, { status: number; error: string }> = {
   'acme/switched-off': { status: 400, error: 'client_disabled' },
   'initech/job': { status: 400, error: 'realm_disabled' },
 };
@@ -64,7 +64,7 @@ before(async () => {
 
 after(() => platform?.close());
 
-/** Secrets of the confidential clients that users log in at; expected.json names them for service accounts alone. */
+/** The secrets of confidential clients of user logins, because expected.json has only those of service accounts. */
 function secretOf(login: Login): string | undefined {
   if (login.secret) return login.secret;
   const file = readFileSync(join(exports, `${login.realm}-realm.json`), 'utf8');
@@ -72,7 +72,7 @@ function secretOf(login: Login): string | undefined {
   return clients.find((client) => client.clientId === login.client)?.secret;
 }
 
-/** Keys that the export holds; Keycloak made others at the first need, so their ids are its own. */
+/** Algorithms whose keys are in the export. Keycloak creates others on first use, with new ids. */
 function exportedKeys(realm: string): string[] {
   return Object.values(expected.realms[realm]?.activeKeys ?? {});
 }
@@ -93,7 +93,7 @@ function tokenRequest(login: Login): Promise<Response> {
   });
 }
 
-/** Claims without what must vary; sets sorted. `exp` as a lifetime. */
+/** The claims without values that vary, with sorted sets, and `exp` as a lifetime. */
 function comparable(claims: Record<string, unknown>): Record<string, unknown> {
   const {
     jti: _jti,
@@ -129,10 +129,10 @@ function decode(token: string): Decoded {
 
 for (const login of [...expected.logins, ...expected.clientCredentials]) {
   const who = `${login.username ?? 'service account'} of ${login.realm} at ${login.client}`;
-  test(`after the import ${who} is answered as Keycloak 26 did (exports/expected.json)`, async () => {
+  test(`after the import the response to ${who} is that of Keycloak 26 (exports/expected.json)`, async () => {
     const response = await tokenRequest(login);
     const body = (await response.json()) as Record<string, unknown>;
-    const bySpecification = BY_SPECIFICATION[`${login.realm}/${login.client}`];
+    const bySpecification = DIFFERENCES[`${login.realm}/${login.client}`];
     if (bySpecification) {
       assert.equal(response.status, bySpecification.status, JSON.stringify(body));
       assert.equal(body['error'], bySpecification.error);
@@ -157,7 +157,7 @@ for (const login of expected.clientCredentials.filter((each) => each.rawAccessTo
       new URL(`${platform.baseUrl}/realms/${login.realm}/protocol/openid-connect/certs`),
     );
     const token = String(login.rawAccessToken);
-    // Keycloak capped its life at the session's 8 hours; what must hold is the signature by the imported key.
+    // Keycloak limited the token to the 8 hours of the session, so only the signature with the imported key is checked.
     const { payload } = await jwtVerify(token, keys, {
       issuer: `${ISSUER_BASE}/realms/${login.realm}`,
       currentDate: new Date(Number(decodeJwt(token).iat) * 1000),
@@ -182,7 +182,7 @@ for (const realm of IMPORTED) {
   });
 }
 
-test('a hash whose parameters differ from the policy is replaced at the next good login', async () => {
+test('replaces a hash whose parameters differ from the policy at the next successful login', async () => {
   const users = (await administrator.call('GET', '/acme/users?username=peggy&max=5')).body as {
     id: string;
   }[];

@@ -6,7 +6,7 @@ import { freePort } from '../../free-port.ts';
 
 const binary = new URL('../../../bin/idkit.js', import.meta.url).pathname;
 
-/** A running `idkit serve` with a platform directory of its own. */
+/** A running `idkit serve` with its own platform directory. */
 export interface RunningPlatform {
   dir: string;
   baseUrl: string;
@@ -20,7 +20,7 @@ export const ADMINISTRATOR = { username: 'admin', password: 'Observed-Admin-1' }
 export async function startPlatform(
   options: { prepare?: (dir: string) => void; flags?: readonly string[] } = {},
 ): Promise<RunningPlatform> {
-  const dir = mkdtempSync(join(tmpdir(), 'idkit-observed-'));
+  const dir = mkdtempSync(join(tmpdir(), 'idkit-recorded-'));
   const port = await freePort();
   options.prepare?.(dir);
   const output: string[] = [];

@@ -3,29 +3,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import type { Administrator } from './administrator.ts';
 import { findForm, type PageForm, pageHooks, redirectParameter, splitLocation } from './browser.ts';
-import type { ObservedCase, Step } from './cases.ts';
+import type { RecordedCase, Step } from './cases.ts';
 import { type Difference, differences } from './compare.ts';
 import { type Answered, derive } from './derivations.ts';
 import { clientUuid, type MadeRealm } from './realms.ts';
 
-/** How one case went. `notBuilt`: idkit itself said 501. */
+/** The outcome of a case. `not built`: idkit responded with 501. */
 export type Replayed =
   | { outcome: 'same' }
   | { outcome: 'different'; step: number; differences: Difference[] }
   | { outcome: 'not built'; step: number };
 
-/** Where a case runs. */
+/** The service and the realms of a case. */
 export interface Stage {
   baseUrl: string;
   administrator: Administrator;
   realm: MadeRealm;
   realm2?: MadeRealm;
-  /** When the case began, in milliseconds: what it says of this moment is the same in each of its steps. */
+  /** The start of the case in milliseconds, so that all its steps refer to the same time. */
   startedAt: number;
 }
 
-/** Sends the requests of one case in order and compares every recorded answer. */
-export async function replay(stage: Stage, one: ObservedCase): Promise<Replayed> {
+/** Sends the requests of a case in order and compares every recorded response. */
+export async function replay(stage: Stage, one: RecordedCase): Promise<Replayed> {
   const answers = new Map<number, Answered>();
   const jar = new CookieJar();
   for (const step of one.steps) {
@@ -43,7 +43,7 @@ export async function replay(stage: Stage, one: ObservedCase): Promise<Replayed>
 
 async function check(
   stage: Stage,
-  one: ObservedCase,
+  one: RecordedCase,
   step: Step,
   answers: Map<number, Answered>,
   jar: CookieJar,
@@ -61,7 +61,7 @@ async function check(
     return differences(expected, value, how);
   }
   if (request.decode !== undefined && answer) {
-    // A token that the recording does not say where from is the administrator's own.
+    // A token of unknown origin is that of the administrator.
     const token =
       request.decode === '<jwt>'
         ? await stage.administrator.token()
@@ -134,13 +134,13 @@ async function compareAnswer(
 function headerOf(answered: Answered, name: string): string | undefined {
   const value = answered.headers.get(name) ?? undefined;
   if (name === 'content-type') return value?.split(';')[0]?.trim();
-  // The recording has the directives of this one sorted.
+  // The recording has the directives of this header sorted.
   return name === 'cache-control' ? value?.split(/,\s*/).sort().join(', ') : value;
 }
 
 function unexpectedHeaders(step: Step, answered: Answered): string[] {
   const cors = [...answered.headers.keys()].filter((name) => name.startsWith('access-control-'));
-  // The recording names no content type where there is no body.
+  // The recording does not have a content type if there is no body.
   const type = answered.body === null ? [] : ['content-type'];
   const origin = Object.keys(step.request.headers ?? {}).some((name) => name.toLowerCase() === 'origin');
   return [...type, 'www-authenticate', 'location', ...(origin ? cors : [])].filter((name) =>
@@ -192,7 +192,7 @@ async function send(
   return { status: response.status, headers: response.headers, body: parse(await response.text()) };
 }
 
-/** Where a path leads that the recording names by the page before: its form, or its redirect. */
+/** Resolves a path that refers to the previous page: to its form or its redirect. */
 function followPage(path: string, last: Answered | undefined): PageForm | undefined {
   if (path === '{location of the previous answer}')
     return { action: last?.headers.get('location') ?? '', fields: {} };
@@ -203,7 +203,7 @@ function followPage(path: string, last: Answered | undefined): PageForm | undefi
   return form;
 }
 
-/** `notBefore` was recorded as the second of the recording; here it is the one of the replay. */
+/** Replaces the recorded time of `notBefore` by the time of the replay. */
 function atThisTime(json: unknown): unknown {
   const { notBefore } = json as { notBefore?: unknown };
   if (typeof notBefore !== 'number' || notBefore === 0) return json;
@@ -214,7 +214,7 @@ function encodePath(path: string): string {
   return path.replace(/[^\w\-.~!$&'()*+,;=:@/%?#[\]]/g, (character) => encodeURIComponent(character));
 }
 
-/** A form is an object, or a list of pairs where a field is sent twice. */
+/** Encodes a form: an object, or a list of pairs if a field occurs twice. */
 function encodeForm(form: Record<string, unknown> | [string, unknown][]): string {
   const fields = new URLSearchParams();
   for (const [name, value] of Array.isArray(form) ? form : Object.entries(form)) {
@@ -237,7 +237,7 @@ function basic(value: string): string {
   return match ? `${match[1]} ${Buffer.from(match[2] ?? '').toString('base64')}` : value;
 }
 
-/** Replaces `{realm}`, `{2.refresh_token}` and the like by what they stand for. */
+/** Replaces `{realm}`, `{2.refresh_token}` and other placeholders by their values. */
 async function fillIn(stage: Stage, answers: Map<number, Answered>, value: unknown): Promise<unknown> {
   if (Array.isArray(value)) return Promise.all(value.map((each) => fillIn(stage, answers, each)));
   if (typeof value === 'object' && value !== null) {
@@ -285,7 +285,7 @@ async function resolve(
   return changed ? tamper(value) : value;
 }
 
-/** An assertion of `jwt-client` of the standard realm (RFC 7523 §2.2), with the fault that its name tells. */
+/** Signs an assertion of `jwt-client` of the standard realm (RFC 7523 §2.2), with the defect that its name describes. */
 function clientAssertion(stage: Stage, name: string): string {
   const issuer = `${stage.baseUrl}/realms/${stage.realm.name}`;
   const now = Math.floor(Date.now() / 1000);
@@ -306,7 +306,7 @@ function clientAssertion(stage: Stage, name: string): string {
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
-/** Changes a character in the middle of the last part, so that the signature cannot hold. */
+/** Changes a character in the middle of the signature, so that it is invalid. */
 function tamper(token: string): string {
   const at = token.lastIndexOf('.') + 10;
   return token.slice(0, at) + (token[at] === 'A' ? 'B' : 'A') + token.slice(at + 1);
@@ -338,7 +338,7 @@ function decode(jwt: string): unknown[] {
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()));
 }
 
-/** TOTP (RFC 6238) of the secret that the recorded credential holds. */
+/** Returns the TOTP (RFC 6238) of the secret in the recorded credential. */
 function oneTimePassword(now: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)));

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => platform.stop());
 
-const toldAt = (clientId: string, url: string): Promise<TestClient> =>
+const notifiedAt = (clientId: string, url: string): Promise<TestClient> =>
   platform.addClient(clientId, {
     attributes: {
       'backchannel.logout.url': url,
@@ -26,7 +26,7 @@ const toldAt = (clientId: string, url: string): Promise<TestClient> =>
     },
   });
 
-/** Logs in, checks the sid and logs out; answers the ID token's claims. */
+/** Logs in, checks the sid and logs out. Returns the claims of the ID token. */
 async function logOut(client: TestClient) {
   const user = await logInAt(platform, client);
   const request = { id_token_hint: user.idToken, post_logout_redirect_uri: goodbye, state: 's' };
@@ -37,17 +37,17 @@ async function logOut(client: TestClient) {
 }
 
 describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
-  test('discovery says that it is there, with sessions (Back-Channel Logout 2.1)', async () => {
+  test('discovery announces back-channel logout with sessions (Back-Channel Logout 2.1)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['backchannel_logout_supported'], true);
     assert.equal(document['backchannel_logout_session_supported'], true);
   });
 
-  test('the client is sent a form of a logout_token alone, before the browser goes on (Back-Channel Logout 2.5)', async () => {
-    const client = await toldAt('told', `${platform.web.origin}/told`);
+  test('sends the client a form with only a logout_token, before the browser continues (Back-Channel Logout 2.5)', async () => {
+    const client = await notifiedAt('notified', `${platform.web.origin}/notified`);
     const idToken = await logOut(client);
-    const [call, ...others] = platform.web.receivedAt('/told');
+    const [call, ...others] = platform.web.receivedAt('/notified');
     assert.equal(others.length, 0);
     assert.deepEqual([call!.method, call!.type], ['POST', 'application/x-www-form-urlencoded']);
     assert.deepEqual([...call!.body.keys()], ['logout_token']);
@@ -73,10 +73,10 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     });
   });
 
-  test('every client of the session is told by a token of its own (Back-Channel Logout 2.3)', async () => {
+  test('notifies every client of the session with a separate token (Back-Channel Logout 2.3)', async () => {
     const [one, two] = await Promise.all([
-      toldAt('told-1', `${platform.web.origin}/told-1`),
-      toldAt('told-2', `${platform.web.origin}/told-2`),
+      notifiedAt('notified-1', `${platform.web.origin}/notified-1`),
+      notifiedAt('notified-2', `${platform.web.origin}/notified-2`),
     ]);
     const user = await logInAt(platform, one);
     await tokensOf(platform, two, codeOf(await user.agent.authorize(two, { prompt: 'none' })));
@@ -92,12 +92,12 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     assert.notEqual(tokens[0]!.jti, tokens[1]!.jti);
   });
 
-  test('the call is by TLS 1.3, or 1.2 with a suite of ephemeral keys and authenticated encryption (RFC 9325 4.2)', async () => {
-    await logOut(await toldAt('by-1.3', `${platform.web.origin}/by-1.3`));
+  test('the call uses TLS 1.3, or 1.2 with ephemeral keys and authenticated encryption (RFC 9325 4.2)', async () => {
+    await logOut(await notifiedAt('by-1.3', `${platform.web.origin}/by-1.3`));
     assert.equal(platform.web.receivedAt('/by-1.3')[0]!.tls.version, 'TLSv1.3');
     const older = await startWebServer(platform.certificate, { maxVersion: 'TLSv1.2' });
     try {
-      await logOut(await toldAt('by-1.2', `${older.origin}/by-1.2`));
+      await logOut(await notifiedAt('by-1.2', `${older.origin}/by-1.2`));
       const { version, cipher } = older.receivedAt('/by-1.2')[0]!.tls;
       assert.equal(version, 'TLSv1.2');
       assert.match(cipher, /^TLS_ECDHE_RSA_WITH_(AES_(128|256)_GCM|CHACHA20_POLY1305)_SHA(256|384)$/);
@@ -106,11 +106,11 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     }
   });
 
-  test('a client that never answers does not hang the browser (Back-Channel Logout 2.5)', async () => {
+  test('a client that never responds does not block the browser (Back-Channel Logout 2.5)', async () => {
     const silent = await startWebServer(platform.certificate);
     silent.serve('/silent', () => undefined);
     try {
-      const client = await toldAt('silent', `${silent.origin}/silent`);
+      const client = await notifiedAt('silent', `${silent.origin}/silent`);
       await logOut(client);
       assert.ok(silent.receivedAt('/silent').length >= 1);
     } finally {
@@ -118,10 +118,10 @@ describe('the row of Back-Channel Logout OP', { concurrency: 6 }, () => {
     }
   });
 
-  test('a certificate that nobody trusts is not taken, and the logout goes on (Back-Channel Logout 2.5)', async () => {
+  test('rejects an untrusted certificate of a client, and the logout continues (Back-Channel Logout 2.5)', async () => {
     const stranger = await startWebServer(await makeCertificate());
     try {
-      await logOut(await toldAt('stranger', `${stranger.origin}/stranger`));
+      await logOut(await notifiedAt('stranger', `${stranger.origin}/stranger`));
       assert.equal(stranger.received.length, 0);
     } finally {
       stranger.close();

@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => platform.stop());
 
-// Every row has browsers of its own, so none waits for another's pauses.
+// Every row has its own browsers, so it does not wait for the pauses of another row.
 describe('the rows of Basic OP', { concurrency: 6 }, () => {
   rowsOfLogin(() => platform, 'query');
   rowsOfTokens(() => platform, 'query');

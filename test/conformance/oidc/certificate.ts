@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import 'reflect-metadata';
 import { SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509';
 
-/** What a server of these tests proves itself by. */
+/** The certificate and key of a test server. */
 export interface Certificate {
   cert: string;
   key: string;
@@ -12,9 +12,9 @@ export interface Certificate {
 
 const DAY = 86_400_000;
 
-/** A certificate of this machine that nobody signed. */
+/** Creates a self-signed certificate of this machine. */
 export async function makeCertificate(): Promise<Certificate> {
-  // Aside: the services of these tests run in this process, and some tests wait for their patience.
+  // Asynchronous, because the services of these tests run in this process and some tests measure their timeouts.
   const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
   const made = await X509CertificateGenerator.createSelfSigned(
@@ -40,7 +40,7 @@ export async function makeCertificate(): Promise<Certificate> {
   return { cert: made.toString('pem'), key };
 }
 
-/** One that this program trusts from now on, as a service does whose operator names its file (NODE_EXTRA_CA_CERTS). */
+/** Creates a certificate that this process trusts from now on, as with NODE_EXTRA_CA_CERTS. */
 export async function makeTrustedCertificate(): Promise<Certificate> {
   const certificate = await makeCertificate();
   setDefaultCACertificates([...getCACertificates('default'), certificate.cert]);

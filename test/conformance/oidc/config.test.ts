@@ -16,7 +16,7 @@ async function discovery(): Promise<Readonly<Record<string, unknown>>> {
 }
 
 function list(document: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
-  assert.ok(Array.isArray(document[name]), `${name} is no array`);
+  assert.ok(Array.isArray(document[name]), `${name} is not an array`);
   return document[name];
 }
 
@@ -29,7 +29,7 @@ describe('the rows of Config OP', () => {
     assert.deepEqual(list(document, 'code_challenge_methods_supported'), ['plain', 'S256']);
   });
 
-  test('RS256 stays one when the realm signs with another algorithm (Discovery 3)', async () => {
+  test('RS256 remains in the list if the realm signs with another algorithm (Discovery 3)', async () => {
     const { admin } = platform;
     const before = (await admin('GET', `/${REALM}`)).json;
     const changed = await admin('PUT', `/${REALM}`, { ...before, defaultSignatureAlgorithm: 'ES256' });
@@ -41,7 +41,7 @@ describe('the rows of Config OP', () => {
     }
   });
 
-  test('scopes, claims, user info and RS256 for request objects are there (Discovery 3)', async () => {
+  test('discovery has scopes, claims, user info and RS256 for request objects (Discovery 3)', async () => {
     const document = await discovery();
     for (const scope of ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'])
       assert.ok(list(document, 'scopes_supported').includes(scope), scope);
@@ -51,7 +51,7 @@ describe('the rows of Config OP', () => {
     assert.ok(list(document, 'request_object_signing_alg_values_supported').includes('RS256'));
   });
 
-  test('what is named is built: endpoints, grants, response modes; what is refused is not named (Discovery 3)', async () => {
+  test('every announced endpoint, grant and response mode works, and rejected ones are not announced (Discovery 3)', async () => {
     const document = await discovery();
     const urls = Object.entries(document).filter(
       ([name]) => /_endpoint$|_uri$|_iframe$/.test(name) && !name.startsWith('require_'),
@@ -66,7 +66,7 @@ describe('the rows of Config OP', () => {
       const answer = await fetch(`${platform.protocol}/token`, { method: 'POST', body });
       return ((await answer.json()) as { error: string }).error;
     };
-    // The implicit grant has no request to the token endpoint.
+    // The implicit grant does not use the token endpoint.
     const grants = list(document, 'grant_types_supported').filter((one) => one !== 'implicit');
     assert.ok(grants.length >= 4);
     for (const grant of grants)

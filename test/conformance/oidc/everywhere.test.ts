@@ -18,14 +18,14 @@ type Document = Readonly<Record<string, unknown>>;
 const discovery = async (issuer: string) =>
   (await (await fetch(`${issuer}/.well-known/openid-configuration`)).json()) as Document;
 
-/** Members whose name says that they are addresses. */
+/** Members whose names mark them as URLs. */
 function addresses(document: Document): readonly (readonly [string, string])[] {
   return Object.entries(document).filter((entry): entry is [string, string] =>
     /_(endpoint|uri|iframe)$|^issuer$/.test(entry[0]),
   );
 }
 
-describe('what every profile asks for', () => {
+describe('requirements of every profile', () => {
   test('the issuer is the discovery URL without its suffix, and every endpoint is https (Discovery 3, 4.3)', async () => {
     const { issuer } = platform;
     const document = await discovery(issuer);
@@ -62,7 +62,7 @@ describe('what every profile asks for', () => {
     }
   });
 
-  test('every key has a kid of its own, is base64url and public, and its x5c is of the same key (Core 10.1, RFC 7517 4.5)', async () => {
+  test('every key has a unique kid, is base64url and public, and its x5c is for the same key (Core 10.1, RFC 7517 4.5)', async () => {
     const { keys } = platform.keys;
     assert.equal(new Set(keys.map(({ kid }) => kid)).size, keys.length);
     for (const key of keys) {
@@ -80,7 +80,7 @@ describe('what every profile asks for', () => {
     }
   });
 
-  test('the key of a first token was published before it, whatever its algorithm (Core 10.1)', async () => {
+  test('publishes the key of a token before the first token, for each algorithm (Core 10.1)', async () => {
     const { protocol, one } = platform;
     const tokens = await tokensOf(platform, one, await agent().logInAt(one));
     const kids = platform.keys.keys.map(({ kid }) => kid);
@@ -98,7 +98,7 @@ describe('what every profile asks for', () => {
     }
   });
 
-  test('token answers are JSON that nobody keeps; errors are 400, 401 for client authentication alone (RFC 6749 5.1, 5.2)', async () => {
+  test('token responses are uncached JSON; errors are 400, or 401 for client authentication only (RFC 6749 5.1, 5.2)', async () => {
     const { one, protocol } = platform;
     const good = await exchange(platform, one, await agent().logInAt(one));
     assert.equal(good.status, 200);
@@ -123,7 +123,7 @@ describe('what every profile asks for', () => {
     }
   });
 
-  test('an answer holds code, state, iss and session_state and nothing else; state comes back byte for byte (Core 3.1.2.5, RFC 9207 2)', async () => {
+  test('an authorization response has only code, state, iss and session_state, and state is unchanged (Core 3.1.2.5, RFC 9207 2)', async () => {
     const { one, issuer } = platform;
     const state = `${'aZ09-._~'.repeat(16)}`;
     assert.equal(state.length, 128);
@@ -155,7 +155,7 @@ describe('what every profile asks for', () => {
     }
   });
 
-  test('a code cannot be guessed: 128 random bits at least (RFC 6749 10.10)', async () => {
+  test('a code has at least 128 random bits (RFC 6749 10.10)', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const seen = new Set<string>();
@@ -166,13 +166,13 @@ describe('what every profile asks for', () => {
       seen.add(random);
     }
     assert.equal(seen.size, 20);
-    // No place of the text stays the same, as in a counter or a time.
+    // No position of the text is constant, as it would be in a counter or a time.
     const texts = [...seen];
     for (let place = 0; place < 22; place++)
       assert.ok(new Set(texts.map((text) => text[place])).size > 1, `place ${place} never changes`);
   });
 
-  test('an ID token has its claims of their types and nothing that was not asked for (Core 2, 5.4)', async () => {
+  test('an ID token has its claims with their types, and no claims that were not requested (Core 2, 5.4)', async () => {
     const { one, issuer } = platform;
     const before = Math.floor(Date.now() / 1000);
     const tokens = await tokensOf(platform, one, await agent().logInAt(one, { nonce: 'n-0S6_WzA2Mj' }));
@@ -188,7 +188,7 @@ describe('what every profile asks for', () => {
     assert.equal((await userInfo(platform, tokens)).json.sub, sub);
   });
 
-  test('one login lasts between two requests of one browser, and browsers are never mixed (Core 3.1.2.3)', async () => {
+  test('a login persists between two requests of a browser, and never applies to another browser (Core 3.1.2.3)', async () => {
     const { one, two } = platform;
     const [first, second] = [agent(), agent()];
     await first.logInAt(one);
@@ -213,12 +213,12 @@ describe('what every profile asks for', () => {
     for (const line of lines) assert.match(line, /; Secure; SameSite=None$/);
   });
 
-  test('no limit stops 45 good logins of one user from one address (Core 3.1.2.3)', async () => {
+  test('no limit rejects 45 correct logins of one user from one address (Core 3.1.2.3)', async () => {
     for (let round = 0; round < 5; round++)
       await Promise.all(Array.from({ length: 9 }, () => agent().logInAt(platform.one)));
   });
 
-  test('PKCE is honoured when sent, with . and ~ in the verifier, and not demanded (RFC 7636 4.1, 4.6)', async () => {
+  test('PKCE is checked if the client uses it, with . and ~ in the verifier, and is optional (RFC 7636 4.1, 4.6)', async () => {
     const { one } = platform;
     const verifier = 'a.verifier~with-every_kind.of~letter-0123456789';
     const challenge = createHash('sha256').update(verifier).digest('base64url');

@@ -45,14 +45,14 @@ const requestOf = (idToken: string) => ({
 });
 
 describe('the row of Front-Channel Logout OP', () => {
-  test('discovery says that it is there, with sessions (Front-Channel Logout 3)', async () => {
+  test('discovery announces front-channel logout with sessions (Front-Channel Logout 3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['frontchannel_logout_supported'], true);
     assert.equal(document['frontchannel_logout_session_supported'], true);
   });
 
-  test('the page has a frame of the client with iss and sid and nothing else, and the way on (Front-Channel Logout 2)', async () => {
+  test('the page has a frame of the client with only iss and sid, and a link to continue (Front-Channel Logout 2)', async () => {
     const client = await framed('framed');
     const user = await logInAt(platform, client);
     const page = shown(await user.agent.open(logoutUrl(platform, requestOf(user.idToken))));
@@ -72,7 +72,7 @@ describe('the row of Front-Channel Logout OP', () => {
     assert.equal(await isLoggedIn(user, client), false);
   });
 
-  test('a query of the logout URL stays, and without session.required nothing is added (Front-Channel Logout 2)', async () => {
+  test('keeps the query of the logout URL, and adds no parameters without session.required (Front-Channel Logout 2)', async () => {
     const url = `${platform.web.origin}/bare/logout?tenant=7`;
     const client = await framed('bare', {
       'frontchannel.logout.url': url,
@@ -84,7 +84,7 @@ describe('the row of Front-Channel Logout OP', () => {
     assert.equal(frame.attributes['src'], url);
   });
 
-  test('a client without frontchannelLogout has no frame (Front-Channel Logout 2)', async () => {
+  test('a client without frontchannelLogout does not get a frame (Front-Channel Logout 2)', async () => {
     const client = await platform.addClient('unframed', {
       frontchannelLogout: false,
       attributes: {
@@ -96,7 +96,7 @@ describe('the row of Front-Channel Logout OP', () => {
     assert.equal(answerOf(await user.agent.open(logoutUrl(platform, requestOf(user.idToken)))).to, goodbye);
   });
 
-  test('in Chromium every frame has loaded before the browser goes on (Front-Channel Logout 2, 3)', {
+  test('in Chromium every frame loads before the browser continues (Front-Channel Logout 2, 3)', {
     skip,
   }, async () => {
     const [slow, quick] = await Promise.all([framed('slow'), framed('quick')]);
@@ -127,14 +127,14 @@ describe('the row of Front-Channel Logout OP', () => {
       assert.deepEqual(Object.fromEntries(call!.url.searchParams), { iss: platform.issuer, sid });
       assert.ok(call!.at < back!.at);
     }
-    assert.ok(ended > 0 && ended <= back!.at, 'the browser went on before the frame had loaded');
+    assert.ok(ended > 0 && ended <= back!.at, 'the browser continued before the frame had loaded');
     assert.deepEqual(problems, []);
     await page.goto(String(agent.authorizationUrl(slow, { prompt: 'none' })));
     assert.equal(new URL(page.url()).searchParams.get('error'), 'login_required');
     await close();
   });
 
-  test('without a redirect URI the page stays and says that the user is logged out (Front-Channel Logout 2)', async () => {
+  test('without a redirect URI the page remains and says that the user is logged out (Front-Channel Logout 2)', async () => {
     const client = await framed('staying');
     const user = await logInAt(platform, client);
     const again = codeOf(await user.agent.authorize(client, { prompt: 'none' }));

@@ -3,7 +3,7 @@ import type { TestClient } from './realm.ts';
 import { tokensOf } from './token-client.ts';
 import { answerOf, type ShownPage, UserAgent } from './user-agent.ts';
 
-/** A browser that is logged in at a client, and what the client knows of it. */
+/** A browser that is logged in at a client, and the client's data about the login. */
 export interface LoggedIn {
   agent: UserAgent;
   idToken: string;
@@ -30,7 +30,7 @@ export function logoutUrl({ protocol }: Platform, parameters: Readonly<Record<st
   return `${protocol}/logout${query === '' ? '' : `?${query}`}`;
 }
 
-/** Whether the browser still has its login: a silent request says so. */
+/** Whether the browser is still logged in, found with a request with prompt=none. */
 export async function isLoggedIn({ agent }: LoggedIn, client: TestClient): Promise<boolean> {
   const { fields } = answerOf(await agent.authorize(client, { prompt: 'none' }));
   if (fields['code'] !== undefined) return true;
@@ -38,7 +38,7 @@ export async function isLoggedIn({ agent }: LoggedIn, client: TestClient): Promi
   throw new Error(JSON.stringify(fields));
 }
 
-/** Agrees on the page that asks. */
+/** Confirms the logout on the page. */
 export function confirm({ agent }: LoggedIn, page: ShownPage) {
   return agent.submit(page, 'kc-logout-form', { confirmLogout: 'Logout' });
 }

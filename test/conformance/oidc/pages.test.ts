@@ -19,7 +19,7 @@ const agent = () => new UserAgent(platform);
 const logout = (parameters: Readonly<Record<string, string>> = {}) =>
   `${platform.protocol}/logout?${new URLSearchParams(parameters)}`;
 
-describe('the pages as scripts that log in look for them', () => {
+describe('the pages have what login scripts rely on', () => {
   test('the login page is at the authorization endpoint, and its form works without scripts', async () => {
     const browser = agent();
     const url = String(browser.authorizationUrl(platform.one));
@@ -64,7 +64,7 @@ describe('the pages as scripts that log in look for them', () => {
     );
   });
 
-  test('a second login says so, shows the user name and does not ask for it', async () => {
+  test('a second login is announced, and shows the fixed user name', async () => {
     const browser = agent();
     await browser.logInAt(platform.one);
     const page = shown(await browser.authorize(platform.one, { prompt: 'login' }));
@@ -73,7 +73,7 @@ describe('the pages as scripts that log in look for them', () => {
     assert.ok(!readElements(page.markup).some(({ attributes }) => attributes['name'] === 'username'));
   });
 
-  test('the texts that scripts look for are on the pages', async () => {
+  test('the pages have the texts that scripts look for', async () => {
     const { one, web } = platform;
     const browser = agent();
     const { id_token: idToken = '' } = await tokensOf(platform, one, await browser.logInAt(one));
@@ -97,7 +97,7 @@ describe('the pages as scripts that log in look for them', () => {
   });
 
   for (const [name, open] of Object.entries(PAGES_WITH_SCRIPTS))
-    test(`${name}: one classic inline script, which the Content-Security-Policy admits by its hash`, async () => {
+    test(`${name}: one classic inline script, which the Content-Security-Policy allows by its hash`, async () => {
       const { markup, headers } = await open(platform);
       const scripts = readElements(markup).filter(({ tag }) => tag === 'script');
       assert.equal(scripts.length, 1);

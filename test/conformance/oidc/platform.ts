@@ -11,7 +11,7 @@ import { startWebServer, type WebServer } from './web-server.ts';
 
 export const REALM = 'conformance';
 
-/** A service over https with one realm, and its clients' server. */
+/** A service over https with one realm, and the web server of its clients. */
 export interface Platform {
   service: TestService;
   admin: AdminApi;
@@ -20,19 +20,19 @@ export interface Platform {
   /** `{issuer}/protocol/openid-connect`. */
   protocol: string;
   web: WebServer;
-  /** The two static clients of a certification run; both ask for lean ID tokens and honour `claims`. */
+  /** The two static clients of a certification run. Both require lean ID tokens and use `claims`. */
   one: TestClient;
   two: TestClient;
-  /** The keys as they were published before the first token. */
+  /** The published keys before the first token. */
   keys: JSONWebKeySet;
-  /** Makes a client more. */
+  /** Creates another client. */
   addClient(clientId: string, changes?: Readonly<Record<string, unknown>>): Promise<TestClient>;
-  /** The claims of an ID token that a client checks by the keys it read at the start (Core §3.1.3.7). */
+  /** Verifies an ID token with the keys from before the first token (Core §3.1.3.7), and returns its claims. */
   verifyIdToken(client: TestClient, token: string | undefined): Promise<JWTPayload>;
   stop(): Promise<void>;
 }
 
-/** Starts it all as `idkit serve --tls-cert --tls-key` does. */
+/** Starts a service as `idkit serve --tls-cert --tls-key` does, and the web server. */
 export async function startPlatform(flags: SettingFlags = {}): Promise<Platform> {
   const certificate = await makeTrustedCertificate();
   const directory = makePlatform();
@@ -50,7 +50,7 @@ export async function startPlatform(flags: SettingFlags = {}): Promise<Platform>
   const made = await admin('POST', '', {
     realm: REALM,
     enabled: true,
-    // Without it an attribute `locale` is none of the user's claims.
+    // Without it the attribute `locale` does not become a claim.
     internationalizationEnabled: true,
     supportedLocales: ['en', 'de'],
     defaultLocale: 'en',

@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PASSWORD } from './realm.ts';
 
-/** A tab with an empty profile of its own, and what its console said. */
+/** A tab with its own empty profile, and the messages of its console. */
 export interface OpenPage {
   page: Page;
   problems: readonly string[];
@@ -16,7 +16,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   const problems: string[] = [];
   page.on('console', (message) => problems.push(message.text()));
   page.on('pageerror', (error) => problems.push(error.message));
-  // A browser asks every new site for an icon.
+  // A browser requests an icon of every new site.
   await context.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }));
   return { page, problems, close: () => context.close() };
 }

@@ -1,4 +1,4 @@
-/** A client of a certification run and how it is registered. */
+/** A client of a certification run and its registration. */
 export interface TestClient {
   clientId: string;
   secret: string;
@@ -6,12 +6,12 @@ export interface TestClient {
   representation: Readonly<Record<string, unknown>>;
 }
 
-/** Every user's password. */
+/** The password of every user. */
 export const PASSWORD = 'Correct-Horse-1';
 
 const credentials = [{ type: 'password', value: PASSWORD }];
 
-/** Somebody who has every standard claim (Core §5.1). */
+/** A user with every standard claim (Core §5.1). */
 export const ALICE = {
   username: 'alice',
   enabled: true,
@@ -43,7 +43,7 @@ export const ALICE = {
   },
 };
 
-/** Somebody with little more than a name. */
+/** A user with little more than a name. */
 export const BOB = {
   username: 'bob',
   enabled: true,
@@ -55,7 +55,7 @@ export const BOB = {
   attributes: { nickname: [''], locality: [''] },
 };
 
-/** The settings of a client that avoid the warnings which Keycloak gets: `typ`, e-mail in the ID token, `claims`. */
+/** The settings of a client that avoid Keycloak's warnings in a certification run: `typ`, e-mail in the ID token, `claims`. */
 export const WITHOUT_WARNINGS = {
   attributes: { 'idkit.lean.id.token': 'true' },
   protocolMappers: [
@@ -68,7 +68,7 @@ export const WITHOUT_WARNINGS = {
   ],
 };
 
-/** A confidential client of the code flow that is granted what it names and no more. */
+/** A confidential client of the code flow that gets only the scopes that it requests. */
 export function clientOf(
   clientId: string,
   origin: string,

@@ -6,7 +6,7 @@ import type { Platform } from './platform.ts';
 import { exchange, tokensOf } from './token-client.ts';
 import { answerOf, codeOf, isLoginPage, type Mode, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** The rows of Basic OP about the authorization request and the login; Form Post OP has them by its own mode. */
+/** The rows of Basic OP about the authorization request and the login. Form Post OP runs them with its response mode. */
 export function rowsOfLogin(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
   const idTokenOf = async (fields: Readonly<Record<string, string>>) => {
@@ -14,7 +14,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     return at().verifyIdToken(at().one, tokens['id_token']);
   };
 
-  test('a missing response_type is told the client with its state (RFC 6749 4.1.2.1)', async () => {
+  test('reports a missing response_type to the client with its state (RFC 6749 4.1.2.1)', async () => {
     const { one, issuer } = at();
     const { to, fields, how } = answerOf(await agent().authorize(one, { response_type: undefined }));
     assert.equal(to, one.redirectUri);
@@ -27,7 +27,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     });
   });
 
-  test('an unregistered redirect_uri is a page, never a redirect (Core 3.1.2.1, RFC 6749 3.1.2.3)', async () => {
+  test('an unregistered redirect_uri leads to an error page, never to a redirect (Core 3.1.2.1, RFC 6749 3.1.2.3)', async () => {
     const { one, two } = at();
     const query = `${one.redirectUri}?foo=bar`;
     for (const uri of [`${one.redirectUri}/a8F3k`, query, `${one.redirectUri}/`, two.redirectUri]) {
@@ -39,7 +39,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(without.status, 400);
   });
 
-  test('the query of a registered redirect_uri is compared whole and kept (Core 3.1.2.1)', async () => {
+  test('compares the whole query of a registered redirect_uri and keeps it (Core 3.1.2.1)', async () => {
     const web = at().web.origin;
     const uri = `${web}/query-${mode}/cb?one=1&two=2`;
     const client = await at().addClient(`query-${mode}`, { redirectUris: [uri] });
@@ -53,14 +53,14 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
       assert.equal(shown(await agent().authorize(client, { redirect_uri: other })).status, 400, other);
   });
 
-  test('prompt=none without login is answered login_required (Core 3.1.2.6)', async () => {
+  test('prompt=none without a login results in login_required (Core 3.1.2.6)', async () => {
     const { one, issuer } = at();
     const { fields, how } = answerOf(await agent().authorize(one, { prompt: 'none' }));
     assert.equal(how, mode);
     assert.deepEqual(fields, { error: 'login_required', state: 'a-state', iss: issuer });
   });
 
-  test('prompt=none with login gives a code of the same sub and auth_time (Core 3.1.2.1)', async () => {
+  test('prompt=none with a login returns a code for the same sub and auth_time (Core 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     await pass(1100);
@@ -70,7 +70,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(typeof second['auth_time'], 'number');
   });
 
-  test('a consent is remembered, also for prompt=none (Core 3.1.2.1, 3.1.2.4)', async () => {
+  test('stores a consent, which applies to prompt=none too (Core 3.1.2.1, 3.1.2.4)', async () => {
     const client = await at().addClient(`agreed-${mode}`, { consentRequired: true });
     const browser = agent();
     const scope = 'openid profile';
@@ -85,7 +85,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     codeOf(await browser.authorize(client, { scope }));
   });
 
-  test('prompt=login asks again, and the second auth_time is later (Core 3.1.2.1)', async () => {
+  test('prompt=login requires a new login with a later auth_time (Core 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     await pass(1100);
@@ -97,7 +97,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.ok((second['auth_time'] as number) > (first['auth_time'] as number));
   });
 
-  test('max_age=1 after two seconds asks again, and auth_time is there and later (Core 2, 3.1.2.1)', async () => {
+  test('max_age=1 after two seconds requires a new login with a later auth_time (Core 2, 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     await pass(2000);
@@ -107,7 +107,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.ok((second['auth_time'] as number) > (first['auth_time'] as number));
   });
 
-  test('max_age=10000 shows no form, with the same auth_time (Core 2, 3.1.2.1)', async () => {
+  test('max_age=10000 does not show a form and keeps the auth_time (Core 2, 3.1.2.1)', async () => {
     const browser = agent();
     const first = await idTokenOf(await browser.logInAt(at().one));
     const second = await idTokenOf(codeOf(await browser.authorize(at().one, { max_age: '10000' })));
@@ -115,7 +115,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(second['auth_time'], first['auth_time']);
   });
 
-  test('id_token_hint with prompt=none gives a code for that user alone (Core 3.1.2.1)', async () => {
+  test('id_token_hint with prompt=none returns a code only for that user (Core 3.1.2.1)', async () => {
     const [browser, other] = [agent(), agent()];
     const tokens = await tokensOf(at(), at().one, await browser.logInAt(at().one));
     const hint = { prompt: 'none', id_token_hint: tokens['id_token'] };
@@ -136,7 +136,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     codeOf(await browser.authorize(client, { prompt: 'none', id_token_hint: tokens['id_token'] }));
   });
 
-  test('acr_values of every advertised value: the acr is one of them (Core 3.1.2.1)', async () => {
+  test('the acr is one of the requested acr_values, if they are announced (Core 3.1.2.1)', async () => {
     const { issuer, one } = at();
     const metadata = await (await fetch(`${issuer}/.well-known/openid-configuration`)).json();
     const { acr_values_supported: values } = metadata as { acr_values_supported: string[] };
@@ -147,19 +147,19 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     for (const { acr } of [first, second]) assert.ok(values.includes(acr as string), String(acr));
   });
 
-  test('the authorization request may be a form sent by POST (Core 3.1.2.1)', async () => {
+  test('the authorization request may be a POST with a form (Core 3.1.2.1)', async () => {
     const browser = agent();
     const url = browser.authorizationUrl(at().one);
     const page = await browser.open(`${at().protocol}/auth`, Object.fromEntries(url.searchParams));
     await idTokenOf(codeOf(await browser.logIn(page)));
   });
 
-  test('a request without nonce is fine in the code flow, and the ID token has none (Core 3.1.2.1)', async () => {
+  test('the code flow works without a nonce, and the ID token does not have one (Core 3.1.2.1)', async () => {
     const claims = await idTokenOf(await agent().logInAt(at().one, { nonce: undefined }));
     assert.equal(claims['nonce'], undefined);
   });
 
-  test('an unsigned request object is processed, and its redirect_uri wins (Core 6.1, 6.3)', async () => {
+  test('processes an unsigned request object, whose redirect_uri takes precedence (Core 6.1, 6.3)', async () => {
     const { one, issuer, web } = at();
     const unsigned = (claims: object) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -187,7 +187,7 @@ export function rowsOfLogin(at: () => Platform, mode: Mode): void {
     assert.equal(shown(await browser.authorize(one, { request: wrong })).status, 400);
   });
 
-  test('a code is refused to whoever names another redirect_uri (RFC 6749 4.1.3)', async () => {
+  test('rejects a code with another redirect_uri (RFC 6749 4.1.3)', async () => {
     const fields = await agent().logInAt(at().one);
     const { status, json } = await exchange(at(), at().one, fields, {
       redirect_uri: `${at().one.redirectUri}/x`,

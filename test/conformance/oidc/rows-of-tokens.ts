@@ -11,7 +11,7 @@ import { type Mode, UserAgent } from './user-agent.ts';
 export function rowsOfTokens(at: () => Platform, mode: Mode): void {
   const agent = () => new UserAgent(at(), mode);
 
-  test('a code used twice is invalid_grant, later too, and the first token is dead (RFC 6749 4.1.2, 10.5)', async () => {
+  test('rejects a second use of a code with invalid_grant, and revokes the first token (RFC 6749 4.1.2, 10.5)', async () => {
     const { one } = at();
     const fields = await agent().logInAt(one);
     const tokens = await tokensOf(at(), one, fields);
@@ -27,7 +27,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await askForTokens(at(), one, refresh)).json.error, 'invalid_grant');
   });
 
-  test('client_secret_basic and client_secret_post are both for any client (Core 9, RFC 6749 2.3.1)', async () => {
+  test('any client may use client_secret_basic and client_secret_post (Core 9, RFC 6749 2.3.1)', async () => {
     const { protocol } = at();
     for (const client of [at().one, at().two]) {
       const request = async () => ({
@@ -68,7 +68,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await userInfo(at(), json)).status, 200);
   });
 
-  test('user info answers GET, POST with a header and POST with a token in the form (Core 5.3.1, RFC 6750 2.2)', async () => {
+  test('user info accepts GET, POST with a header and POST with a token in the form (Core 5.3.1, RFC 6750 2.2)', async () => {
     const { one, protocol } = at();
     const { access_token: token = '' } = await tokensOf(at(), one, await agent().logInAt(one));
     const headers = { authorization: `Bearer ${token}` };
@@ -84,7 +84,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     for (const { status, json } of others) assert.deepEqual([status, json], [200, first!.json]);
   });
 
-  test('user info holds neither nulls nor empty strings (Core 5.3.2)', async () => {
+  test('user info contains neither nulls nor empty strings (Core 5.3.2)', async () => {
     const { one } = at();
     const scope = 'openid profile email address phone';
     const fields = await agent().logInAt(one, { scope }, 'bob');
@@ -129,7 +129,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     phone: { phone_number: of.phoneNumber[0], phone_number_verified: true },
   };
   for (const [scope, claims] of Object.entries(SCOPES))
-    test(`scope ${scope}: user info has every standard claim of it that the user has, of its type (Core 5.1, 5.4)`, async () => {
+    test(`scope ${scope}: user info has every standard claim of the scope that the user has, with its type (Core 5.1, 5.4)`, async () => {
       const { one } = at();
       const fields = await agent().logInAt(one, { scope: `openid ${scope}` });
       const tokens = await tokensOf(at(), one, fields);
@@ -139,7 +139,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
       assert.deepEqual(others, claims);
     });
 
-  test('scope email in the code flow: the e-mail is in user info alone, and typ in no ID token (Core 2, 5.4)', async () => {
+  test('scope email in the code flow: only user info has the e-mail, and no ID token has typ (Core 2, 5.4)', async () => {
     const { one } = at();
     const fields = await agent().logInAt(one, { scope: 'openid profile email address phone' });
     const tokens = await tokensOf(at(), one, fields);
@@ -152,7 +152,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     );
   });
 
-  test('claims asks for name in user info without scope profile, and it stays out of the ID token (Core 5.5)', async () => {
+  test('claims requests name for user info without scope profile, and the ID token does not get it (Core 5.5)', async () => {
     const { one } = at();
     const claims = JSON.stringify({ userinfo: { name: { essential: true } } });
     const tokens = await tokensOf(at(), one, await agent().logInAt(one, { claims }));
@@ -161,7 +161,7 @@ export function rowsOfTokens(at: () => Platform, mode: Mode): void {
     assert.equal((await at().verifyIdToken(one, tokens['id_token']))['name'], undefined);
   });
 
-  test('a client that does not ask for it has what Keycloak gives: typ, e-mail in the ID token, claims ignored', async () => {
+  test('a client without these settings gets what Keycloak issues: typ, e-mail in the ID token, claims ignored', async () => {
     const client = await at().addClient(`plain-${mode}`, {
       attributes: { 'idkit.lean.id.token': 'false' },
       protocolMappers: [],

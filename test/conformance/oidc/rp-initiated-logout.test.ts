@@ -8,7 +8,7 @@ import type { TestClient } from './realm.ts';
 import { askForTokens, tokensOf } from './token-client.ts';
 import { answerOf, hasElement, shown, textOf, UserAgent } from './user-agent.ts';
 
-/** 32 characters: long enough to be an HMAC key. */
+/** 32 characters, so that it is long enough for an HMAC key. */
 const SECRET = 'a-client-secret-of-32-characters';
 
 let platform: Platform;
@@ -30,7 +30,7 @@ const login = () => logInAt(platform, client);
 const send = ({ agent }: LoggedIn, parameters: Readonly<Record<string, string>>) =>
   agent.open(logoutUrl(platform, parameters));
 
-/** The login is still there, and the page is an error that leads nowhere. */
+/** Checks that the user is still logged in, and that the page is an error without a link. */
 async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, string>>, text: RegExp) {
   const page = shown(await send(user, parameters));
   assert.equal(page.status, 400);
@@ -39,7 +39,7 @@ async function isRefused(user: LoggedIn, parameters: Readonly<Record<string, str
 }
 
 describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
-  test('a hint and a registered URI: logged out, and back with nothing added (RP-Initiated Logout 2, 3)', async () => {
+  test('with a hint and a registered URI logs out and redirects without parameters (RP-Initiated Logout 2, 3)', async () => {
     for (const uri of [after1, after2]) {
       const user = await login();
       const { to, fields } = answerOf(
@@ -50,7 +50,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('with a state of URL specials: it comes back the same, and nothing else does (RP-Initiated Logout 2, 3)', async () => {
+  test('returns a state with special characters unchanged, and no other parameter (RP-Initiated Logout 2, 3)', async () => {
     for (const state of ["(,]=[*>/?\\'~)<^%}", '', 'a b+c&d=e#f', 'ü'.repeat(64)]) {
       const user = await login();
       const request = { id_token_hint: user.idToken, post_logout_redirect_uri: after1, state };
@@ -64,7 +64,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('the logout may be a form sent by POST (RP-Initiated Logout 2)', async () => {
+  test('the logout may be a POST with a form (RP-Initiated Logout 2)', async () => {
     const user = await login();
     const outcome = await user.agent.open(logoutUrl(platform), {
       id_token_hint: user.idToken,
@@ -75,7 +75,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     assert.equal(await isLoggedIn(user, client), false);
   });
 
-  test('an unregistered URI, or a registered one with a query more, is no redirect (RP-Initiated Logout 3)', async () => {
+  test('does not redirect to an unregistered URI, or to a registered one with an additional query (RP-Initiated Logout 3)', async () => {
     for (const uri of [
       `${after1}?foo=bar`,
       `${after1}/`,
@@ -95,7 +95,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     assert.equal(answerOf(await send(user, request)).to, plus.redirectUri);
   });
 
-  test('a hint with alg none, HS256 by the client secret, or that is no ID token is refused (RP-Initiated Logout 2, 4)', async () => {
+  test('rejects a hint with alg none or HS256 with the client secret, and one that is not an ID token (RP-Initiated Logout 2, 4)', async () => {
     const user = await login();
     const claims = decodeJwt(user.idToken);
     const [, payload] = user.idToken.split('.');
@@ -110,7 +110,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('a URI without hint and client_id is no redirect (RP-Initiated Logout 2)', async () => {
+  test('does not redirect to a URI without hint and client_id (RP-Initiated Logout 2)', async () => {
     const user = await login();
     for (const state of [{}, { state: 'x' }])
       await isRefused(
@@ -120,7 +120,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
       );
   });
 
-  test('no parameters, or only a state: it asks, then logs out and says so (RP-Initiated Logout 2, 6)', async () => {
+  test('without parameters, or with only a state, asks for confirmation and then logs out (RP-Initiated Logout 2, 6)', async () => {
     for (const parameters of [{}, { state: 'x' }]) {
       const user = await login();
       const page = shown(await send(user, parameters));
@@ -135,7 +135,7 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     }
   });
 
-  test('a hint alone: logged out, and the page says so (RP-Initiated Logout 2)', async () => {
+  test('with only a hint logs out and shows a page (RP-Initiated Logout 2)', async () => {
     const user = await login();
     const page = shown(await send(user, { id_token_hint: user.idToken }));
     assert.equal(page.status, 200);
@@ -155,14 +155,14 @@ describe('the rows of RP-Initiated Logout OP', { concurrency: 4 }, () => {
     assert.equal(await isLoggedIn(user, brief), false);
   });
 
-  test('a hint of an ID token that says its typ does the same (RP-Initiated Logout 2)', async () => {
+  test('accepts a hint of an ID token with typ (RP-Initiated Logout 2)', async () => {
     const usual = await platform.addClient('usual', { attributes: { 'idkit.lean.id.token': 'false' } });
     const user = await logInAt(platform, usual);
     shown(await send(user, { id_token_hint: user.idToken }));
     assert.equal(await isLoggedIn(user, usual), false);
   });
 
-  test('afterwards prompt=none gives login_required, and offline tokens stay (RP-Initiated Logout 2)', async () => {
+  test('after the logout prompt=none results in login_required, and offline tokens remain valid (RP-Initiated Logout 2)', async () => {
     const agent = new UserAgent(platform);
     const fields = await agent.logInAt(client, { scope: 'openid offline_access' });
     const tokens = await tokensOf(platform, client, fields);

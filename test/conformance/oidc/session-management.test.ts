@@ -23,11 +23,11 @@ after(async () => {
 
 const frameUrl = () => `${platform.protocol}/login-status-iframe.html`;
 
-/** What the frame of the provider tells a page of the client (Session Management 3.1). */
+/** Returns the replies of the provider's frame to a page of the client (Session Management 3.1). */
 async function ask(page: Page, sessionState: string): Promise<string> {
   await page.goto(`${platform.web.origin}/one/watch`);
   const message = `${platform.one.clientId} ${sessionState}`;
-  // Text, because the types of a browser are not those of this program.
+  // This is a string, because the browser's types are not available here.
   return page.evaluate(`new Promise((resolve) => {
     const [src, text] = ${JSON.stringify([frameUrl(), message])};
     const frame = document.createElement('iframe');
@@ -41,7 +41,7 @@ async function ask(page: Page, sessionState: string): Promise<string> {
 }
 
 describe('the row of Session Management OP', () => {
-  test('check_session_iframe is in discovery, may be framed and is a page (Session Management 2, 3.3)', async () => {
+  test('discovery has check_session_iframe, which is a page that may be framed (Session Management 2, 3.3)', async () => {
     const answer = await fetch(`${platform.issuer}/.well-known/openid-configuration`);
     const document = (await answer.json()) as Record<string, unknown>;
     assert.equal(document['check_session_iframe'], frameUrl());
@@ -52,7 +52,7 @@ describe('the row of Session Management OP', () => {
     assert.doesNotMatch(page.headers.get('content-security-policy')!, /frame-ancestors/);
   });
 
-  test('session_state is in the answer, without blanks, and the same for the same login (Session Management 2)', async () => {
+  test('the response has a session_state without spaces, which is the same for the same login (Session Management 2)', async () => {
     const agent = new UserAgent(platform);
     const { session_state: first = '' } = await agent.logInAt(platform.one);
     assert.match(first, /^[^\s]+$/);
@@ -62,7 +62,7 @@ describe('the row of Session Management OP', () => {
     assert.notEqual(other['session_state'], first);
   });
 
-  test('in Chromium the frame says unchanged, changed after logout, and unchanged to a new login’s state (Session Management 3.1, 3.2)', {
+  test('in Chromium the frame replies unchanged, changed after a logout, and unchanged to the state of a new login (Session Management 3.1, 3.2)', {
     skip,
   }, async () => {
     const { one, service } = platform;
@@ -90,21 +90,21 @@ describe('the row of Session Management OP', () => {
     await close();
   });
 
-  test('in Chromium a message that is none, or of a page that the client does not name, is an error (Session Management 3.2)', {
+  test('in Chromium the frame replies error to an invalid message, and to a page that is not one of the client (Session Management 3.2)', {
     skip,
   }, async () => {
     const { origin } = new URL(platform.service.address);
     const closed = await platform.addClient('closed', { webOrigins: [] });
     const { page, close } = await openPage(browser);
     await page.goto(`${platform.web.origin}/one/watch`);
-    const told = await page.evaluate(`new Promise((resolve) => {
+    const reply = await page.evaluate(`new Promise((resolve) => {
       const frame = document.createElement('iframe');
       frame.src = ${JSON.stringify(frameUrl())};
       addEventListener('message', (event) => resolve(event.origin + ' ' + event.data));
       frame.onload = () => frame.contentWindow.postMessage('${closed.clientId} x', '*');
       document.body.append(frame);
     })`);
-    assert.equal(told, `${origin} error`);
+    assert.equal(reply, `${origin} error`);
     await close();
   });
 });

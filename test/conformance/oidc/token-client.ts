@@ -5,15 +5,15 @@ import type { TestClient } from './realm.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** What an endpoint answered in JSON. */
+/** A JSON response. */
 export interface JsonAnswer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, each looked at by its test
+  // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes, and each test checks its own
   json: any;
 }
 
-/** Sends a form to the token endpoint as that client, its secret in the header (RFC 6749 §2.3.1). */
+/** Sends a form to the token endpoint, with the client's secret in the header (RFC 6749 §2.3.1). */
 export async function askForTokens(
   { protocol }: Platform,
   client: TestClient,
@@ -25,7 +25,7 @@ export async function askForTokens(
   return jsonOf(answer);
 }
 
-/** The header of a client; both parts are form-urlencoded first (RFC 6749 §2.3.1). */
+/** The Basic header of a client, with both parts form-urlencoded (RFC 6749 §2.3.1). */
 export function basic({ clientId, secret }: TestClient): string {
   const encode = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
   return `Basic ${Buffer.from(`${encode(clientId)}:${encode(secret)}`).toString('base64')}`;
@@ -46,7 +46,7 @@ export function exchange(
   });
 }
 
-/** Exchanges a code that is good. */
+/** Exchanges a valid code. */
 export async function tokensOf(
   platform: Platform,
   client: TestClient,
@@ -58,14 +58,14 @@ export async function tokensOf(
   return json;
 }
 
-/** User info by a token in the header; a refusal has no JSON. */
+/** Requests user info with a token in the header. An error response is not JSON. */
 export async function userInfo({ protocol }: Platform, { access_token: token }: Fields): Promise<JsonAnswer> {
   const answer = await fetch(`${protocol}/userinfo`, { headers: { authorization: `Bearer ${token}` } });
   if (answer.status === 200) return jsonOf(answer);
   return { status: answer.status, headers: answer.headers, json: undefined };
 }
 
-/** The answer of an endpoint that speaks JSON alone. */
+/** Reads a JSON response. */
 export async function jsonOf(answer: Response): Promise<JsonAnswer> {
   const { status, headers } = answer;
   assert.match(headers.get('content-type') ?? '', /^application\/json$/);

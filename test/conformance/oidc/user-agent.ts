@@ -5,19 +5,19 @@ import { form } from '../../http/service.ts';
 import type { Platform } from './platform.ts';
 import { PASSWORD, type TestClient } from './realm.ts';
 
-/** How the client is answered. */
+/** The response mode. */
 export type Mode = 'query' | 'form_post';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** What a browser shows in the end, or sends to the client. */
+/** The page that a browser shows in the end, or the response that it sends to the client. */
 export type Outcome =
   | { is: 'page'; status: number; url: string; markup: string; headers: Headers }
   | { is: 'answer'; to: string; fields: Fields; how: 'query' | 'fragment' | 'form_post'; headers: Headers };
 export type ShownPage = Extract<Outcome, { is: 'page' }>;
 export type ClientAnswer = Extract<Outcome, { is: 'answer' }>;
 
-/** A browser of one person: cookies, redirects within the service, forms that submit themselves. */
+/** A browser with cookies. It follows redirects within the service and submits self-submitting forms. */
 export class UserAgent {
   readonly jar = new CookieJar();
   readonly #platform: Platform;
@@ -28,7 +28,7 @@ export class UserAgent {
     this.#mode = mode;
   }
 
-  /** The URL of an authorization request; undefined takes a usual parameter away. */
+  /** The URL of an authorization request. A parameter that is undefined is left out. */
   authorizationUrl(client: TestClient, parameters: Readonly<Record<string, string | undefined>> = {}): URL {
     const url = new URL(`${this.#platform.protocol}/auth`);
     const usual = {
@@ -45,12 +45,12 @@ export class UserAgent {
     return url;
   }
 
-  /** Asks the authorization endpoint. */
+  /** Sends an authorization request. */
   authorize(client: TestClient, parameters: Parameters<UserAgent['authorizationUrl']>[1] = {}) {
     return this.open(this.authorizationUrl(client, parameters));
   }
 
-  /** Opens an address of the service, or sends a form there, and follows it until there is something to see. */
+  /** Opens a URL of the service, or submits a form to it, and follows redirects up to a page. */
   async open(url: string | URL, fields?: Fields): Promise<Outcome> {
     const answer = await this.jar.fetch(String(url), fields === undefined ? {} : form(fields));
     const markup = await answer.text();
@@ -73,7 +73,7 @@ export class UserAgent {
     return answered(action, pairs, 'form_post', answer.headers);
   }
 
-  /** Sends a form of a page, with its hidden fields. */
+  /** Submits a form of a page with its hidden fields. */
   submit(outcome: Outcome, id: string, fields: Fields): Promise<Outcome> {
     const page = shown(outcome);
     const elements = readElements(page.markup);
@@ -82,13 +82,13 @@ export class UserAgent {
     return this.open(new URL(found.attributes['action']!, page.url), fields);
   }
 
-  /** Logs in on the login page, with the user name only where it is asked for. */
+  /** Logs in on the login page, with the user name if the page requires it. */
   logIn(outcome: Outcome, username = 'alice'): Promise<Outcome> {
     const asked = hasElement(shown(outcome), 'username') ? { username } : {};
     return this.submit(outcome, 'kc-form-login', { ...asked, password: PASSWORD });
   }
 
-  /** Logs in with a new request and gives the code's answer. */
+  /** Logs in with a new request and returns the response with the code. */
   async logInAt(
     client: TestClient,
     parameters: Parameters<UserAgent['authorizationUrl']>[1] = {},
@@ -109,19 +109,19 @@ function answered(
   return { is: 'answer', to, fields: Object.fromEntries(pairs), how, headers };
 }
 
-/** The page; fails where the client was answered. */
+/** The page. @throws Error if the client received a response */
 export function shown(outcome: Outcome): ShownPage {
   assert.equal(outcome.is, 'page', JSON.stringify(outcome));
   return outcome as ShownPage;
 }
 
-/** What the client was answered; fails for a page. */
+/** The response to the client. @throws Error for a page */
 export function answerOf(outcome: Outcome): ClientAnswer {
   assert.equal(outcome.is, 'answer', JSON.stringify(outcome));
   return outcome as ClientAnswer;
 }
 
-/** The members of a good answer. */
+/** The members of a successful response. */
 export function codeOf(outcome: Outcome): Fields {
   const { fields } = answerOf(outcome);
   assert.ok(fields['code'], JSON.stringify(fields));
@@ -138,7 +138,7 @@ export function hasElement({ markup }: ShownPage, id: string): boolean {
   return readElements(markup).some(({ attributes }) => attributes['id'] === id);
 }
 
-/** What a person reads on a page. */
+/** The visible text of a page. */
 export function textOf({ markup }: ShownPage): string {
   return readElements(markup).find(({ tag }) => tag === 'body')?.text ?? '';
 }

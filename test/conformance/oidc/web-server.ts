@@ -5,27 +5,27 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Certificate } from './certificate.ts';
 
-/** One request that a client's server got. */
+/** A request to the server of a client. */
 export interface Received {
   method: string;
   url: URL;
   type: string | undefined;
   body: URLSearchParams;
-  /** Milliseconds since the epoch. */
+  /** Unix time in milliseconds. */
   at: number;
-  /** Of its connection. */
+  /** The TLS protocol and cipher of the connection. */
   tls: { version: string | null; cipher: string };
 }
 
 type Page = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** The web server of the clients, over https. */
+/** The https server of the clients. */
 export interface WebServer {
   origin: string;
   received: readonly Received[];
   /** Requests to a path, oldest first. */
   receivedAt(path: string): readonly Received[];
-  /** Serves a path; others get an empty page. */
+  /** Sets the page of a path. Other paths have an empty page. */
   serve(path: string, page: Page): void;
   close(): void;
 }
@@ -53,7 +53,7 @@ export async function startWebServer(certificate: Certificate, tls: ServerOption
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
-    // Another origin of the service's own site: Debian's chromium gives frames of other sites no cookies.
+    // It is another origin of the same site, because Debian's Chromium blocks the cookies of frames of other sites.
     origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     receivedAt: (path) => received.filter(({ url }) => url.pathname === path),

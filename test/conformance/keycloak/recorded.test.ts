@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Administrator } from './administrator.ts';
-import { needsLaterPart, type ObservedCase, readCases, readFixtures } from './cases.ts';
+import { needsLaterPart, type RecordedCase, readCases, readFixtures } from './cases.ts';
 import { DELIBERATE_DIFFERENCES, NOT_YET_BUILT } from './differences.ts';
 import { type RunningPlatform, startPlatform } from './platform.ts';
 import { addClient, addUser, type MadeRealm, makeRealm, makeStandardRealm } from './realms.ts';
 import { type Replayed, replay, type Stage } from './replay.ts';
 
 const fixtures = readFixtures();
-/** Role members are listed after every case that makes some, as when they were recorded. */
+/** The case that lists role members runs last, because it was recorded after the cases that assign roles. */
 const cases = readCases().sort((a, b) => Number(a.id === 'role-users') - Number(b.id === 'role-users'));
 let platform: RunningPlatform;
 let administrator: Administrator;
@@ -17,7 +17,7 @@ let standard: MadeRealm;
 before(async () => {
   platform = await startPlatform();
   administrator = new Administrator(platform.baseUrl);
-  standard = await makeStandardRealm(administrator, fixtures, 'observed');
+  standard = await makeStandardRealm(administrator, fixtures, 'recorded');
   for (const one of cases) {
     for (const { clientId, ...entry } of one.realm?.added ?? []) {
       if (typeof clientId === 'string') await addClient(administrator, standard, clientId, entry);
@@ -28,8 +28,8 @@ before(async () => {
 
 after(() => platform?.close());
 
-/** Cases that make their realm themselves: `{realm}` is a name that is not taken. */
-function makesItsRealm(one: ObservedCase): boolean {
+/** Whether a case creates its realm itself, so that `{realm}` must be a free name. */
+function createsItsRealm(one: RecordedCase): boolean {
   return one.steps.some(
     ({ request }) =>
       request.method === 'POST' &&
@@ -38,7 +38,7 @@ function makesItsRealm(one: ObservedCase): boolean {
   );
 }
 
-/** The recording names this user of the second realm and not what she may do there: she counts its users. */
+/** Adds a user of the second realm, whose roles the recording does not have. She counts its users. */
 async function addEve(realm: MadeRealm): Promise<void> {
   await addUser(administrator, fixtures, realm, 'eve', {
     firstName: 'Eve',
@@ -48,12 +48,12 @@ async function addEve(realm: MadeRealm): Promise<void> {
   });
 }
 
-async function stageFor(one: ObservedCase, index: number): Promise<Stage> {
+async function stageFor(one: RecordedCase, index: number): Promise<Stage> {
   const name = `case-${index}`;
   const own = one.realm?.realm;
   const stage: Omit<Stage, 'startedAt'> = { baseUrl: platform.baseUrl, administrator, realm: standard };
   if (own) stage.realm = await makeRealm(administrator, fixtures, name, own);
-  else if (makesItsRealm(one)) stage.realm = { name, clients: new Map(), users: new Map() };
+  else if (createsItsRealm(one)) stage.realm = { name, clients: new Map(), users: new Map() };
   if (one.realm?.realm2)
     stage.realm2 = await makeRealm(administrator, fixtures, `${name}-2`, one.realm.realm2);
   if (stage.realm2 && one.id === 'other-realm') await addEve(stage.realm2);
@@ -75,13 +75,19 @@ for (const [index, one] of cases.entries()) {
     count(one.area, 'notYet');
     continue;
   }
-  test(`answers as ${one.expected === 'spec' ? 'the specification says' : 'Keycloak 26'}: ${name}: ${one.title} (${one.source})`, async (t) => {
+  test(`responds as ${one.expected === 'idkit' ? 'idkit must' : 'Keycloak 26'}: ${name}: ${one.title} (${one.source})`, async (t) => {
     const replayed: Replayed = await replay(await stageFor(one, index), one);
     if (replayed.outcome === 'not built') {
-      assert.ok(NOT_YET_BUILT.has(name), `${name} is answered 501 and does not stand in differences.ts`);
+      assert.ok(
+        NOT_YET_BUILT.has(name),
+        `idkit responds to ${name} with 501, but differences.ts does not list it`,
+      );
       return count(one.area, 'notYet');
     }
-    assert.ok(!NOT_YET_BUILT.has(name), `${name} is built; remove it from differences.ts`);
+    assert.ok(
+      !NOT_YET_BUILT.has(name),
+      `idkit does not respond to ${name} with 501; remove it from differences.ts`,
+    );
     count(one.area, replayed.outcome);
     const reason = DELIBERATE_DIFFERENCES[name];
     if (one.informative) {
@@ -93,7 +99,7 @@ for (const [index, one] of cases.entries()) {
       assert.equal(
         replayed.outcome,
         'different',
-        `${name} is answered the same; remove it from differences.ts`,
+        `idkit responds to ${name} as Keycloak does; remove it from differences.ts`,
       );
       return;
     }
@@ -102,7 +108,7 @@ for (const [index, one] of cases.entries()) {
         `step ${replayed.step}:\n${replayed.differences
           .map(
             (each) =>
-              `  ${each.path}: ${JSON.stringify(each.expected)} expected, ${JSON.stringify(each.actual)} answered`,
+              `  ${each.path}: ${JSON.stringify(each.expected)} expected, but ${JSON.stringify(each.actual)} received`,
           )
           .join('\n')}`,
       );
@@ -110,7 +116,7 @@ for (const [index, one] of cases.entries()) {
   });
 }
 
-test('every deliberate difference names a recorded case', () => {
+test('every deliberate difference is a recorded case', () => {
   const names = new Set(cases.map((one) => `${one.area}/${one.id}`));
   for (const name of [...Object.keys(DELIBERATE_DIFFERENCES), ...NOT_YET_BUILT])
     assert.ok(names.has(name), name);

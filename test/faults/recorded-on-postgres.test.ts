@@ -2,13 +2,13 @@ import { after, test } from 'node:test';
 import { makeDatabase } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-// The very same cases, of a service whose database is Postgres.
+// The recorded cases, sent to a service with Postgres.
 const missing = missingPostgres();
-if (missing !== undefined) test('observed cases on Postgres', { skip: missing }, () => {});
+if (missing !== undefined) test('recorded cases on Postgres', { skip: missing }, () => {});
 else {
   const server = await startPostgres({ after });
   const { url } = await makeDatabase(server);
   process.env['IDKIT_DATABASE_URL'] = url;
   process.env['IDKIT_DATABASE_PASSWORD'] = server.password;
-  await import('../conformance/keycloak/observed.test.ts');
+  await import('../conformance/keycloak/recorded.test.ts');
 }
