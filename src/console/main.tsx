@@ -22,7 +22,7 @@ import { LoggedOutScreen } from './screens/logged-out.tsx';
 import { RealmsScreen } from './screens/realms.tsx';
 import { UserScreen } from './screens/user.tsx';
 import { UsersScreen } from './screens/users.tsx';
-// The last import, so that its rules override those of the components.
+// This import is the last one, so that its rules override those of the components.
 import './console.css';
 
 const queries = new QueryClient({

@@ -1,5 +1,5 @@
 // HTTP: the Fastify apps of the service. Decides URLs, parsing, statuses, headers, pages, health and metrics.
-// Not decided here: what a request may do (src/protocol, src/admin) and when the service listens (src/service).
+// Not decided here: what a request may do (src/protocol, src/browser, src/admin), and when the service listens (src/service).
 // Must not know: store drivers, the service process.
 // Start at app/public-app.ts, which lists every route. A request passes url-table/, request/, its route's folder
 // (oidc/, browser/, admin/ or console/) and responses/; monitoring/ counts it.

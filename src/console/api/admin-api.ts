@@ -83,7 +83,7 @@ async function readMessage(response: Response): Promise<string> {
 export function path(strings: TemplateStringsArray, ...values: readonly string[]): string {
   const unfit = values.find((value) => value === '.' || value === '..');
   if (unfit !== undefined) throw new AdminFault(0, `"${unfit}" is not a valid name in a path`);
-  return strings.reduce((all, text, index) => all + encodeURIComponent(values[index - 1]!) + text);
+  return strings.reduce((all, text, index) => all + encodeURIComponent(values[index - 1] ?? '') + text);
 }
 
 /**

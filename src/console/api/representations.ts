@@ -62,7 +62,7 @@ export interface Session {
   /** Milliseconds. */
   lastAccess: number;
   rememberMe?: boolean;
-  /** UUID to clientId. */
+  /** Client ids by UUID. */
   clients: Readonly<Record<string, string>>;
 }
 

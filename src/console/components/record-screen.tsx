@@ -13,7 +13,7 @@ export interface RecordTab {
 }
 
 /**
- * The screen of a record with tabs. It shows the first tab at first.
+ * The screen of a record with tabs. The first tab is open initially.
  *
  * @param props `label` is the text of the tab list for screen readers
  */

@@ -130,23 +130,24 @@ function texts<K extends string>(
   query: Query,
   names: Readonly<Record<K, string>>,
 ): Partial<Record<K, string>> {
-  return Object.fromEntries(
-    Object.entries<string>(names).flatMap(([name, parameter]) =>
-      query.text(parameter) ? [[name, query.text(parameter)]] : [],
-    ),
-  ) as Partial<Record<K, string>>;
+  const values: Partial<Record<K, string>> = {};
+  for (const name in names) {
+    const value = query.text(names[name]);
+    if (value) values[name] = value;
+  }
+  return values;
 }
 
 function list<K extends string>(
   query: Query,
   names: Readonly<Record<K, string>>,
 ): Partial<Record<K, readonly string[]>> {
-  return Object.fromEntries(
-    Object.entries<string>(names).flatMap(([name, parameter]) => {
-      const values = query.all(parameter).filter((value) => value !== '');
-      return values.length === 0 ? [] : [[name, values]];
-    }),
-  ) as unknown as Partial<Record<K, readonly string[]>>;
+  const lists: Partial<Record<K, readonly string[]>> = {};
+  for (const name in names) {
+    const values = query.all(names[name]).filter((value) => value !== '');
+    if (values.length > 0) lists[name] = values;
+  }
+  return lists;
 }
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -20,7 +20,7 @@ export function readText(request: FastifyRequest): string {
   }
 }
 
-const parsed = new WeakMap<FastifyRequest, { value: unknown }>();
+const bodies = new WeakMap<FastifyRequest, { value: unknown }>();
 
 /**
  * Returns the value of a JSON body, which is parsed once per request.
@@ -33,16 +33,16 @@ export function readJson(request: FastifyRequest): unknown {
     throw new AdminRefusal('unsupported-media', {
       error: 'The content-type header value did not match the value in @Consumes',
     });
-  let found = parsed.get(request);
-  if (found === undefined) {
+  let cached = bodies.get(request);
+  if (cached === undefined) {
     try {
-      found = { value: JSON.parse(readText(request)) };
+      cached = { value: JSON.parse(readText(request)) };
     } catch {
       throw badInput('invalid_request', 'Cannot parse the JSON');
     }
-    parsed.set(request, found);
+    bodies.set(request, cached);
   }
-  return found.value;
+  return cached.value;
 }
 
 /** Returns the body as a representation. @throws AdminRefusal with the name of the invalid field */
@@ -75,6 +75,6 @@ function refuseFaults<T>(request: FastifyRequest, read: () => T): T {
 function placeOf(text: string, field: string): string {
   const name = JSON.stringify(field);
   const before = text.slice(0, Math.max(0, text.indexOf(name)) + name.length);
-  const lines = before.split('\n');
-  return `line ${lines.length} column ${lines.at(-1)!.length + 1}`;
+  const column = before.length - before.lastIndexOf('\n');
+  return `line ${before.split('\n').length} column ${column}`;
 }

@@ -184,7 +184,7 @@ export const userRows: readonly AdminRow[] = [
   ),
 ];
 
-/** Maximum number of search terms. Each becomes a condition of the database query, which allows some hundred. */
+/** Maximum number of search terms. Each becomes a condition of the database query, which allows a few hundred. */
 const MAX_TERMS = 50;
 
 function checkTerms(parameter: string, terms: readonly unknown[]): void {
@@ -201,11 +201,11 @@ function userQuery({ query }: AdminCall) {
   });
   checkTerms('search', query.text('search')?.match(/"[^"]*"|[^\s"]+|"/g) ?? []);
   checkTerms('q', attributes);
+  const present = <T>(name: string, value: T | undefined) =>
+    value === undefined ? [] : [[name, value] as const];
   return {
-    ...Object.fromEntries(texts.flatMap((name) => (query.text(name) ? [[name, query.text(name)!]] : []))),
-    ...Object.fromEntries(
-      flags.flatMap((name) => (query.flag(name) === undefined ? [] : [[name, query.flag(name)!]])),
-    ),
+    ...Object.fromEntries(texts.flatMap((name) => present(name, query.text(name) || undefined))),
+    ...Object.fromEntries(flags.flatMap((name) => present(name, query.flag(name)))),
     ...(attributes.length === 0 ? {} : { attributes: Object.fromEntries(attributes) }),
   };
 }

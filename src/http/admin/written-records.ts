@@ -101,40 +101,40 @@ export const renamedClients = writtenList('client', async (call) => {
 
 /** The existing records that a partial import names. */
 export const importedRecords: readonly Written[] = [
-  imported('client', async ({ context, configuration }, given) => {
+  imported('client', async ({ context, configuration }, body) => {
     const names = [
-      ...objectsIn(given['clients']).map((one) => one['clientId']),
-      ...Object.keys(rolesOfClients(given)),
+      ...objectsIn(body['clients']).map((one) => one['clientId']),
+      ...Object.keys(rolesOfClients(body)),
     ];
     if (names.length > MAX_IMPORTED) return [];
     return Promise.all(names.map((name) => context.store.findClient(configuration.realm.id, String(name))));
   }),
-  imported('user', async ({ context, configuration }, given) => {
-    const users = objectsIn(given['users']);
+  imported('user', async ({ context, configuration }, body) => {
+    const users = objectsIn(body['users']);
     if (users.length > MAX_IMPORTED) return [];
     const names = users.map(({ username }) => String(username).toLowerCase());
     return Promise.all(names.map((name) => context.store.findUserByUsername(configuration.realm.id, name)));
   }),
-  imported('group', ({ configuration }, given) => {
-    const names = new Set(objectsIn(given['groups']).map(({ name }) => name));
+  imported('group', ({ configuration }, body) => {
+    const names = new Set(objectsIn(body['groups']).map(({ name }) => name));
     const top = configuration.groups.values().filter(({ parentId }) => parentId === undefined);
     return [...top.filter(({ name }) => names.has(name))];
   }),
-  imported('role', ({ configuration }, given) => {
-    const lists = [objectIn(given['roles'])['realm'], ...Object.values(rolesOfClients(given))];
+  imported('role', ({ configuration }, body) => {
+    const lists = [objectIn(body['roles'])['realm'], ...Object.values(rolesOfClients(body))];
     const names = new Set(lists.flatMap(objectsIn).map(({ name }) => name));
     return [...configuration.roles.values().filter(({ name }) => names.has(name))];
   }),
 ];
 
-function rolesOfClients(given: Json): Json {
-  return objectIn(objectIn(given['roles'])['client']);
+function rolesOfClients(body: Json): Json {
+  return objectIn(objectIn(body['roles'])['client']);
 }
 
 /** Empty if there are too many records to take turns for. */
 function imported(
   kind: RecordKind,
-  find: (call: AdminCall, given: Json) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
+  find: (call: AdminCall, body: Json) => readonly MaybeRecord[] | Promise<readonly MaybeRecord[]>,
 ): Written {
   return writtenList(kind, async (call) => {
     const existing = (await find(call, peek(call))).filter((record) => record !== undefined);

@@ -53,7 +53,7 @@ function formOf(request: FastifyRequest): Values {
 }
 
 function firstOf(fields: Values): ReadonlyMap<string, string> {
-  return new Map([...fields].map(([name, values]) => [name, values[0]!]));
+  return new Map([...fields].map(([name, values]) => [name, values[0] ?? '']));
 }
 
 function doubledOf(...parts: readonly Values[]): Values {

@@ -28,9 +28,9 @@ export function findLogo(directory: string | undefined, realm: string): Logo | u
   if (directory === undefined || !/^[^/\\\0.][^/\\\0]*$/.test(realm)) return undefined;
   for (const { extension, contentType } of KINDS) {
     const file = join(directory, `${realm}.${extension}`);
-    const found = statFile(file);
-    if (found === undefined) continue;
-    const version = `${Math.floor(found.mtimeMs).toString(36)}-${found.size.toString(36)}`;
+    const stats = statFile(file);
+    if (stats === undefined) continue;
+    const version = `${Math.floor(stats.mtimeMs).toString(36)}-${stats.size.toString(36)}`;
     return { file, contentType, version };
   }
   return undefined;
@@ -43,8 +43,8 @@ export function logoUrl(realm: string, logo: Logo): string {
 
 function statFile(file: string) {
   try {
-    const found = statSync(file, { throwIfNoEntry: false });
-    return found?.isFile() ? found : undefined;
+    const stats = statSync(file, { throwIfNoEntry: false });
+    return stats?.isFile() ? stats : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return undefined;
@@ -77,12 +77,12 @@ export const resourceRoutes: readonly Route[] = [
     handle: async (services, request, reply) => {
       const file = pathParameter(request, 'file');
       const { RESOURCES } = await import('../pages/index.ts');
-      const found = RESOURCES.find(({ path }) => path === `/resources/${file}`);
-      if (found === undefined) return sendNotFound(services, request, reply);
+      const resource = RESOURCES.find(({ path }) => path === `/resources/${file}`);
+      if (resource === undefined) return sendNotFound(services, request, reply);
       return reply
-        .header('content-type', found.contentType)
+        .header('content-type', resource.contentType)
         .header('cache-control', 'public, max-age=31536000, immutable')
-        .send(found.content);
+        .send(resource.content);
     },
   },
   logoRoute,

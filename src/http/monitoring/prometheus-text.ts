@@ -96,16 +96,21 @@ export async function figuresOf(
 function requestMetric(series: readonly RequestSeries[]): RenderedMetric {
   const values: RenderedMetric['values'] = [];
   const name = 'http_server_requests_seconds';
-  for (const one of series) {
-    const labels = { method: one.method, outcome: statusClass(one.status), status: one.status, uri: one.uri };
+  for (const entry of series) {
+    const labels = {
+      method: entry.method,
+      outcome: statusClass(entry.status),
+      status: entry.status,
+      uri: entry.uri,
+    };
     let cumulated = 0;
     REQUEST_BUCKETS.forEach((le, index) => {
-      cumulated += one.buckets[index]!;
+      cumulated += entry.buckets[index] ?? 0;
       values.push({ metricName: `${name}_bucket`, labels: { le, ...labels }, value: cumulated });
     });
-    values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: one.count });
-    values.push({ metricName: `${name}_sum`, labels, value: one.sumSeconds });
-    values.push({ metricName: `${name}_count`, labels, value: one.count });
+    values.push({ metricName: `${name}_bucket`, labels: { le: '+Inf', ...labels }, value: entry.count });
+    values.push({ metricName: `${name}_sum`, labels, value: entry.sumSeconds });
+    values.push({ metricName: `${name}_count`, labels, value: entry.count });
   }
   return { name, help: 'Time to answer requests', type: 'histogram', values };
 }

@@ -28,8 +28,8 @@ const escapes: Readonly<Record<string, string>> = {
  * checks that for every page.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  let markup = parts[0]!;
-  for (let at = 0; at < values.length; at++) markup += renderValue(values[at]) + parts[at + 1]!;
+  let markup = parts[0] ?? '';
+  for (let at = 0; at < values.length; at++) markup += renderValue(values[at]) + (parts[at + 1] ?? '');
   return new Html(markup);
 }
 
@@ -42,7 +42,7 @@ function renderValue(value: HtmlValue): string {
 
 function escapeText(text: string): string {
   // A parser replaces NUL by U+FFFD or drops it, depending on the context.
-  return text.replace(/[&<>"']/g, (character) => escapes[character]!).replaceAll('\0', '\ufffd');
+  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? '').replaceAll('\0', '\ufffd');
 }
 
 /** `name="value"` after a space, or nothing if the value is undefined. */

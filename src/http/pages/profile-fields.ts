@@ -21,22 +21,22 @@ export function profileFields(
   texts: Texts,
   { focus }: { focus: 'always' | 'faulty' },
 ): readonly HtmlValue[] {
-  const open = fields.filter((one) => !one.readOnly);
-  const faulty = open.find((one) => one.fault !== undefined);
+  const open = fields.filter((entry) => !entry.readOnly);
+  const faulty = open.find((entry) => entry.fault !== undefined);
   const focused =
-    faulty ?? (focus === 'always' ? (open.find((one) => one.value === '') ?? open[0]) : undefined);
+    faulty ?? (focus === 'always' ? (open.find((entry) => entry.value === '') ?? open[0]) : undefined);
   return [
-    fields.some((one) => one.required) && starHint(texts),
-    fields.map((one) =>
+    fields.some((entry) => entry.required) && starHint(texts),
+    fields.map((entry) =>
       field({
-        name: one.name,
-        label: texts.message(one.label),
-        value: one.value,
-        readOnly: one.readOnly,
-        required: one.required,
-        focused: one === focused,
-        ...autocompleteOf(one.name),
-        ...(one.fault === undefined ? {} : { fault: texts.message(one.fault) }),
+        name: entry.name,
+        label: texts.message(entry.label),
+        value: entry.value,
+        readOnly: entry.readOnly,
+        required: entry.required,
+        focused: entry === focused,
+        ...autocompleteOf(entry.name),
+        ...(entry.fault === undefined ? {} : { fault: texts.message(entry.fault) }),
       }),
     ),
   ];
@@ -48,5 +48,6 @@ function starHint(texts: Texts): Html {
 }
 
 function autocompleteOf(name: string): { autocomplete?: string } {
-  return Object.hasOwn(AUTOCOMPLETE, name) ? { autocomplete: AUTOCOMPLETE[name]! } : {};
+  const autocomplete = Object.hasOwn(AUTOCOMPLETE, name) ? AUTOCOMPLETE[name] : undefined;
+  return autocomplete === undefined ? {} : { autocomplete };
 }

@@ -9,7 +9,7 @@ export interface WireError {
   status: number;
   /** The OAuth error code, or the whole text if there is no description. */
   error: string;
-  /** Default for the `error_description` of refusals that do not have their own. Default: no such field. */
+  /** The `error_description` of a refusal that does not have its own. Default: no such field. */
   description?: string;
   /** `bearer`: an empty body, and the error in `WWW-Authenticate` (RFC 6750 §3). */
   shape?: 'bearer';

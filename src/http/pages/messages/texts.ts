@@ -28,10 +28,11 @@ const perWording = new WeakMap<object, Texts>();
  * @param own the realm's own wording by key. Markup is removed, and both `{0}` and `{name}` are placeholders.
  */
 export function findTexts(locale: string, own?: Readonly<Record<string, unknown>>): Texts {
-  const language = [locale, locale.split(/[-_]/, 1)[0]!].find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
+  const tags = [locale, ...locale.split(/[-_]/, 1)];
+  const language = tags.find((tag) => Object.hasOwn(LANGUAGES, tag)) ?? 'en';
   let texts = own === undefined ? perLanguage.get(language) : perWording.get(own);
   if (texts?.language === language) return texts;
-  texts = makeTexts(language, { ...LANGUAGES[language]!, ...plainTexts(own ?? {}) });
+  texts = makeTexts(language, { ...(LANGUAGES[language] ?? en), ...plainTexts(own ?? {}) });
   if (own === undefined) perLanguage.set(language, texts);
   else perWording.set(own, texts);
   return texts;
@@ -64,7 +65,7 @@ function withoutMarkup(text: string): string {
   return text
     .replace(/<br\s*\/?>|<\/(?:p|div|li|h\d)>/gi, '\n')
     .replace(/<\/?[a-z][^<>]*>/gi, '')
-    .replace(/&(lt|gt|quot|apos|nbsp|amp);/g, (_whole, name: string) => ENTITIES[name]!)
+    .replace(/&(lt|gt|quot|apos|nbsp|amp);/g, (_whole, name: string) => ENTITIES[name] ?? '')
     .replace(/\n{2,}/g, '\n')
     .trim();
 }
