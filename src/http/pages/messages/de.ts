@@ -102,7 +102,7 @@ export const de: Messages = {
   client_account: 'Konto',
   'client_account-console': 'Kontokonsole',
   'client_admin-cli': 'Admin-CLI',
-  client_broker: 'Broker',
+  client_broker: 'Identity-Broker',
   'client_realm-management': 'Realm-Verwaltung',
   'client_security-admin-console': 'Administrationskonsole',
 
