@@ -3,9 +3,9 @@ import { IdkitError } from '../core/index.ts';
 const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
 
 /**
- * Whole seconds of a duration such as `26h`, `7d`, `90m`, `30s` or `2w`.
+ * Returns the seconds of a duration such as `26h`, `7d`, `90m`, `30s` or `2w`.
  *
- * @param name the flag or setting that the text was given for, named in the error
+ * @param name the flag or setting, for the error
  * @throws IDKIT_USAGE for anything else
  */
 export function parseDuration(text: string, name: string): number {
@@ -15,7 +15,7 @@ export function parseDuration(text: string, name: string): number {
       'IDKIT_USAGE',
       `${name} must be a duration such as 26h or 7d, not ${JSON.stringify(text)}`,
       {
-        hints: ['a whole number and one of s, m, h, d, w'],
+        hints: ['write a whole number and one of s, m, h, d, w'],
       },
     );
   }

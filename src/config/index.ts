@@ -1,8 +1,8 @@
 // Config: settings from flags, environment, .env and idkit.yaml.
-// Owns: one table of settings with default, reason and doc line; the platform directory and its paths; the
-// environment file; the passphrase; the master key's shape; kernel locks.
-// Must not know: what the settings are used for.
-// Start at settings.ts, then table.ts and load.ts.
+// Owns: the table of settings (settings/), idkit.yaml (yaml/), .env (environment/), Postgres addresses (postgres/), locks
+// (lock/), the files of a new container platform (compose/); paths, passphrase and form of the master key.
+// Decides which value a setting has and where it comes from. Must not know: what the settings are used for.
+// Start at settings/table.ts, then settings/load.ts.
 
 export { replaceFile } from '../files/index.ts';
 export { parseDuration } from './duration.ts';

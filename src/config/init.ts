@@ -12,21 +12,20 @@ import type { PlatformPaths } from './settings/settings.ts';
 import { SETTINGS } from './settings/table.ts';
 import { renderDefaultYaml } from './yaml/template.ts';
 
-/** What `initPlatform` did. Paths are absolute. */
+/** The result of `initPlatform`. Paths are absolute. */
 export interface InitResult {
   paths: PlatformPaths;
   created: readonly string[];
-  /** Files that were there already and stay as they are. */
+  /** Files that existed and stay as they are. */
   kept: readonly string[];
-  /** Variables that idkit generated and wrote into a new `.env`; empty where `.env` was kept. */
+  /** The variables that idkit generated for a new `.env`. Empty if `.env` was kept. */
   generated: readonly string[];
 }
 
 /**
- * Writes a platform directory (contract §1): `idkit.yaml`, `.env` (0600), `config/`, `import/`, `data/` and the
- * backup root (0700); for containers `compose.yaml`, the proxy's configuration and an application too. Files only,
- * nothing is started; no file is ever overwritten. Values that `env` gives are written into `.env` as they are, the
- * others are generated.
+ * Creates a platform directory with `idkit.yaml`, `.env` (0600), `config/`, `import/`, `data/` and the backup root
+ * (0700). For containers it also creates `compose.yaml`, the proxy's configuration and an application. It starts nothing
+ * and overwrites no file. `.env` gets the values that `env` has, and generated values for the others.
  *
  * @throws IDKIT_MASTER_KEY_INVALID before anything is written; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE
  */
@@ -57,7 +56,7 @@ export function initPlatform(
   }
   const platform = runtime === 'compose' ? renderPlatformFiles({ service, proxy }) : undefined;
   const yaml = renderDefaultYaml(runtime, service, platform?.settings);
-  // The secrets come first: a directory with idkit.yaml counts as made.
+  // The secrets are written first, because a directory with idkit.yaml counts as complete.
   const env = createFile(paths.env, secrets.text);
   note(paths.env, env);
   for (const [name, text] of platform?.files ?? []) {
@@ -77,8 +76,8 @@ function chooseSecrets(
 ): { text: string; generated: string[] } {
   const generated: string[] = [];
   const lines = [
-    '# The secrets of this platform. Mode 0600; idkit refuses it when others can read it.',
-    '# A backup can only be restored with the values that were here when it was made.',
+    '# The secrets of this platform. idkit rejects this file if other users can read it (mode 0600).',
+    '# A backup can only be restored with the values that this file had when the backup was made.',
   ];
   const given = env['IDKIT_MASTER_KEY'];
   if (given) checkMasterKey(new Secret(given));
@@ -100,11 +99,11 @@ function chooseSecrets(
 function composeVariables(service: 'idkit' | 'keycloak'): readonly string[] {
   const management = service === 'keycloak' ? ' MANAGEMENT_PORT=' : '';
   return [
-    '# Variables of compose.yaml, where the defaults there do not fit:',
+    '# Variables of compose.yaml; its defaults apply to those that are not set:',
     '# DATABASE_IMAGE= SERVICE_IMAGE= PROXY_IMAGE= APPLICATION_IMAGE=',
     `# SITE= HTTPS_PORT= SERVICE_PORT=${management} APPLICATION_PORT=   (and the same in idkit.yaml: baseUrl, applications)`,
-    // Not every compose program knows an empty default.
-    ...(service === 'idkit' ? ['# Empty: a free port.', 'MANAGEMENT_PORT='] : []),
+    // Some compose programs do not support an empty default.
+    ...(service === 'idkit' ? ['# If it is empty, a free port is used.', 'MANAGEMENT_PORT='] : []),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Where a service listens. */
+/** The address on which a service listens. */
 export interface ListenPlace {
   host: string;
   port: number;
@@ -6,8 +6,8 @@ export interface ListenPlace {
 }
 
 /**
- * The URL by which this machine reaches a service that listens there, `http://127.0.0.1:8080`. What listens on every
- * address is reached by loopback; IPv6 addresses stand in brackets (RFC 3986 §3.2.2).
+ * Returns the URL of a service for a client on this machine, such as `http://127.0.0.1:8080`. If the service listens on
+ * all addresses, the URL has the loopback address. IPv6 addresses are in brackets (RFC 3986 §3.2.2).
  */
 export function listenUrl({ host, port, tls }: ListenPlace): string {
   return `${tls ? 'https' : 'http'}://${hostForThisMachine(host)}:${port}`;

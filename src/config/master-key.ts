@@ -2,22 +2,22 @@ import { IdkitError, type Random, Secret, systemRandom } from '../core/index.ts'
 
 const KEY_BYTES = 32;
 
-/** A new master key: 32 random bytes in base64. */
+/** Generates a master key: 32 random bytes in base64. */
 export function generateMasterKey(random: Random = systemRandom): Secret {
   return new Secret(random.bytes(KEY_BYTES).toString('base64'));
 }
 
 /**
- * The key when it is 32 bytes in standard base64 (contract §2); the message says what is wrong, never the value.
+ * Returns the key if it is 32 bytes in standard base64. The message says what is wrong but never shows the value.
  *
- * @param variable the variable's name for the message
+ * @param variable the variable's name, for the message
  * @throws IDKIT_MASTER_KEY_MISSING, IDKIT_MASTER_KEY_INVALID
  */
 export function checkMasterKey(key: Secret | undefined, variable = 'IDKIT_MASTER_KEY'): Secret {
   if (key === undefined || key.reveal() === '') {
     throw new IdkitError('IDKIT_MASTER_KEY_MISSING', `${variable} is not set`, {
       hints: [
-        'put it in .env of the platform directory, as it was when the database was made',
+        'set it in .env of the platform directory, to the key that the database was created with',
         'idkit init writes one for a new platform directory',
       ],
     });
@@ -26,14 +26,20 @@ export function checkMasterKey(key: Secret | undefined, variable = 'IDKIT_MASTER
   const bytes = Buffer.from(text, 'base64');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text) || bytes.toString('base64') !== text) {
     throw new IdkitError('IDKIT_MASTER_KEY_INVALID', `${variable} is not base64`, {
-      hints: ['32 random bytes in base64, 44 characters, as `openssl rand -base64 32` prints them'],
+      hints: [
+        'a master key is 32 random bytes in base64, 44 characters, as `openssl rand -base64 32` prints them',
+      ],
     });
   }
   if (bytes.length !== KEY_BYTES) {
     throw new IdkitError(
       'IDKIT_MASTER_KEY_INVALID',
-      `${variable} holds ${bytes.length} bytes, and ${KEY_BYTES} are needed`,
-      { hints: ['32 random bytes in base64, 44 characters, as `openssl rand -base64 32` prints them'] },
+      `${variable} has ${bytes.length} bytes, but a master key has ${KEY_BYTES}`,
+      {
+        hints: [
+          'a master key is 32 random bytes in base64, 44 characters, as `openssl rand -base64 32` prints them',
+        ],
+      },
     );
   }
   return key;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** Where this idkit lies: the nearest directory above this code that has a package.json. */
+/** Returns the directory of this idkit: the nearest one above this code with a package.json. */
 export function ownDirectory(): URL {
   for (let at = new URL('./', import.meta.url); ; at = new URL('../', at)) {
     if (existsSync(new URL('package.json', at))) return at;
@@ -8,7 +8,7 @@ export function ownDirectory(): URL {
   }
 }
 
-/** This idkit's version. */
+/** Returns the version of this idkit. */
 export function ownVersion(): string {
   const text = readFileSync(new URL('package.json', ownDirectory()), 'utf8');
   return (JSON.parse(text) as { version: string }).version;

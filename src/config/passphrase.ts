@@ -10,32 +10,32 @@ export const PASSPHRASE_VARIABLES = [
 const [VALUE, FILE, COMMAND] = PASSPHRASE_VARIABLES;
 const MAX_LINE_BYTES = 65_536;
 
-/** An environment for programs that have nothing to do with backups: without the passphrase and where it comes from. */
+/** Removes the passphrase and its sources from the environment of a program that does not need it. */
 export function withoutPassphrase(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names: readonly string[] = PASSPHRASE_VARIABLES;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 }
 
-/** Where a passphrase may come from. */
+/** The sources of a passphrase. */
 export interface PassphraseOptions {
   env?: NodeJS.ProcessEnv;
-  /** Asks on a terminal without echo; absent where there is none. An empty answer is an error. */
+  /** Prompts on a terminal without echo. Absent if there is no terminal. An empty answer is an error. */
   prompt?: (() => Promise<string>) | undefined;
   signal?: AbortSignal;
 }
 
 /**
- * The passphrase of env.gpg from exactly one source: `IDKIT_BACKUP_PASSPHRASE`, the first line of the file
- * `…_FILE`, the first line that the command `…_COMMAND` prints, else the terminal (contract §2, §3).
+ * Finds the passphrase of backups in exactly one source: `IDKIT_BACKUP_PASSPHRASE`, the first line of the file in
+ * `…_FILE`, the first line that the command in `…_COMMAND` prints, else the terminal.
  *
- * @returns undefined where no source is given
- * @throws IDKIT_SETTING for two sources at once, or a source that cannot be read or is empty
+ * @returns undefined if there is no source
+ * @throws IDKIT_SETTING for two sources, or a source that is empty or cannot be read
  */
 export async function findPassphrase(options: PassphraseOptions = {}): Promise<Secret | undefined> {
   const env = options.env ?? process.env;
   const given = PASSPHRASE_VARIABLES.filter((name) => env[name] !== undefined);
   if (given.length > 1) {
-    throw new IdkitError('IDKIT_SETTING', `${given.join(' and ')} are both set, and one source is allowed`);
+    throw new IdkitError('IDKIT_SETTING', `${given.join(' and ')} are set, but only one source is allowed`);
   }
   const [name] = given;
   if (name === undefined) {
@@ -50,9 +50,9 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
 }
 
 /**
- * Like `findPassphrase`, for what cannot go on without one.
+ * Finds the passphrase as `findPassphrase` does, for work that needs one.
  *
- * @throws IDKIT_SETTING with the three ways to give one where there is none
+ * @throws IDKIT_SETTING, also if there is no passphrase
  */
 export async function readPassphrase(options: PassphraseOptions = {}): Promise<Secret> {
   const passphrase = await findPassphrase(options);
@@ -69,7 +69,7 @@ export async function readPassphrase(options: PassphraseOptions = {}): Promise<S
 function checkPassphrase(text: string, source: string): Secret {
   if (text === '') throw new IdkitError('IDKIT_SETTING', `${source} gives an empty passphrase`);
   if (/[\0\r\n]/.test(text)) {
-    throw new IdkitError('IDKIT_SETTING', `${source} gives more than one line or a NUL byte`);
+    throw new IdkitError('IDKIT_SETTING', `${source} gives more than one line, or a NUL byte`);
   }
   return new Secret(text);
 }
@@ -79,7 +79,7 @@ function readFirstLine(file: string): string {
   try {
     bytes = readFileSync(file);
   } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${FILE} names ${file}, and it cannot be read`, { cause: error });
+    throw new IdkitError('IDKIT_SETTING', `${FILE} names ${file}, which cannot be read`, { cause: error });
   }
   return firstLine(bytes.subarray(0, MAX_LINE_BYTES));
 }
@@ -89,9 +89,9 @@ function firstLine(bytes: Buffer): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-/** Runs the operator's command in a shell; its standard error goes to ours, for its own questions and faults. */
+/** Runs the operator's command in a shell. Its standard error is ours, so that it can prompt and report errors. */
 async function runCommand(command: string, signal: AbortSignal | undefined): Promise<string> {
-  // Loaded here alone: the service reads settings at its start, and runs no command.
+  // Loaded only here, because a service that starts runs no command.
   const { spawn } = await import('node:child_process');
   return new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], {

@@ -4,10 +4,10 @@ import { IdkitError } from '../core/index.ts';
 import type { PlatformPaths } from './settings/settings.ts';
 
 /**
- * The platform directory (contract §1): `--dir`, else `IDKIT_DIR`, else the current directory if it holds
- * `idkit.yaml`, else `./idkit`. Absolute; it need not exist.
+ * Returns the absolute path of the platform directory: `--dir`, else `IDKIT_DIR`, else the current directory if it has an
+ * `idkit.yaml`, else `./idkit`. The directory need not exist.
  *
- * @throws IDKIT_DIRECTORY_MISSING where the path is something else than a directory
+ * @throws IDKIT_DIRECTORY_MISSING if the path is not a directory
  */
 export function resolvePlatformDirectory(options: {
   flag?: string | undefined;
@@ -17,8 +17,8 @@ export function resolvePlatformDirectory(options: {
   const cwd = options.cwd ?? process.cwd();
   const env = options.env ?? process.env;
   const dir = chooseDirectory(options.flag, env['IDKIT_DIR'], cwd);
-  const found = statSync(dir, { throwIfNoEntry: false });
-  if (found !== undefined && !found.isDirectory()) {
+  const stats = statSync(dir, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isDirectory()) {
     throw new IdkitError('IDKIT_DIRECTORY_MISSING', `the platform directory ${dir} is not a directory`);
   }
   return dir;
@@ -27,7 +27,10 @@ export function resolvePlatformDirectory(options: {
 function chooseDirectory(flag: string | undefined, variable: string | undefined, cwd: string): string {
   if (flag !== undefined) {
     if (flag === '' || flag.includes('\0')) {
-      throw new IdkitError('IDKIT_USAGE', '--dir must name a directory, and it is empty or holds a NUL byte');
+      throw new IdkitError(
+        'IDKIT_USAGE',
+        '--dir must name a directory, but it is empty or contains a NUL byte',
+      );
     }
     return resolve(cwd, flag);
   }
@@ -36,7 +39,7 @@ function chooseDirectory(flag: string | undefined, variable: string | undefined,
   return join(cwd, 'idkit');
 }
 
-/** The paths of contract §1 inside a platform directory. */
+/** Returns the paths inside a platform directory. */
 export function platformPaths(dir: string): PlatformPaths {
   return {
     dir,

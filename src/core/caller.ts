@@ -3,13 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const callers = new AsyncLocalStorage<AbortSignal>();
 
 /**
- * Runs `work` for a caller who may go away: `signal` is aborted then, and what `work` waits for far below may end early.
+ * Runs `work` for a caller that may disconnect. `signal` is aborted then, so that deep calls which wait can end early.
  */
 export function forCaller<T>(signal: AbortSignal, work: () => T): T {
   return callers.run(signal, work);
 }
 
-/** Aborted once the caller of this work has gone; undefined for work that somebody always waits for. */
+/** Returns the signal of the current caller, or undefined for work without a caller that can disconnect. */
 export function callerSignal(): AbortSignal | undefined {
   return callers.getStore();
 }

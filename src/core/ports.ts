@@ -1,26 +1,25 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 
-/** Where time comes from; a test brings its own. */
+/** The source of time. A test injects its own. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
 }
 
-/** Where randomness comes from; a test brings its own. */
+/** The source of randomness. A test injects its own. */
 export interface Random {
-  /** `length` random bytes. */
+  /** Returns `length` random bytes. */
   bytes(length: number): Buffer;
 }
 
-/** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** Bytes fetched at once: each call to the source costs as much as a signature's tenth, small ones too. */
+/** Bytes fetched in one call: even a small call to the source costs a tenth of a signature. */
 const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** The operating system's randomness. Small amounts come from a pool; no byte is given twice or kept. */
+/** The operating system's randomness. Small amounts come from a pool, which never returns or keeps a byte twice. */
 export const systemRandom: Random = {
   bytes: (length) => {
     if (length > POOL_BYTES / 8) return randomBytes(length);
@@ -35,12 +34,12 @@ export const systemRandom: Random = {
   },
 };
 
-/** Whole seconds since the Unix epoch, rounded down, as JWT claims want them (RFC 7519 §2). */
+/** Returns the Unix time in whole seconds, rounded down, as JWT claims use it (RFC 7519 §2). */
 export function seconds(clock: Clock): number {
   return Math.floor(clock.now() / 1000);
 }
 
-/** A version 4 UUID (RFC 9562 §5.4) from the given randomness. */
+/** Makes a version 4 UUID (RFC 9562 §5.4) from the given randomness. */
 export function uuid(random: Random): string {
   const bytes = random.bytes(16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x40;
@@ -50,8 +49,8 @@ export function uuid(random: Random): string {
 }
 
 /**
- * `length` random bytes in base64url; 18 bytes make the 24 characters of a session id. It never begins with `-`,
- * which a command line would take for a flag; that costs a fiftieth of a bit.
+ * Makes an id of `length` random bytes in base64url. 18 bytes give the 24 characters of a session id. The id never begins
+ * with `-`, which a command line would read as a flag; that costs a fiftieth of a bit of entropy.
  */
 export function randomId(random: Random, length = 18): string {
   return random.bytes(length).toString('base64url').replace(/^-/, 'A');

@@ -3,8 +3,8 @@ import { inspect } from 'node:util';
 const MASK = '[secret]';
 
 /**
- * A value that must not be shown. It prints as `[secret]` in logs, JSON, templates, `inspect` and error
- * messages; `.reveal()` is the only way out.
+ * A value that must not be shown. It prints as `[secret]` in logs, JSON, templates, `inspect` and error messages. Only
+ * `.reveal()` returns the value.
  */
 export class Secret {
   readonly #value: string;
@@ -13,7 +13,7 @@ export class Secret {
     this.#value = value;
   }
 
-  /** The value in the clear. Never pass the result to a log, an error or an argument list. */
+  /** Returns the value itself. Never pass the result to a log, an error or an argument list. */
   reveal(): string {
     return this.#value;
   }

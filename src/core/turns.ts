@@ -1,18 +1,18 @@
-/** Whose turns are taken in more than one process: what `takeTurn` answers ends the turn. */
+/** An owner of turns. If several processes share it, `takeTurn` serializes them too. */
 export interface TurnOwner {
-  /** Undefined: others had the turn for all of `within` milliseconds. */
+  /** Returns a function that ends the turn, or undefined if others held the turn for all of `within` milliseconds. */
   takeTurn?(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
 }
 
-/** What became of work that waits for its turn for a bounded time. `busy`: the turn did not come, nothing was done. */
+/** The result of work that waits for its turn for a limited time. `busy`: the work did not run. */
 export type TurnWithin<T> = { outcome: 'done'; value: T } | { outcome: 'busy' };
 
 const turns = new WeakMap<object, Map<string, Promise<unknown>>>();
 
 /**
- * Runs `work` when every earlier one of the same owner and key is done, whether it succeeded or not. For reads that
- * a write builds on, where the write replaces the whole record. A turn may wait for one of another key inside, as
- * long as nobody does so the other way round. An owner of several processes holds their turns apart too.
+ * Runs `work` when all earlier work of the same owner and key is done, also if that failed. It protects a read that a
+ * later write of the whole record depends on. Work may wait for the turn of another key inside, if no other work does
+ * the opposite. An owner with `takeTurn` serializes several processes too.
  */
 export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>): Promise<T> {
   return enqueue(owner, key, async () => {
@@ -26,8 +26,8 @@ export function inTurn<T>(owner: TurnOwner, key: string, work: () => Promise<T>)
 }
 
 /**
- * The same for work that waits at most `within` milliseconds for its turn, in this process and among all of them
- * together. What waits in this process holds nothing but its place; one of them at a time asks the other processes.
+ * Does the same for work that waits at most `within` milliseconds for its turn, in this process and in all processes
+ * together. Waiting work holds no resource but its place. Only the first in this process competes with the others.
  */
 export function inTurnWithin<T>(
   owner: TurnOwner,
@@ -35,18 +35,18 @@ export function inTurnWithin<T>(
   within: number,
   work: () => Promise<T>,
 ): Promise<TurnWithin<T>> {
-  const until = performance.now() + within;
+  const deadline = performance.now() + within;
   return new Promise((resolve, reject) => {
-    let left = false;
-    const leave = () => {
-      left = true;
+    let expired = false;
+    const expire = () => {
+      expired = true;
       resolve({ outcome: 'busy' });
     };
-    const timer = setTimeout(leave, within);
+    const timer = setTimeout(expire, within);
     enqueue(owner, key, async (): Promise<TurnWithin<T>> => {
       clearTimeout(timer);
-      if (left) return { outcome: 'busy' };
-      const remaining = Math.max(0, until - performance.now());
+      if (expired) return { outcome: 'busy' };
+      const remaining = Math.max(0, deadline - performance.now());
       const end = await owner.takeTurn?.(key, remaining);
       if (owner.takeTurn !== undefined && end === undefined) return { outcome: 'busy' };
       try {
@@ -79,8 +79,8 @@ async function enqueue<T>(owner: TurnOwner, key: string, run: () => Promise<T>):
 }
 
 /**
- * Runs `work` in the turns of all `keys`. They are taken one after the other, in one order for everybody, so that no
- * two that want several of them wait for each other.
+ * Runs `work` in the turns of all `keys`. Every caller takes them in the same order, so that no two callers wait for each
+ * other.
  */
 export function inTurns<T>(owner: TurnOwner, keys: Iterable<string>, work: () => Promise<T>): Promise<T> {
   let run = work;

@@ -1,9 +1,9 @@
 import { IdkitError } from './errors.ts';
 
-/** How often a change is begun again because somebody else's came between its reading and its writing. */
+/** Attempts before a change fails because of concurrent changes. */
 const TRIES = 5;
 
-/** What the store answers to a change of a record that is not as it was read. */
+/** The store's result for a change of a record that changed after it was read. */
 interface Stale {
   outcome: 'stale';
   what: string;
@@ -11,11 +11,11 @@ interface Stale {
 }
 
 /**
- * Runs `work`, which reads records and changes them, again from its first read while it answers that one of them was
- * changed meanwhile. Turns keep that from happening; it does where a change reaches a record that it does not name (a
- * role that is removed is taken out of all that include it).
+ * Runs `work`, which reads records and changes them, and repeats it from its first read while it returns that a record
+ * changed meanwhile. Turns usually prevent that. It happens if a change affects a record that it does not name: removing
+ * a role also removes it from every role that includes it.
  *
- * @param note is called for each time that nothing was done
+ * @param note called for each attempt that changed nothing
  * @throws IDKIT_CHANGED
  */
 export async function untilApplied<T>(
@@ -29,7 +29,7 @@ export async function untilApplied<T>(
     if (tries === TRIES)
       throw new IdkitError(
         'IDKIT_CHANGED',
-        `${result.what} ${result.id} was changed by others ${TRIES} times before a change of it could be stored`,
+        `${result.what} ${result.id} changed ${TRIES} times before idkit could store its own change`,
         { hints: ['try again'] },
       );
   }

@@ -65,7 +65,7 @@ test('"the passphrase: exactly one source; two at once, or one that cannot be re
   const before = readdirSync(root);
   const cases: [env: NodeJS.ProcessEnv, told: RegExp][] = [
     [{ [value]: 'a', [file]: '/a' }, /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are both set/],
-    [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, and it cannot be read/],
+    [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, which cannot be read/],
     [{ [file]: empty }, /the file of IDKIT_BACKUP_PASSPHRASE_FILE gives an empty passphrase/],
     [{ [command]: 'exit 7' }, /the command of IDKIT_BACKUP_PASSPHRASE_COMMAND failed with exit code 7/],
     [{ [value]: '' }, /IDKIT_BACKUP_PASSPHRASE gives an empty passphrase/],

@@ -8,7 +8,7 @@ import { SETTINGS } from '../../src/config/settings/table.ts';
 import { renderDefaultYaml } from '../../src/config/yaml/template.ts';
 import { makePlatform } from './places.ts';
 
-// A setting is added by one row. This row stands for any other, and nothing else knows of it.
+// One row adds a setting. This dummy shows it: nothing else knows about the row.
 const rows = [
   ...SETTINGS,
   {

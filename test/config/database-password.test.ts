@@ -32,7 +32,7 @@ test('the database’s password comes from the environment, its file, .env, its 
   }
 });
 
-test('a file of the password that cannot be read is a wrong setting, by its name (2)', async (t) => {
+test('reports a password file that cannot be read as a wrong setting, with its name (2)', async (t) => {
   const dir = makePlatform(t, { env: `${FILE}=nowhere\n` });
   await assert.rejects(loadSettings({ dir, env: {} }), { exitCode: 2, message: /_FILE names nowhere/ });
 });

@@ -24,7 +24,7 @@ import { makeDirectory, makePlatform } from './places.ts';
 
 const read = (text: string) => Object.fromEntries(parseEnvFile(text));
 
-test('reads KEY=VALUE lines, comments and quotes as dotenv files have them', () => {
+test('parses KEY=VALUE lines, comments and quotes in the format of dotenv', () => {
   const cases: [text: string, values: Record<string, string>][] = [
     ['A=1\nB=two words\n', { A: '1', B: 'two words' }],
     ['# comment\n\n  A = 1  \n', { A: '1' }],
@@ -42,7 +42,7 @@ test('reads KEY=VALUE lines, comments and quotes as dotenv files have them', () 
   for (const [text, values] of cases) assert.deepEqual(read(text), values, JSON.stringify(text));
 });
 
-test('a line that is not KEY=VALUE is refused with its number and without its text', () => {
+test('rejects a line that is not KEY=VALUE, with its number and without its text', () => {
   const cases = [
     'A=1\nsecret-value\n',
     'A=1\n=secret-value\n',
@@ -61,16 +61,16 @@ test('a line that is not KEY=VALUE is refused with its number and without its te
   }
 });
 
-test('text after a closing quote and a NUL byte are refused', () => {
+test('rejects text after a closing quote, and a NUL byte', () => {
   assert.throws(() => parseEnvFile('A="x" y\n'), { code: 'IDKIT_SETTING', message: /line 1/ });
   assert.throws(() => parseEnvFile('A=x\0y\n'), { code: 'IDKIT_SETTING', message: /NUL/ });
 });
 
-test('separators that end no line of a file stand inside a value', () => {
+test('keeps separators that do not end a line of a file inside a value', () => {
   assert.deepEqual(read("A='x\u2028y'\nB=\u2029z # a\u2028b\n"), { A: 'x\u2028y', B: 'z' });
 });
 
-test('any value that is written is read back as it was', () => {
+test('reads any value back as it was written', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (value) => {
       fc.pre(!value.includes('\0'));
@@ -80,7 +80,7 @@ test('any value that is written is read back as it was', () => {
   );
 });
 
-test('no text makes the reader fail otherwise than with a clear error', () => {
+test('reports a clear error for any malformed text', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('A', '=', '"', "'", '`', '\n', '#', ' ', '\\', '\r', 'é') }),
@@ -95,36 +95,36 @@ test('no text makes the reader fail otherwise than with a clear error', () => {
   );
 });
 
-test('.env that others can read or write is refused and named with its mode', async (t) => {
+test('rejects an .env that other users can read or write, with its mode', async (t) => {
   for (const mode of [0o640, 0o604, 0o660, 0o644, 0o620]) {
     const dir = makePlatform(t, { env: 'A=1\n' });
     chmodSync(join(dir, '.env'), mode);
     await assert.rejects(loadSettings({ dir, env: {} }), {
       code: 'IDKIT_ENV_READABLE',
-      message: new RegExp(`\\.env can be read or written by others \\(mode 0${mode.toString(8)}\\)`),
+      message: new RegExp(`other users can read or write .*\\.env \\(mode 0${mode.toString(8)}\\)`),
       hints: [`chmod 600 ${join(dir, '.env')}`],
     });
   }
 });
 
-test('.env for its owner alone is taken', async (t) => {
+test('accepts an .env that only its owner can read', async (t) => {
   for (const mode of [0o600, 0o400]) {
     const dir = makePlatform(t, { env: 'IDKIT_ADMIN_USERNAME=root\n', mode });
     assert.equal((await loadSettings({ dir, env: {} })).administrator.username, 'root');
   }
 });
 
-test('a passphrase in .env is refused, whatever its source is called', async (t) => {
+test('rejects every source of the passphrase in .env', async (t) => {
   for (const key of ['', '_FILE', '_COMMAND']) {
     const dir = makePlatform(t, { env: `IDKIT_BACKUP_PASSPHRASE${key}=swordfish\n` });
     const error = await loadSettings({ dir, env: {} }).catch((thrown) => thrown);
     assert.equal(error.code, 'IDKIT_SETTING');
-    assert.ok(error.message.includes(`holds IDKIT_BACKUP_PASSPHRASE${key}`));
+    assert.ok(error.message.includes(`contains IDKIT_BACKUP_PASSPHRASE${key}`));
     assert.ok(!`${error.message}${error.hints}`.includes('swordfish'));
   }
 });
 
-test('keys that are not idkit’s are kept', (t) => {
+test('keeps keys that are not idkit’s', (t) => {
   const dir = makePlatform(t, { env: 'POSTGRES_USER=x\nCOMPOSE_FILE=y\n' });
   assert.deepEqual(Object.fromEntries(readEnvFile(join(dir, '.env'))), {
     POSTGRES_USER: 'x',
@@ -132,7 +132,7 @@ test('keys that are not idkit’s are kept', (t) => {
   });
 });
 
-test('a directory in place of .env, and a file that is not UTF-8, are refused', (t) => {
+test('rejects a directory in place of .env, and a file that is not UTF-8', (t) => {
   const dir = makeDirectory(t);
   mkdirSync(join(dir, '.env'));
   assert.throws(() => readEnvFile(join(dir, '.env')), { code: 'IDKIT_SETTING', message: /not a file/ });
@@ -140,7 +140,7 @@ test('a directory in place of .env, and a file that is not UTF-8, are refused', 
   assert.throws(() => readEnvFile(join(dir, 'latin')), { code: 'IDKIT_SETTING', message: /not UTF-8/ });
 });
 
-test('one value is replaced in place, every other line stays, and the file stays 0600', (t) => {
+test('replaces one value in place and keeps every other line and the mode 0600', (t) => {
   const dir = makePlatform(t, { env: '# head\nA=1\n\nIDKIT_MASTER_KEY="old\nkey"\n# tail\nB=\'2\'\n' });
   const file = join(dir, '.env');
   writeEnvironmentValue(file, 'IDKIT_MASTER_KEY', new Secret('new key'));
@@ -152,7 +152,7 @@ test('one value is replaced in place, every other line stays, and the file stays
   assert.deepEqual(readdirSync(dir).sort(), ['.env', 'data', 'idkit.yaml']);
 });
 
-test('a link to the environment file stays a link when a value is written', (t) => {
+test('keeps a link to the environment file when it writes a value', (t) => {
   const dir = makePlatform(t, {});
   writeFileSync(join(dir, 'secrets'), 'A=1\n', { mode: 0o600 });
   symlinkSync('secrets', join(dir, '.env'));
@@ -160,14 +160,14 @@ test('a link to the environment file stays a link when a value is written', (t) 
   assert.equal(readFileSync(join(dir, 'secrets'), 'utf8'), 'A=1\nB=2\n');
 });
 
-test('nothing is written where the file could not be read as it must', (t) => {
+test('writes nothing to a file that it cannot read', (t) => {
   const dir = makePlatform(t, { env: 'IDKIT_MASTR_KEY=x\n' });
   assert.throws(() => writeEnvironmentValue(join(dir, '.env'), 'A', 'b'), { code: 'IDKIT_SETTING' });
   assert.equal(readFileSync(join(dir, '.env'), 'utf8'), 'IDKIT_MASTR_KEY=x\n');
   assert.throws(() => writeEnvironmentValue(join(dir, 'new'), 'a b', 'c'), { code: 'IDKIT_SETTING' });
 });
 
-test('only a value that idkit generated itself counts as generated', (t) => {
+test('only a value that idkit generated counts as generated', (t) => {
   const dir = makePlatform(t, { env: '# generated by idkit\nA=1\nB=2\n' });
   assert.equal(isGeneratedValue(join(dir, '.env'), 'A'), true);
   assert.equal(isGeneratedValue(join(dir, '.env'), 'B'), false);

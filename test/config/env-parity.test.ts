@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import dotenv from 'dotenv';
 import { parseEnvFile } from '../../src/config/index.ts';
 
-// dotenv is here for this test alone: it names no line, and lets pass what it cannot read. Whatever both read,
-// both must read alike.
-test('a file reads as it does with dotenv', () => {
+// dotenv is only a dependency of this test. It reports no line and skips what it cannot parse. What both parse, both
+// must parse to the same values.
+test('parses a file to the same values as dotenv', () => {
   const text = [
     'PLAIN=basic',
     'EMPTY=',

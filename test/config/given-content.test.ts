@@ -10,7 +10,7 @@ const content = (file: string, text: string | Uint8Array) => ({
   bytes: Buffer.from(text as Uint8Array),
 });
 
-test('given content counts instead of the file in its place, and nothing is written', async (t) => {
+test('uses given content in place of the file, and writes nothing', async (t) => {
   const dir = makePlatform(t, { yaml: 'realms: [own]\n', env: 'IDKIT_ADMIN_USERNAME=own\n' });
   const env = content('env.gpg', 'IDKIT_ADMIN_USERNAME=given\n');
   const yaml = content('the set’s idkit.yaml', 'realms: [given]\n');
@@ -24,7 +24,7 @@ test('given content counts instead of the file in its place, and nothing is writ
   assert.ok(!existsSync(nowhere));
 });
 
-test('the process environment wins over given content as over .env', async (t) => {
+test('the process environment takes precedence over given content as over .env', async (t) => {
   const env = content('env.gpg', 'IDKIT_ADMIN_USERNAME=given\n');
   const settings = await loadSettings({
     dir: makeDirectory(t),
@@ -35,13 +35,13 @@ test('the process environment wins over given content as over .env', async (t) =
   assert.equal(settings.sources['IDKIT_ADMIN_USERNAME'], 'environment');
 });
 
-test('what is wrong with given content is told under the name that it is given', async (t) => {
+test('reports a fault of given content under the given name', async (t) => {
   const dir = makeDirectory(t);
   const refused = (contents: object, message: RegExp) =>
     assert.rejects(loadSettings({ dir, env: {}, contents }), { code: 'IDKIT_SETTING', message });
   await refused({ env: content('env.gpg', 'no assignment') }, /^env\.gpg line 1 is not KEY=VALUE$/);
   await refused({ env: content('env.gpg', Uint8Array.of(0xff)) }, /^env\.gpg is not UTF-8$/);
-  await refused({ env: content('env.gpg', 'IDKIT_MASTERKEY=x') }, /^env\.gpg holds the unknown key/);
+  await refused({ env: content('env.gpg', 'IDKIT_MASTERKEY=x') }, /^env\.gpg contains the unknown key/);
   await refused({ yaml: content('its yaml', 'realm: []') }, /^its yaml line 1: unknown key "realm"$/);
   await refused({ yaml: content('its yaml', 'runtime: bare') }, /^its yaml line 1: runtime must be /);
 });

@@ -33,7 +33,7 @@ test('init writes a whole platform directory with generated secrets', async (t) 
   }
 });
 
-test('init --runtime compose writes a container platform whose secrets are in .env alone', async (t) => {
+test('init --runtime compose writes a container platform whose secrets are only in .env', async (t) => {
   for (const service of ['idkit', 'keycloak'] as const) {
     const dir = join(makeDirectory(t), service);
     const made = initPlatform(dir, { env: {}, runtime: 'compose', service });
@@ -64,7 +64,7 @@ test('init --runtime compose writes a container platform whose secrets are in .e
   }
 });
 
-test('nginx is the proxy where idkit.yaml says so before init', async (t) => {
+test('init writes nginx as the proxy if that is chosen', async (t) => {
   const dir = makeDirectory(t);
   const made = initPlatform(dir, { env: {}, runtime: 'compose', proxy: 'nginx' });
   assert.ok(made.created.includes(join(dir, 'config/nginx.conf')));
@@ -73,7 +73,7 @@ test('nginx is the proxy where idkit.yaml says so before init', async (t) => {
   assert.match(readFileSync(join(dir, 'compose.yaml'), 'utf8'), /^ {2}nginx:$/m);
 });
 
-test('a new idkit.yaml shows every default, and each line works when its # is taken away', async (t) => {
+test('a new idkit.yaml shows every default, and each line is valid without its #', async (t) => {
   const dir = makeDirectory(t);
   initPlatform(dir, { env: {} });
   const file = join(dir, 'idkit.yaml');
@@ -91,7 +91,7 @@ test('a new idkit.yaml shows every default, and each line works when its # is ta
   assert.equal(after.sources['limits.bodyBytes'], 'idkit.yaml');
 });
 
-test('init writes values that the environment gives as they are, and generates the others', async (t) => {
+test('init writes the values of the environment unchanged and generates the others', async (t) => {
   const dir = makeDirectory(t);
   const env = { IDKIT_ADMIN_USERNAME: 'root', IDKIT_ADMIN_PASSWORD: `it's "q" \`b\` \\ #1` };
   const made = initPlatform(dir, { env });
@@ -101,7 +101,7 @@ test('init writes values that the environment gives as they are, and generates t
   assert.equal(settings.administrator.password!.reveal(), env.IDKIT_ADMIN_PASSWORD);
 });
 
-test('init never overwrites a file, and a second one changes nothing', (t) => {
+test('init overwrites no file, and a second init changes nothing', (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'idkit.yaml'), 'realms: [a]\n');
   const first = initPlatform(dir, { env: {} });
@@ -114,7 +114,7 @@ test('init never overwrites a file, and a second one changes nothing', (t) => {
   assert.equal(readFileSync(join(dir, '.env'), 'utf8'), env);
 });
 
-test('a master key of the wrong length in the environment is refused before anything is written', (t) => {
+test('rejects a master key of the wrong length in the environment before it writes anything', (t) => {
   const dir = join(makeDirectory(t), 'idkit');
   assert.throws(() => initPlatform(dir, { env: { IDKIT_MASTER_KEY: 'c2hvcnQ=' } }), {
     code: 'IDKIT_MASTER_KEY_INVALID',
@@ -122,7 +122,7 @@ test('a master key of the wrong length in the environment is refused before anyt
   assert.equal(existsSync(dir), false);
 });
 
-test('a file in place of the directory is refused', async (t) => {
+test('rejects a file in place of the directory', async (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'file'), '');
   assert.throws(() => initPlatform(join(dir, 'file'), { env: {} }), { code: 'IDKIT_DIRECTORY_NOT_WRITABLE' });
@@ -150,7 +150,7 @@ test('a directory without idkit.yaml does not count as a platform directory', as
   assert.equal((await loadSettings({ dir: makeDirectory(t), env: {} })).exists, false);
 });
 
-test('a master key that is missing, no base64 or not 32 bytes long has an error of its own', () => {
+test('reports separate errors for a master key that is missing, not base64 or not 32 bytes long', () => {
   const check = (text: string | undefined) => () =>
     checkMasterKey(text === undefined ? undefined : new Secret(text));
   assert.throws(check(undefined), {
@@ -160,7 +160,9 @@ test('a master key that is missing, no base64 or not 32 bytes long has an error 
   assert.throws(check(''), { code: 'IDKIT_MASTER_KEY_MISSING' });
   assert.throws(check('not base64!'), { code: 'IDKIT_MASTER_KEY_INVALID', message: /is not base64/ });
   assert.throws(check('A'.repeat(43)), { code: 'IDKIT_MASTER_KEY_INVALID', message: /is not base64/ });
-  assert.throws(check(Buffer.alloc(31).toString('base64')), { message: /holds 31 bytes, and 32 are needed/ });
-  assert.throws(check(Buffer.alloc(33).toString('base64')), { message: /holds 33 bytes, and 32 are needed/ });
+  assert.throws(check(Buffer.alloc(31).toString('base64')), {
+    message: /has 31 bytes, but a master key has 32/,
+  });
+  assert.throws(check(Buffer.alloc(33).toString('base64')), { message: /has 33 bytes, but a master key has 32/ });
   assert.doesNotThrow(check(generateMasterKey().reveal()));
 });

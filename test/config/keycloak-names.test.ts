@@ -5,7 +5,7 @@ import { type LoadOptions, loadSettings } from '../../src/config/index.ts';
 const KEYCLOAK =
   'KC_DB_PASSWORD=db-1\nKC_BOOTSTRAP_ADMIN_USERNAME=root\nKC_BOOTSTRAP_ADMIN_PASSWORD=admin-1\n';
 
-test('with service: keycloak, Keycloak’s own variables say who the administrator is, and the database’s password', async () => {
+test('with service: keycloak, Keycloak’s variables give the administrator and the database’s password', async () => {
   const settings = await load('service: keycloak\n', KEYCLOAK);
   assert.equal(settings.administrator.username, 'root');
   assert.equal(settings.administrator.password?.reveal(), 'admin-1');
@@ -13,19 +13,19 @@ test('with service: keycloak, Keycloak’s own variables say who the administrat
   assert.equal(settings.sources['IDKIT_ADMIN_PASSWORD'], '.env');
 });
 
-test('idkit’s own variables win over Keycloak’s, wherever they stand', async () => {
+test('idkit’s variables take precedence over Keycloak’s, in every source', async () => {
   const own = 'IDKIT_ADMIN_PASSWORD=own-1\n';
   const settings = await load('service: keycloak\n', KEYCLOAK + own, {
     KC_BOOTSTRAP_ADMIN_PASSWORD: 'elsewhere',
     KC_DB_PASSWORD: 'db-2',
   });
   assert.equal(settings.administrator.password?.reveal(), 'own-1');
-  // Of the same name the process environment wins, as everywhere.
+  // For the same variable, the process environment takes precedence, as always.
   assert.equal(settings.databasePassword?.reveal(), 'db-2');
   assert.equal(settings.sources['IDKIT_DATABASE_PASSWORD'], 'environment');
 });
 
-test('with idkit as the service they say nothing', async () => {
+test('with service: idkit, Keycloak’s variables are ignored', async () => {
   const settings = await load('service: idkit\n', KEYCLOAK);
   assert.equal(settings.administrator.username, 'admin');
   assert.equal(settings.administrator.password, undefined);

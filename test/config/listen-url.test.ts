@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listenUrl } from '../../src/config/index.ts';
 
-test('"else `listen` of idkit.yaml" is a URL that this machine reaches', () => {
+test('returns a URL that this machine can connect to', () => {
   const urls = ['127.0.0.1', '0.0.0.0', '::', '::1', '[::1]', 'localhost'].map((host) =>
     listenUrl({ host, port: 8080, tls: false }),
   );

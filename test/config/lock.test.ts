@@ -13,7 +13,7 @@ async function lockPath(t: TestContext): Promise<string> {
   return join(directory, 'serve.lock');
 }
 
-test('an exclusive lock refuses a second one and names the holder', async (t) => {
+test('an exclusive lock excludes a second one, and the error names the holder', async (t) => {
   const path = await lockPath(t);
   const lock = await acquireLock(path, { mode: 'exclusive', record: { command: 'serve' } });
   await lock.note({ baseUrl: 'http://127.0.0.1:8080' });
@@ -33,7 +33,7 @@ test('an exclusive lock refuses a second one and names the holder', async (t) =>
   await (await acquireLock(path, { mode: 'exclusive', record: { command: 'serve' } })).release();
 });
 
-test('shared locks exist beside each other and exclude an exclusive one', async (t) => {
+test('several processes share a lock and exclude an exclusive one', async (t) => {
   const path = await lockPath(t);
   const one = await acquireLock(path, { mode: 'shared', record: { command: 'verify' } });
   const two = await acquireLock(path, { mode: 'shared', record: { command: 'verify' } });
@@ -45,7 +45,7 @@ test('shared locks exist beside each other and exclude an exclusive one', async 
   await (await exclusive()).release();
 });
 
-test('"A record beside it names the holder": of several shared ones each that still holds', async (t) => {
+test('records name every shared holder that is alive', async (t) => {
   const path = await lockPath(t);
   const share = (command: string) => acquireLock(path, { mode: 'shared', record: { command } });
   const refusal = async (): Promise<string> => {
@@ -70,7 +70,7 @@ test('"A record beside it names the holder": of several shared ones each that st
   assert.deepEqual(await readdir(dirname(path)), ['serve.lock'], 'no record is left');
 });
 
-test('the record that a killed shared holder left names nobody, and goes with the next holder', async (t) => {
+test('the record of a killed shared holder is ignored, and the next holder removes it', async (t) => {
   const path = await lockPath(t);
   const left = `${path}.00000000-0000-4000-8000-000000000000.json`;
   const gone = spawnSync(process.execPath, ['-e', '']).pid;
@@ -87,7 +87,7 @@ test('the record that a killed shared holder left names nobody, and goes with th
   assert.deepEqual(await readdir(dirname(path)), ['serve.lock'], 'gone with an exclusive one');
 });
 
-test('the record that a killed exclusive holder left does not speak for the shared one after it', async (t) => {
+test('the record of a killed exclusive holder does not hide a later shared holder', async (t) => {
   const path = await lockPath(t);
   await writeFile(
     `${path}.json`,
@@ -100,7 +100,7 @@ test('the record that a killed exclusive holder left does not speak for the shar
   await lock.release();
 });
 
-test('kill -9 of the holder frees the lock, and its record is not believed', async (t) => {
+test('kill -9 of the holder releases the lock, and its record is ignored', async (t) => {
   const path = await lockPath(t);
   const program = `
     const { acquireLock } = await import(${JSON.stringify(new URL('../../src/config/lock/lock.ts', import.meta.url).href)});

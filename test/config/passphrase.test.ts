@@ -19,22 +19,22 @@ test('the passphrase comes from the environment, a file or a command', async (t)
   assert.equal(await find({}), undefined);
 });
 
-test('a file or command gives its first line without the line end, of either kind', async (t) => {
+test('a file or command gives its first line without either kind of line end', async (t) => {
   const file = join(makeDirectory(t), 'pass');
   writeFileSync(file, 'windows\r\nx');
   assert.equal(await find({ [FILE]: file }), 'windows');
   assert.equal(await find({ [COMMAND]: 'printf bare' }), 'bare');
 });
 
-test('two sources at once are refused, even where one is empty', async () => {
+test('rejects two sources, even if one is empty', async () => {
   await assert.rejects(find({ [VALUE]: 'x', [FILE]: '/x' }), {
     code: 'IDKIT_SETTING',
-    message: `${VALUE} and ${FILE} are both set, and one source is allowed`,
+    message: `${VALUE} and ${FILE} are set, but only one source is allowed`,
   });
   await assert.rejects(find({ [VALUE]: '', [COMMAND]: 'echo x' }), { code: 'IDKIT_SETTING' });
 });
 
-test('a source that is empty or cannot be read is refused', async (t) => {
+test('rejects a source that is empty or cannot be read', async (t) => {
   const dir = makeDirectory(t);
   writeFileSync(join(dir, 'empty'), '\nsecond\n');
   for (const env of [
@@ -53,20 +53,20 @@ test('a source that is empty or cannot be read is refused', async (t) => {
   }
 });
 
-test('a command that fails is told with its exit code, never with what it printed', async () => {
+test('reports the exit code of a failed command, but not its output', async () => {
   const error = await find({ [COMMAND]: 'echo swordfish; exit 3' }).catch((thrown) => thrown);
   assert.match(error.message, /failed with exit code 3/);
   assert.ok(!error.message.includes('swordfish'));
 });
 
-test('the terminal is asked only where no other source is set', async () => {
+test('prompts only if no other source is set', async () => {
   const prompt = async () => 'typed';
   assert.equal((await findPassphrase({ env: {}, prompt }))?.reveal(), 'typed');
   assert.equal((await findPassphrase({ env: { [VALUE]: 'set' }, prompt }))?.reveal(), 'set');
   await assert.rejects(findPassphrase({ env: {}, prompt: async () => '' }), { code: 'IDKIT_SETTING' });
 });
 
-test('what needs a passphrase and has none names the three ways to give one', async () => {
+test('a missing passphrase is reported with the three ways to give one', async () => {
   const error = await readPassphrase({ env: {} }).catch((thrown) => thrown);
   assert.equal(error.code, 'IDKIT_SETTING');
   assert.equal(error.exitCode, 2);
@@ -74,7 +74,7 @@ test('what needs a passphrase and has none names the three ways to give one', as
   for (const name of [VALUE, FILE, COMMAND]) assert.ok(error.hints.join('\n').includes(name));
 });
 
-test('durations are a whole number and a unit', () => {
+test('a duration is a whole number and a unit', () => {
   assert.equal(parseDuration('26h', '--max-age'), 93_600);
   assert.equal(parseDuration('7d', '--max-age'), 604_800);
   assert.equal(parseDuration('90m', '--max-age'), 5400);

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** An empty directory that goes with the test. */
+/** Creates an empty directory that is removed after the test. */
 export function makeDirectory(t: TestContext): string {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-config-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** A platform directory with these texts. */
+/** Creates a platform directory with these files. */
 export function makePlatform(t: TestContext, files: { yaml?: string; env?: string; mode?: number }): string {
   const dir = makeDirectory(t);
   mkdirSync(join(dir, 'data'));

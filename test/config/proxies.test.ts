@@ -12,7 +12,7 @@ import { freePort } from '../free-port.ts';
 import { sendRaw } from '../http/service.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** What init writes, without the container around it and its TLS. */
+/** The configuration that init writes, changed to run without a container and TLS. */
 const PROXIES = {
   nginx: {
     program: '/usr/sbin/nginx',
@@ -39,7 +39,7 @@ const PROXIES = {
   },
 } as const;
 
-/** A proxy in front of a service that answers with what reached it. @returns its address */
+/** Starts a proxy in front of a service that returns the request it got. @returns the proxy's address */
 async function startProxy(t: TestContext, name: keyof typeof PROXIES): Promise<string | undefined> {
   const proxy = PROXIES[name];
   const missing = `${proxy.program} is not installed (Debian package ${proxy.package})`;
@@ -79,7 +79,7 @@ async function startProxy(t: TestContext, name: keyof typeof PROXIES): Promise<s
 }
 
 for (const name of ['nginx', 'caddy'] as const) {
-  test(`what a client says of its way to ${name} does not reach the service`, async (t) => {
+  test(`${name} does not forward a client's own forwarding headers`, async (t) => {
     const address = await startProxy(t, name);
     if (address === undefined) return;
     const forged = {
@@ -101,7 +101,7 @@ for (const name of ['nginx', 'caddy'] as const) {
     });
   });
 
-  test(`${name} leads nobody to the metrics, however the path is written, and everybody to the rest`, async (t) => {
+  test(`${name} forwards every request except those for metrics, in any spelling of the path`, async (t) => {
     const address = await startProxy(t, name);
     if (address === undefined) return;
     const get = (path: string) =>

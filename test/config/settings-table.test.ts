@@ -7,7 +7,7 @@ import { makePlatform } from './places.ts';
 
 // Every row of the settings table meets each kind of bad input.
 
-/** For each setting a value that is right and one that is of the wrong type or form, as YAML. */
+/** For each setting, a valid value and values of the wrong type or form, in YAML. */
 const CASES: Record<string, { right: string; wrong: readonly string[] }> = {
   runtime: { right: 'compose', wrong: ['docker', '7', '[embedded]', 'null'] },
   service: { right: 'keycloak', wrong: ['idkitt', 'true'] },
@@ -77,12 +77,12 @@ async function refusal(work: Promise<unknown>): Promise<IdkitError> {
   assert.fail('it is refused');
 }
 
-test('every setting of idkit.yaml has a right and a wrong value here', () => {
+test('every setting of idkit.yaml has a valid and an invalid value here', () => {
   assert.deepEqual(Object.keys(CASES).sort(), yamlRows.map((row) => row.name).sort());
 });
 
 for (const row of yamlRows) {
-  test(`${row.name} is taken from idkit.yaml with its source`, async (t) => {
+  test(`${row.name} comes from idkit.yaml, with its source`, async (t) => {
     const pair = row.name.startsWith('listen.tls')
       ? 'listen: { tlsCert: cert.pem, tlsKey: key.pem }'
       : undefined;
@@ -92,7 +92,7 @@ for (const row of yamlRows) {
     assert.notDeepEqual(pick(settings, row.name), pick(await loadDefaults(t), row.name));
   });
 
-  test(`${row.name} of a wrong type or form is refused with its line and what was expected`, async (t) => {
+  test(`rejects ${row.name} of a wrong type or form, with its line and what was expected`, async (t) => {
     for (const wrong of CASES[row.name]!.wrong) {
       const dir = makePlatform(t, { yaml: `# a comment\n${asYaml(row.name, wrong)}` });
       const error = await refusal(loadSettings({ dir, env: {} }));
@@ -106,7 +106,7 @@ for (const row of yamlRows) {
     }
   });
 
-  test(`${row.name} that stands twice is refused with its line`, async (t) => {
+  test(`rejects a duplicate ${row.name}, with its line`, async (t) => {
     const { right } = CASES[row.name]!;
     const [group, key] = row.name.split('.');
     const yaml =
@@ -118,7 +118,7 @@ for (const row of yamlRows) {
     assert.match(error.message, key === undefined ? /line 2: .*unique/ : /line 3: .*unique/);
   });
 
-  test(`a misspelt ${row.name} is refused with its line and the nearest known key`, async (t) => {
+  test(`rejects a misspelt ${row.name}, with its line and the nearest known key`, async (t) => {
     const misspelt = `${row.name}x`;
     const error = await refusal(
       loadSettings({ dir: makePlatform(t, { yaml: asYaml(misspelt, CASES[row.name]!.right) }), env: {} }),
@@ -128,7 +128,7 @@ for (const row of yamlRows) {
     assert.deepEqual(error.hints, [`did you mean ${row.name}?`]);
   });
 
-  test(`${row.name} that is missing has the default, and says so`, async (t) => {
+  test(`${row.name} has its default if it is missing, with its source`, async (t) => {
     assert.equal((await loadDefaults(t)).sources[row.name], 'default');
   });
 }
@@ -138,7 +138,7 @@ const envRows = settingDocs().filter(
 );
 
 for (const row of envRows) {
-  test(`${row.env} wins over .env, and .env over idkit.yaml`, async (t) => {
+  test(`${row.env} takes precedence over .env, and .env over idkit.yaml`, async (t) => {
     const value = row.env.includes('URL') ? valueFor(row.env, 'b') : 'fromenv';
     const kept = row.env.includes('URL') ? valueFor(row.env, 'c') : 'fromfile';
     const yaml = row.environmentOnly ? '' : asYaml(row.name, CASES[row.name]!.right);
@@ -150,7 +150,7 @@ for (const row of envRows) {
     assert.equal(source, row.environmentOnly ? 'default' : 'idkit.yaml');
   });
 
-  test(`${row.env} that stands twice in .env is refused with its line`, async (t) => {
+  test(`rejects a duplicate ${row.env} in .env, with its line`, async (t) => {
     const dir = makePlatform(t, { env: `${row.env}=a\nOTHER=1\n${row.env}=b\n` });
     const error = await refusal(loadSettings({ dir, env: {} }));
     assert.equal(error.code, 'IDKIT_SETTING');
@@ -158,7 +158,7 @@ for (const row of envRows) {
     assert.ok(!error.message.includes('=b'), 'no value is shown');
   });
 
-  test(`a misspelt ${row.env} in .env is refused with the nearest known key`, async (t) => {
+  test(`rejects a misspelt ${row.env} in .env, with the nearest known key`, async (t) => {
     const dir = makePlatform(t, { env: `${row.env}X=a\n` });
     const error = await refusal(loadSettings({ dir, env: {} }));
     assert.equal(error.code, 'IDKIT_SETTING');
@@ -167,7 +167,7 @@ for (const row of envRows) {
   });
 }
 
-test('a flag wins over everything, and a wrong one names the flag', async (t) => {
+test('a flag takes precedence over everything, and the error for a wrong one names the flag', async (t) => {
   const dir = makePlatform(t, { yaml: 'listen: { port: 9000 }\n' });
   const settings = await loadSettings({ dir, env: {}, flags: { 'listen.port': '9100' } });
   assert.equal(settings.listen.port, 9100);

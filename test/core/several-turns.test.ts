@@ -4,7 +4,7 @@ import { IdkitError, inTurn, inTurns, untilApplied } from '../../src/core/index.
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test('who wants the same turns in another order waits, and neither waits for the other for ever', async () => {
+test('two callers that take the same turns in different orders do not block each other', async () => {
   const owner = {};
   const log: string[] = [];
   const work = (name: string) => async () => {
@@ -23,7 +23,7 @@ test('who wants the same turns in another order waits, and neither waits for the
     assert.equal(log[at]!.replace('begins', 'ends'), log[at + 1], log.join());
 });
 
-test('turns are taken in one order and given back where the work fails', async () => {
+test('turns are taken in one order and released if the work fails', async () => {
   const taken: string[] = [];
   const owner = {
     takeTurn: async (name: string) => {
@@ -41,7 +41,7 @@ test('turns are taken in one order and given back where the work fails', async (
   assert.equal(await inTurns(owner, [], async () => 'no turn'), 'no turn');
 });
 
-test('a change that another one came before begins again, five times at most, and then says so', async () => {
+test('a change that meets concurrent changes is retried at most five times, then reported', async () => {
   const stale = { outcome: 'stale' as const, what: 'client', id: 'c1' };
   let calls = 0;
   const noted: unknown[] = [];

@@ -1,15 +1,15 @@
-/** What a container platform is made of. */
+/** The choices for a new container platform. */
 export interface ComposeChoice {
   service: 'idkit' | 'keycloak';
   proxy: 'caddy' | 'nginx';
-  /** The version of idkit, which names its image. */
+  /** The version of idkit, which is the tag of its image. */
   version: string;
 }
 
 /** The base URL of a new container platform. */
 export const COMPOSE_BASE_URL = 'https://localhost:8443';
 
-/** The text of compose.yaml, with every choice explained where it stands. Without secrets. */
+/** Renders compose.yaml with a comment for every choice and without secrets. */
 export function renderCompose({ service, proxy, version }: ComposeChoice): string {
   return [
     renderHead(service),
@@ -26,12 +26,12 @@ function renderHead(service: string): string {
     service === 'keycloak'
       ? ' KC_DB_PASSWORD=$IDKIT_DATABASE_PASSWORD KC_BOOTSTRAP_ADMIN_PASSWORD=$IDKIT_ADMIN_PASSWORD'
       : '';
-  return `# The containers of this platform. "idkit up" starts them one after another: database, service, proxy, applications.
+  return `# The containers of this platform. "idkit up" starts them in order: database, service, proxy, applications.
 #
-# No secret stands here. A variable without a value is filled from .env by idkit when it runs docker or podman. By hand:
+# This file has no secrets. idkit sets a variable without a value from .env when it runs docker or podman. Without idkit:
 #   set -a; . ./.env; POSTGRES_PASSWORD=$IDKIT_DATABASE_PASSWORD${own}; set +a; docker compose up -d
-# Images and ports are variables with a default; lines such as HTTPS_PORT=443 in .env change them.
-# "idkit down" removes the containers and keeps the volumes, which hold the data.
+# Images and ports are variables with defaults. Lines such as HTTPS_PORT=443 in .env change them.
+# "idkit down" removes the containers and keeps the volumes with the data.
 services:`;
 }
 
@@ -43,13 +43,13 @@ function database(name: string): string {
     image: \${DATABASE_IMAGE:-docker.io/library/postgres:17}
     restart: unless-stopped
     environment:
-      # The server's administrator. It logs in inside this container alone, where no password is needed.
+      # The server's administrator. It can log in only inside this container, where it needs no password.
       POSTGRES_USER: postgres
-      # IDKIT_DATABASE_PASSWORD of .env, for the role below. It counts when the volume is new; restore sets it on a
-      # database that is there.
+      # IDKIT_DATABASE_PASSWORD of .env, for the role below. It is used only for a new volume; restore sets it on an
+      # existing database.
       POSTGRES_PASSWORD:
-    # A new volume gets the role of the service. It is not a superuser: it owns its database and makes the one that a
-    # restore loads beside it.
+    # A new volume gets the role of the service. It is not a superuser. It owns its database and creates the staged one
+    # that a restore loads.
     entrypoint:
       - sh
       - -ec
@@ -64,8 +64,8 @@ function database(name: string): string {
         exec docker-entrypoint.sh postgres
     volumes:
       - database:/var/lib/postgresql/data
-    # No port is published: the service reaches it inside, and idkit runs psql and pg_dump in this container.
-    # Postgres ends its work before it stops.
+    # No port is published: the service uses the internal network, and idkit runs psql and pg_dump in this container.
+    # Postgres needs time to finish its work before it stops.
     stop_grace_period: 60s
 ${HARDENED}
 `;
@@ -87,15 +87,15 @@ function idkit(version: string): string {
       IDKIT_SMOKE_CLIENT_SECRET:
     volumes:
       - ./idkit.yaml:/platform/idkit.yaml:ro
-      # Realm files that are imported at the start; the container's user 10001 must be able to read them.
+      # Realm files to import at the start. The container's user 10001 must be able to read them.
       # - ./import:/platform/import:ro
-    # For this machine alone: idkit's own commands reach the service here. People come through the proxy.
-    # Metrics and detailed health get the port MANAGEMENT_PORT of .env, or a free one of this machine if it is empty.
-    # Containers of this platform ask idkit:9000. No proxy leads there.
+    # Only for this machine: idkit's commands use this port, users connect to the proxy.
+    # Metrics and detailed health get the port MANAGEMENT_PORT of .env, or a free port if it is empty. Containers of
+    # this platform use idkit:9000. The proxy does not forward requests to it.
     ports:
       - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"
       - "127.0.0.1:\${MANAGEMENT_PORT}:9000"
-    # The service writes to its database and nowhere else.
+    # The service writes only to its database.
     read_only: true
     tmpfs:
       - /platform/data:mode=1777
@@ -116,9 +116,9 @@ const KEYCLOAK = `  keycloak:
       KC_DB_URL: jdbc:postgresql://database/keycloak
       KC_DB_USERNAME: keycloak
       KC_DB_PASSWORD:
-      # One Keycloak alone. Without this line, all that run on one database look for each other and form a cluster.
+      # A single Keycloak. Without this line, all instances with one database form a cluster.
       KC_CACHE: local
-      # The public address; the proxy ends TLS.
+      # The public address. The proxy terminates TLS.
       KC_HOSTNAME: \${IDKIT_BASE_URL:-${COMPOSE_BASE_URL}}
       KC_HOSTNAME_BACKCHANNEL_DYNAMIC: "false"
       KC_HTTP_ENABLED: "true"
@@ -127,11 +127,11 @@ const KEYCLOAK = `  keycloak:
       KC_METRICS_ENABLED: "true"
       KC_BOOTSTRAP_ADMIN_USERNAME: \${IDKIT_ADMIN_USERNAME:-admin}
       KC_BOOTSTRAP_ADMIN_PASSWORD:
-    # For this machine alone: idkit's own commands reach the service, and its health on 9000, here.
+    # Only for this machine: idkit's commands use these ports, 9000 for health.
     ports:
       - "127.0.0.1:\${SERVICE_PORT:-8080}:8080"
       - "127.0.0.1:\${MANAGEMENT_PORT:-9000}:9000"
-    # Keycloak writes its build below /opt/keycloak when it starts, so its root is not read-only.
+    # Keycloak writes its build to /opt/keycloak when it starts, so its root file system is not read-only.
     cap_drop:
       - ALL
 ${HARDENED}
@@ -143,14 +143,14 @@ function caddy(service: string): string {
     image: \${PROXY_IMAGE:-docker.io/library/caddy:2}
     restart: unless-stopped
     environment:
-      # The host name of the platform. For a public one Caddy fetches a certificate; for localhost it makes its own.
+      # The host name of the platform. Caddy requests a certificate for a public name and makes its own for localhost.
       SITE: \${SITE:-localhost}
       SERVICE: ${service}:8080
     volumes:
       - ./config/Caddyfile:/etc/caddy/Caddyfile:ro
       - caddy-data:/data
       - caddy-config:/config
-    # A public host name needs HTTPS_PORT=443 and, for its certificate, port 80 as well: - "80:80"
+    # A public host name needs HTTPS_PORT=443 and, for its certificate, port 80 too: - "80:80"
     ports:
       - "\${HTTPS_PORT:-8443}:443"
     read_only: true
@@ -164,7 +164,7 @@ ${HARDENED}
 
 function nginx(service: string): string {
   return `  nginx:
-    # Reads its certificate and key from tls/cert.pem and tls/key.pem, which are no part of a backup. For a trial:
+    # The certificate and key are tls/cert.pem and tls/key.pem, which backups do not include. For a trial:
     #   mkdir -p tls && openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj /CN=localhost \\
     #     -addext subjectAltName=DNS:localhost -keyout tls/key.pem -out tls/cert.pem
     image: \${PROXY_IMAGE:-docker.io/library/nginx:1}
@@ -174,7 +174,7 @@ function nginx(service: string): string {
       - ./tls:/etc/nginx/tls:ro
     ports:
       - "\${HTTPS_PORT:-8443}:8443"
-    # Leads to ${service}, see config/nginx.conf.
+    # Forwards requests to ${service}, see config/nginx.conf.
     read_only: true
     tmpfs:
       - /tmp:mode=1777
@@ -183,7 +183,7 @@ ${HARDENED}
 }
 
 function application(service: string): string {
-  return `  # An application: its health is /health, and /api answers whoever shows a valid access token. Put yours here.
+  return `  # A sample application. /health is its health; /api needs a valid access token. Replace it with your own.
   hello:
     image: \${APPLICATION_IMAGE:-docker.io/library/node:24-bookworm-slim}
     restart: unless-stopped

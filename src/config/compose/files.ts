@@ -3,21 +3,21 @@ import { APPLICATION } from './application.ts';
 import { COMPOSE_BASE_URL, renderCompose } from './definition.ts';
 import { CADDYFILE, renderNginx } from './proxies.ts';
 
-/** The files of a new container platform beside `.env`, and what its idkit.yaml sets. */
+/** The files of a new container platform except `.env`, and the settings in its idkit.yaml. */
 export interface PlatformFiles {
-  /** Text by path in the platform directory. */
+  /** The text by the path in the platform directory. */
   files: ReadonlyMap<string, string>;
-  /** Values as YAML by the setting's dotted name. */
+  /** Values in YAML by the setting's dotted name. */
   settings: Readonly<Record<string, string>>;
 }
 
-/** Addresses that containers may have: proxies in these networks are believed. */
+/** The networks of containers. Proxies in them are trusted. */
 const PRIVATE_NETWORKS = '[10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16]';
 
 const APPLICATIONS =
   '[{ name: hello, health: "http://127.0.0.1:8081/health", protected: "http://127.0.0.1:8081/api" }]';
 
-/** Everything that `idkit init --runtime compose` writes, as text. */
+/** Renders the files that `idkit init --runtime compose` writes. */
 export function renderPlatformFiles(choice: {
   service: 'idkit' | 'keycloak';
   proxy: 'caddy' | 'nginx';
@@ -34,7 +34,7 @@ export function renderPlatformFiles(choice: {
       database: `postgres://${service}@database/${service}`,
       trustedProxies: PRIVATE_NETWORKS,
       applications: APPLICATIONS,
-      // Inside the container; compose.yaml publishes the port for this machine alone.
+      // This is the address inside the container. compose.yaml publishes the port only for this machine.
       ...(service === 'idkit' ? { 'listen.managementHost': '0.0.0.0' } : {}),
       ...(proxy === 'caddy' ? {} : { 'compose.proxy': proxy }),
     },

@@ -1,20 +1,20 @@
-/** config/Caddyfile: TLS ends here, and everything goes on to the service. */
-export const CADDYFILE = `# The reverse proxy: it ends TLS and leads everything to the service.
+/** config/Caddyfile: terminates TLS and forwards all requests to the service. */
+export const CADDYFILE = `# The reverse proxy: it terminates TLS and forwards all requests to the service.
 # SITE and SERVICE come from compose.yaml. Caddy renews certificates by itself and keeps them in a volume.
 {
 	admin off
-	# Nobody's trust store is changed from inside a container.
+	# A container must not change a trust store.
 	skip_install_trust
 }
 
 https://{$SITE} {
-	# Caddy sets X-Forwarded-For, -Proto and -Host; idkit believes them from the networks in trustedProxies of idkit.yaml.
-	# Figures are for operators, even where metrics.public has them on the base URL.
+	# Caddy sets X-Forwarded-For, -Proto and -Host. idkit trusts them from the networks in trustedProxies of idkit.yaml.
+	# Metrics are for operators, even if metrics.public adds them to the base URL.
 	@metrics path /metrics /metrics/*
 	respond @metrics 404
 
 	reverse_proxy {$SERVICE} {
-		# What else a client may say of its way here nobody has checked, and Keycloak would believe it.
+		# Nobody has checked these headers of a client, and Keycloak would trust them.
 		header_up -Forwarded
 		header_up -X-Forwarded-Port
 		header_up -X-Forwarded-Prefix
@@ -27,9 +27,9 @@ https://{$SITE} {
 }
 `;
 
-/** config/nginx.conf, the same with nginx. */
+/** config/nginx.conf: does the same with nginx. */
 export function renderNginx(service: string): string {
-  return `# The reverse proxy: it ends TLS and leads everything to the service. After a change: idkit down, idkit up.
+  return `# The reverse proxy: it terminates TLS and forwards all requests to the service. After a change: idkit down, idkit up.
 pid /tmp/nginx.pid;
 error_log /dev/stderr warn;
 
@@ -49,11 +49,11 @@ http {
 		ssl_certificate /etc/nginx/tls/cert.pem;
 		ssl_certificate_key /etc/nginx/tls/key.pem;
 		ssl_protocols TLSv1.2 TLSv1.3;
-		# As much as the administrative API takes (limits.adminBodyBytes of idkit.yaml).
+		# The limit of the administrative API (limits.adminBodyBytes of idkit.yaml).
 		client_max_body_size 64m;
 		add_header Strict-Transport-Security "max-age=31536000" always;
 
-		# Figures are for operators, even where metrics.public has them on the base URL.
+		# Metrics are for operators, even if metrics.public adds them to the base URL.
 		location ~* ^/metrics(/|$) {
 			return 404;
 		}
@@ -63,15 +63,15 @@ http {
 			proxy_http_version 1.1;
 			proxy_set_header Connection "";
 			proxy_set_header Host $http_host;
-			# idkit believes these from the networks in trustedProxies of idkit.yaml.
+			# idkit trusts these from the networks in trustedProxies of idkit.yaml.
 			proxy_set_header X-Forwarded-For $remote_addr;
 			proxy_set_header X-Forwarded-Proto $scheme;
 			proxy_set_header X-Forwarded-Host $http_host;
-			# What else a client may say of its way here nobody has checked, and Keycloak would believe it.
+			# Nobody has checked these headers of a client, and Keycloak would trust them.
 			proxy_set_header Forwarded "";
 			proxy_set_header X-Forwarded-Port "";
 			proxy_set_header X-Forwarded-Prefix "";
-			# Headers with several cookies are longer than nginx expects.
+			# Headers with several cookies are longer than the default buffers.
 			proxy_buffer_size 16k;
 			proxy_buffers 8 16k;
 		}

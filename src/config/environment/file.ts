@@ -4,26 +4,26 @@ import { PASSPHRASE_VARIABLES } from '../passphrase.ts';
 import { type SettingRow, variablesOf } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
-/** The variable that names the platform directory; it is not a setting of the directory. */
+/** The variable that names the platform directory. It is not a setting of that directory. */
 const DIRECTORY_VARIABLE = 'IDKIT_DIR';
 
-/** Values of an environment file by key, in the order of the file. */
+/** The values of an environment file by key, in the order of the file. */
 export type EnvValues = ReadonlyMap<string, string>;
 
-// `s`: U+2028 and U+2029 end no line of a file, though `.` stops at them.
+// With the flag `s`, `.` also matches U+2028 and U+2029, which do not end a line of a file.
 const ASSIGNMENT = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*(.*)$/s;
 
 /**
- * Reads `KEY=VALUE` lines as dotenv files have them: `#` comments, `export`, single, double and back quotes over
- * several lines, `\n` and `\r` inside double quotes. A key of idkit's that stands twice is refused; of any other
- * key the last one counts, as in dotenv. A message never shows a value.
+ * Parses `KEY=VALUE` lines in the format of dotenv: `#` comments, `export`, single, double and back quotes over several
+ * lines, `\n` and `\r` inside double quotes. A duplicate `IDKIT_…` key is rejected. For any other key the last value
+ * counts, as in dotenv. No message shows a value.
  *
  * @param file the name for messages
- * @throws IDKIT_SETTING naming the line
+ * @throws IDKIT_SETTING with the line
  */
 export function parseEnvFile(text: string, file = '.env'): EnvValues {
   const values = new Map<string, string>();
-  if (text.includes('\0')) throw new IdkitError('IDKIT_SETTING', `${file} holds a NUL byte`);
+  if (text.includes('\0')) throw new IdkitError('IDKIT_SETTING', `${file} contains a NUL byte`);
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index]!.trimStart();
@@ -64,7 +64,7 @@ function readValue(
   if (end === -1) throw new IdkitError('IDKIT_SETTING', `${where}: the quote ${quote} is not closed`);
   const after = body.slice(end + 1).trim();
   if (after !== '' && !after.startsWith('#')) {
-    throw new IdkitError('IDKIT_SETTING', `${where}: there is text after the closing quote`);
+    throw new IdkitError('IDKIT_SETTING', `${where}: text follows the closing quote`);
   }
   const value = body.slice(0, end);
   return { value: quote === '"' ? expandEscapes(value) : value, lastLine };
@@ -84,7 +84,7 @@ function expandEscapes(value: string): string {
   );
 }
 
-/** `value` as it must stand after `KEY=`, so that `parseEnvFile` and other dotenv readers give it back. */
+/** Quotes a value for `KEY=…`, so that `parseEnvFile` and other readers of dotenv files return it unchanged. */
 export function renderEnvValue(value: string): string {
   if (/^[A-Za-z0-9_+/=.:@%,-]*$/.test(value)) return value;
   if (!/['\n\r]/.test(value)) return `'${value}'`;
@@ -93,20 +93,20 @@ export function renderEnvValue(value: string): string {
 }
 
 /**
- * The environment file's values; none where the file does not exist.
+ * Reads the values of an environment file. A file that does not exist has none.
  *
- * @throws IDKIT_ENV_READABLE when group or others can read or write it; IDKIT_SETTING for an unknown `IDKIT_…` key,
- * a passphrase, or a line that is not `KEY=VALUE`
+ * @throws IDKIT_ENV_READABLE if the group or others can read or write the file; IDKIT_SETTING for an unknown `IDKIT_…`
+ *   key, a passphrase, or a line that is not `KEY=VALUE`
  */
 export function readEnvFile(file: string, rows: readonly SettingRow[] = SETTINGS): EnvValues {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return new Map();
-  if (!found.isFile()) throw new IdkitError('IDKIT_SETTING', `${file} is not a file`);
-  const mode = found.mode & 0o777;
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return new Map();
+  if (!stats.isFile()) throw new IdkitError('IDKIT_SETTING', `${file} is not a file`);
+  const mode = stats.mode & 0o777;
   if ((mode & 0o066) !== 0) {
     throw new IdkitError(
       'IDKIT_ENV_READABLE',
-      `${file} can be read or written by others (mode ${mode.toString(8).padStart(4, '0')})`,
+      `other users can read or write ${file} (mode ${mode.toString(8).padStart(4, '0')})`,
       { hints: [`chmod 600 ${file}`] },
     );
   }
@@ -116,9 +116,9 @@ export function readEnvFile(file: string, rows: readonly SettingRow[] = SETTINGS
 }
 
 /**
- * As `parseEnvFile`, from bytes.
+ * Parses the bytes of an environment file as `parseEnvFile` does.
  *
- * @throws IDKIT_SETTING also where they are not UTF-8
+ * @throws IDKIT_SETTING, also for bytes that are not UTF-8
  */
 export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
   let text: string;
@@ -130,7 +130,7 @@ export function parseEnvContent(bytes: Uint8Array, file: string): EnvValues {
   return parseEnvFile(text, file);
 }
 
-/** @throws IDKIT_SETTING for a key that must not stand in an environment file: an unknown `IDKIT_…`, a passphrase */
+/** @throws IDKIT_SETTING for a key that an environment file must not have: an unknown `IDKIT_…` or a passphrase */
 export function checkEnvKeys(values: EnvValues, file: string, rows: readonly SettingRow[] = SETTINGS): void {
   for (const key of values.keys()) checkKey(key, file, rows);
 }
@@ -148,17 +148,17 @@ function readBytes(file: string): Uint8Array {
 function checkKey(key: string, file: string, rows: readonly SettingRow[]): void {
   if (!key.startsWith('IDKIT_')) return;
   if (PASSPHRASE_VARIABLES.some((variable) => variable === key)) {
-    throw new IdkitError('IDKIT_SETTING', `${file} holds ${key}, and a passphrase does not belong there`, {
+    throw new IdkitError('IDKIT_SETTING', `${file} contains ${key}, but a passphrase does not belong there`, {
       hints: [
-        'a backup holds .env, so the passphrase inside would be locked up in the box that it opens',
-        'keep it in a secrets manager and give it by the process environment, a file or a command',
+        'a backup includes .env, so the passphrase would be inside the backup that it opens',
+        'keep it in a secrets manager, and give it in the process environment, a file or a command',
       ],
     });
   }
   const known = [...rows.flatMap(variablesOf), DIRECTORY_VARIABLE];
   if (known.includes(key)) return;
   const near = nearestName(key, known);
-  throw new IdkitError('IDKIT_SETTING', `${file} holds the unknown key ${key}`, {
-    hints: [near === undefined ? `known are ${known.join(', ')}` : `did you mean ${near}?`],
+  throw new IdkitError('IDKIT_SETTING', `${file} contains the unknown key ${key}`, {
+    hints: [near === undefined ? `known keys: ${known.join(', ')}` : `did you mean ${near}?`],
   });
 }

@@ -17,30 +17,29 @@ import {
   writeRecord,
 } from './record.ts';
 
-/** A held kernel lock. */
+/** A kernel lock that this process holds. */
 export interface Lock {
-  /** Adds to the record, for example the address once the service listens. */
+  /** Adds to the record, for example the address when the service listens. */
   note(more: Pick<LockHolder, 'baseUrl' | 'managementUrl' | 'certificate'>): Promise<void>;
-  /** Removes the record and frees the lock. Idempotent. */
+  /** Removes the record and releases the lock. Idempotent. */
   release(): Promise<void>;
 }
 
-/** What to lock for. */
 export interface LockOptions {
-  /** `shared` locks exist beside each other; `exclusive` excludes all others. */
+  /** Several processes may hold a `shared` lock. An `exclusive` lock excludes all others. */
   mode: 'exclusive' | 'shared';
   record: Pick<LockHolder, 'command'> & Partial<Pick<LockHolder, 'startedAt' | 'baseUrl'>>;
 }
 
-/** A glance at a lock by `readLockHolder` holds it for a moment; a taker tries again within this time. */
+/** `readLockHolder` holds a lock for a moment, so a process that takes a lock retries for this long. */
 const TRIES = 8;
 const BETWEEN_TRIES_MS = 25;
 
 /**
- * Takes a kernel lock: a lock database that is held by a transaction, so that any death of the process frees it
- * (contract §3, "Locks"). A record beside it names the holder: `PATH.json`, of a shared one `PATH.ID.json`.
+ * Takes a kernel lock. A transaction holds a lock database, so the system releases the lock however the process ends. A
+ * record names the holder: `PATH.json` for an exclusive lock, `PATH.ID.json` for a shared one.
  *
- * @throws IDKIT_LOCKED that names the holder, IDKIT_DIRECTORY_NOT_WRITABLE
+ * @throws IDKIT_LOCKED with the holder; IDKIT_DIRECTORY_NOT_WRITABLE; IDKIT_NO_SPACE
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const database = await take(path, options.mode);
@@ -76,8 +75,8 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
 }
 
 /**
- * Who holds the lock exclusively now, or undefined where nobody does. A record that a killed process left behind
- * is not believed.
+ * Returns the current exclusive holder of a lock, or undefined if there is none. The record of a killed process is
+ * ignored.
  */
 export async function readLockHolder(path: string): Promise<LockHolder | undefined> {
   if (!existsSync(path)) return undefined;
@@ -102,16 +101,16 @@ async function take(path: string, mode: LockOptions['mode']): Promise<DatabaseSy
     if (database !== undefined) return database;
     if (left > 1) await pause(BETWEEN_TRIES_MS);
   }
-  const told = (await findHolders(path)).map(
+  const holders = (await findHolders(path)).map(
     ({ command, pid, host, startedAt }) => `${command}, process ${pid} on ${host} since ${startedAt}`,
   );
-  const who = told.length === 0 ? 'another process' : told.join(' and by ');
-  throw new IdkitError('IDKIT_LOCKED', `${path} is held by ${who}`, {
-    hints: ['wait until it has ended, or end it, then try again'],
+  const named = holders.length === 0 ? 'another process' : holders.join(' and by ');
+  throw new IdkitError('IDKIT_LOCKED', `${path} is held by ${named}`, {
+    hints: ['wait until the process has ended, or end it, then try again'],
   });
 }
 
-/** Undefined: somebody else holds it. */
+/** Returns undefined if another process holds the lock. */
 function tryTake(path: string, mode: LockOptions['mode'], readOnly: boolean): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {

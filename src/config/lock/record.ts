@@ -3,33 +3,33 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { systemErrorCode } from '../../core/index.ts';
 
-/** Who holds a lock, as its record says. */
+/** The holder of a lock, from its record. */
 export interface LockHolder {
   pid: number;
   host: string;
-  /** For example `serve`, `backup`. */
+  /** The command, such as `serve` or `backup`. */
   command: string;
   /** ISO 8601. */
   startedAt: string;
-  /** Where the holder answers, for a running service. */
+  /** The address of a running service. */
   baseUrl?: string;
-  /** Where its health and metrics are, where that is another port. */
+  /** The address of its health and metrics, if they are on another port. */
   managementUrl?: string;
-  /** Its certificate in PEM, where it answers by https. */
+  /** Its certificate in PEM, if it uses https. */
   certificate?: string;
 }
 
-/** A record as it lies on the disk; `owner` tells one lock of a process from another. */
+/** A record in its file. `owner` distinguishes the locks of one process. */
 type StoredRecord = LockHolder & { owner: string };
 
-/** Writes a record by one rename. */
+/** Replaces a record with one rename. A record is useless after a crash, so it is not synced. */
 export async function writeRecord(file: string, record: StoredRecord): Promise<void> {
   const temporary = `${file}.${record.owner}`;
   await writeFile(temporary, `${JSON.stringify(record)}\n`, { mode: 0o600 });
   await rename(temporary, file);
 }
 
-/** Undefined where there is none, or none that can be read. */
+/** Returns undefined if there is no readable record. */
 export async function readRecord(file: string): Promise<StoredRecord | undefined> {
   try {
     const record = JSON.parse(await readFile(file, 'utf8')) as StoredRecord;
@@ -39,26 +39,28 @@ export async function readRecord(file: string): Promise<StoredRecord | undefined
   }
 }
 
-/** What a record says of its holder. */
 export function holderOf(record: StoredRecord | undefined): LockHolder | undefined {
   if (record === undefined) return undefined;
   const { owner: _, ...holder } = record;
   return holder;
 }
 
-/** Where an exclusive holder's record lies. Never open the lock file itself: closing it would free the lock (POSIX). */
+/**
+ * The path of an exclusive holder's record. Never open the lock file itself, because closing it would release the lock
+ * (POSIX).
+ */
 export function recordFile(path: string): string {
   return `${path}.json`;
 }
 
-/** Shared holders come and go beside each other, so each has a record of its own. */
+/** The path of a shared holder's record. There may be several shared holders, so each has its own record. */
 export function sharedRecordFile(path: string, owner: string): string {
   return `${path}.${owner}.json`;
 }
 
 /**
- * Removes what killed processes left: who holds the lock exclusively is alone, and beside a shared holder there is
- * no exclusive one.
+ * Removes the records of killed processes. The caller holds the lock: an exclusive holder is the only holder, and with a
+ * shared holder there is no exclusive one.
  */
 export async function removeStaleRecords(path: string, mode: 'exclusive' | 'shared'): Promise<void> {
   const shared = await listSharedRecords(path);
@@ -74,7 +76,7 @@ async function listSharedRecords(path: string): Promise<readonly string[]> {
     .map((name) => join(dirname(path), name));
 }
 
-/** A platform that never ran has no such directory. */
+/** Lists the names in a directory. A platform that never ran does not have it. */
 async function namesIn(dir: string): Promise<readonly string[]> {
   try {
     return await readdir(dir);
@@ -88,20 +90,20 @@ async function filterDead(files: readonly string[]): Promise<readonly string[]> 
   const holders = await Promise.all(files.map(readRecord));
   return files.filter((_, index) => {
     const holder = holders[index];
-    return holder !== undefined && !lives(holder);
+    return holder !== undefined && !isAlive(holder);
   });
 }
 
-/** The exclusive holder, else the shared ones that live. */
+/** Returns the exclusive holder, else the shared holders whose processes are alive. */
 export async function findHolders(path: string): Promise<readonly LockHolder[]> {
   const exclusive = holderOf(await readRecord(recordFile(path)));
   if (exclusive !== undefined) return [exclusive];
   const records = await Promise.all((await listSharedRecords(path)).map(readRecord));
-  return records.flatMap((record) => holderOf(record) ?? []).filter(lives);
+  return records.flatMap((record) => holderOf(record) ?? []).filter(isAlive);
 }
 
-/** Of another machine nothing is known. */
-function lives({ pid, host }: LockHolder): boolean {
+/** A process on another machine counts as alive, because nothing is known about it. */
+function isAlive({ pid, host }: LockHolder): boolean {
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);

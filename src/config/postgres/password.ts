@@ -5,8 +5,8 @@ import { Secret, systemErrorCode } from '../../core/index.ts';
 import type { PostgresAddress, PostgresHost } from './url.ts';
 
 /**
- * The password that libpq's password file has for a host: the address's `passfile`, PGPASSFILE, or `~/.pgpass`
- * (PostgreSQL documentation, 34.16). A file that others can read is ignored, as libpq does.
+ * Finds the password for a host in libpq's password file: the `passfile` of the address, PGPASSFILE, or `~/.pgpass`
+ * (PostgreSQL documentation, 34.16). As in libpq, a file that other users can read is ignored.
  */
 export function findPostgresPassword(
   address: PostgresAddress,
@@ -51,7 +51,7 @@ function readLines(file: string): readonly string[] {
   }
 }
 
-/** At colons that no backslash stands before. */
+/** Splits at colons without a backslash before them. */
 function splitFields(line: string): readonly string[] {
   const fields = [''];
   for (let at = 0; at < line.length; at++) {

@@ -1,37 +1,37 @@
 import { userInfo } from 'node:os';
 import { IdkitError, Secret } from '../../core/index.ts';
 
-/** How far the server's certificate is checked; as libpq has it (PostgreSQL documentation, 34.19.1). */
+/** The checks of the server's certificate, with the names of libpq (PostgreSQL documentation, 34.19.1). */
 export const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 export type SslMode = (typeof SSL_MODES)[number];
 
-/** How a server may check who connects; the names are libpq's (PostgreSQL documentation, 34.1.2, `require_auth`). */
+/** The authentication methods, with the names of libpq (PostgreSQL documentation, 34.1.2, `require_auth`). */
 export const AUTH_METHODS = ['scram-sha-256', 'md5', 'none'] as const;
 export type AuthMethod = (typeof AUTH_METHODS)[number];
 
-/** One server of an address; `host` is a directory with a socket where it begins with `/`. */
+/** One server of an address. A `host` that begins with `/` is the directory of a socket. */
 export interface PostgresHost {
   host: string;
   port: number;
 }
 
-/** A `postgres://` address, taken apart. */
+/** A parsed `postgres://` address. */
 export interface PostgresAddress {
-  /** In the order in which they are tried. */
+  /** The servers in the order in which they are tried. */
   hosts: readonly PostgresHost[];
   user: string;
-  /** Of the address itself; settings never hold one there. */
+  /** The password in the address. The setting `database` never has one. */
   password: Secret | undefined;
   database: string;
   sslMode: SslMode;
-  /** Paths; `system` for the operating system's certificates. */
+  /** The path of the certificates, or `system` for those of the operating system. */
   sslRootCert: string | undefined;
   sslCert: string | undefined;
   sslKey: string | undefined;
-  /** Seconds that an attempt to connect may take. */
+  /** The timeout of an attempt to connect, in seconds. */
   connectTimeout: number | undefined;
   passFile: string | undefined;
-  /** What the server may ask for; `none` is a server that asks nothing. */
+  /** The methods that the server may use. `none`: the server does not authenticate the client. */
   requireAuth: readonly AuthMethod[];
 }
 
@@ -54,15 +54,15 @@ const PARAMETERS = [
 type Parameter = (typeof PARAMETERS)[number];
 
 /**
- * Takes a connection address apart as libpq does: `postgres://user@h1:5432,h2/name?sslmode=verify-full`, with
- * percent-encoding, several hosts, a socket's directory as `?host=/run/postgresql` or encoded (PostgreSQL
- * documentation, 34.1.1.2).
+ * Parses a connection address as libpq does: `postgres://user@h1:5432,h2/name?sslmode=verify-full`. Percent-encoding,
+ * several hosts and a socket's directory (`?host=/run/postgresql`, or encoded) are supported (PostgreSQL documentation,
+ * 34.1.1.2).
  *
- * @throws IDKIT_SETTING that names what is wrong, never the password
+ * @throws IDKIT_SETTING. The message never shows the password
  */
 export function parsePostgresUrl(url: string): PostgresAddress {
   const parts = /^postgres(?:ql)?:\/\/(?:([^/?#]*)@)?([^/?#@]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(url);
-  if (parts === null) throw wrong('it is not of the form postgres://USER@HOST/NAME');
+  if (parts === null) throw wrong('it does not have the form postgres://USER@HOST/NAME');
   const [, userPart, hostPart = '', namePart = '', query = ''] = parts;
   const given = readParameters(query);
   const [user, password] = splitOnce(userPart ?? '', ':');
@@ -85,12 +85,12 @@ export function parsePostgresUrl(url: string): PostgresAddress {
   };
 }
 
-/** `h1:5432,h2/name` for messages: the address without what is secret. */
+/** Renders the address for messages as `h1:5432,h2/name`, without secrets. */
 export function showPostgresAddress(address: Pick<PostgresAddress, 'hosts' | 'database'>): string {
   return `${address.hosts.map(showPostgresHost).join(',')}/${address.database}`;
 }
 
-/** `host:port`, or the socket's path. */
+/** Renders `host:port`, or the socket's path. */
 export function showPostgresHost({ host, port }: PostgresHost): string {
   if (host.startsWith('/')) return `${host}/.s.PGSQL.${port}`;
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
@@ -103,7 +103,7 @@ function readParameters(query: string): ReadonlyMap<Parameter, string> {
     const [name, value] = splitOnce(pair, '=');
     const known = PARAMETERS.find((parameter) => parameter === decode(name));
     if (known === undefined)
-      throw wrong(`its parameter ${JSON.stringify(decode(name))} is none of ${PARAMETERS.join(', ')}`);
+      throw wrong(`its parameter ${JSON.stringify(decode(name))} is not one of ${PARAMETERS.join(', ')}`);
     if (value === undefined) throw wrong(`its parameter ${known} has no value`);
     given.set(known, decode(value));
   }
@@ -115,13 +115,13 @@ function readHosts(
   hosts: string | undefined,
   ports: string | undefined,
 ): readonly PostgresHost[] {
-  const found = (authority === '' ? [''] : authority.split(',')).map((entry) => {
+  const entries = (authority === '' ? [''] : authority.split(',')).map((entry) => {
     const match = /^(?:\[([0-9A-Fa-f:.%]+)\]|([^:[\]]*))(?::(\d*))?$/.exec(entry);
-    if (match === null) throw wrong(`its host ${JSON.stringify(decode(entry))} cannot be read`);
+    if (match === null) throw wrong(`its host ${JSON.stringify(decode(entry))} is malformed`);
     return { host: decode(match[1] ?? match[2] ?? ''), port: match[3] ?? '' };
   });
-  const names = hosts?.split(',') ?? found.map(({ host }) => host);
-  const numbers = ports?.split(',') ?? (hosts === undefined ? found.map(({ port }) => port) : ['']);
+  const names = hosts?.split(',') ?? entries.map(({ host }) => host);
+  const numbers = ports?.split(',') ?? (hosts === undefined ? entries.map(({ port }) => port) : ['']);
   if (numbers.length !== 1 && numbers.length !== names.length)
     throw wrong(`it has ${names.length} hosts and ${numbers.length} ports`);
   return names.map((host, index) => ({
@@ -142,41 +142,42 @@ function readSslMode(text: string | undefined): SslMode {
   if (text === undefined || text === 'allow') return 'prefer';
   const mode = SSL_MODES.find((known) => known === text);
   if (mode === undefined)
-    throw wrong(`its sslmode ${JSON.stringify(text)} is none of ${SSL_MODES.join(', ')}`);
+    throw wrong(`its sslmode ${JSON.stringify(text)} is not one of ${SSL_MODES.join(', ')}`);
   return mode;
 }
 
 function readSeconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(text)) throw wrong(`its connect_timeout ${JSON.stringify(text)} is not in seconds`);
+  if (!/^\d{1,5}$/.test(text))
+    throw wrong(`its connect_timeout ${JSON.stringify(text)} is not a number of seconds`);
   return Number(text) === 0 ? undefined : Number(text);
 }
 
 /**
- * SCRAM alone sees the password, by default. `md5` brings SCRAM along: the server asks for either, by what it stores of
- * the password, and a restore stores it for SCRAM. Nothing admits a password in the clear.
+ * Only SCRAM is allowed by default. `md5` also allows SCRAM: the server requests either, depending on how it stores the
+ * password, and a restore stores it for SCRAM. A password in clear text is never allowed.
  */
 function readMethods(text: string | undefined): readonly AuthMethod[] {
   if (text === undefined) return ['scram-sha-256', 'none'];
   const methods = text.split(',').map((name) => {
     const method = AUTH_METHODS.find((known) => known === name.trim());
     if (method !== undefined) return method;
-    const why = name.trim() === 'password' ? 'would send the password in the clear' : 'is not known';
+    const why = name.trim() === 'password' ? 'would send the password in clear text' : 'is not known';
     throw wrong(
-      `its require_auth ${JSON.stringify(text)} has ${JSON.stringify(name)}, which ${why}; ${AUTH_METHODS.join(', ')} are allowed`,
+      `its require_auth ${JSON.stringify(text)} has ${JSON.stringify(name)}, which ${why}; allowed are ${AUTH_METHODS.join(', ')}`,
     );
   });
   return [...new Set([...methods, ...(methods.includes('md5') ? (['scram-sha-256'] as const) : [])])];
 }
 
-/** The service writes, so it takes only a server that does, whatever else would be allowed. */
+/** The service writes, so it rejects attributes that select read-only servers. */
 function checkAttributes(text: string | undefined): void {
   if (text !== undefined && !['any', 'read-write', 'primary'].includes(text))
-    throw wrong(`its target_session_attrs ${JSON.stringify(text)} leads to servers that take no writes`);
+    throw wrong(`its target_session_attrs ${JSON.stringify(text)} selects servers that reject writes`);
 }
 
-function splitOnce(text: string, by: string): [string, string | undefined] {
-  const at = text.indexOf(by);
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
   return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -4,7 +4,7 @@ import { IdkitError, nearestName, systemErrorCode } from '../../core/index.ts';
 import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
-/** A value of idkit.yaml with its place. */
+/** A value of idkit.yaml with its line. */
 export interface YamlValue {
   value: unknown;
   line: number;
@@ -13,9 +13,9 @@ export interface YamlValue {
 const MAX_BYTES = 1_048_576;
 
 /**
- * The values of idkit.yaml by dotted name; undefined where the file does not exist.
+ * Reads the values of idkit.yaml by dotted name. Returns undefined if the file does not exist.
  *
- * @throws IDKIT_SETTING naming the line for text that is no YAML, a key that stands twice or an unknown key
+ * @throws IDKIT_SETTING with the line, for text that is not YAML, a duplicate key or an unknown key
  */
 export async function readYamlFile(
   file: string,
@@ -25,14 +25,14 @@ export async function readYamlFile(
   return bytes === undefined ? undefined : parseYamlFile(bytes, file, rows);
 }
 
-/** As `readYamlFile`, from bytes; `file` is the name for messages. */
+/** Parses the bytes of idkit.yaml as `readYamlFile` does. @param file the name for messages */
 export async function parseYamlFile(
   bytes: Uint8Array,
   file: string,
   rows: readonly SettingRow[] = SETTINGS,
 ): Promise<ReadonlyMap<string, YamlValue>> {
   const text = decode(bytes, file);
-  // A file of comments alone, as init writes it, needs no parser.
+  // A file with only comments, as init writes it, needs no parser.
   if (/^(?:\s*#[^\n]*(?:\n|$)|\s)*$/.test(text)) return new Map();
   const { isMap, LineCounter, parseDocument, visit } = await import('yaml');
   const lines = new LineCounter();
@@ -45,10 +45,13 @@ export async function parseYamlFile(
       `${file} line ${lineAt(fault.pos[0])}: ${lowerFirst(fault.message)}`,
     );
   }
-  // Settings need no aliases, and a few lines of them can stand for gigabytes.
+  // Settings need no aliases, and a few lines of aliases can expand to gigabytes.
   visit(document, {
     Alias: (_, node) => {
-      throw new IdkitError('IDKIT_SETTING', `${file} line ${lineAt(node.range?.[0])}: aliases are not read`);
+      throw new IdkitError(
+        'IDKIT_SETTING',
+        `${file} line ${lineAt(node.range?.[0])}: aliases are not allowed`,
+      );
     },
   });
   const root = document.contents;
@@ -95,13 +98,13 @@ function unknownKey(
   const near = nearestName(own, siblings);
   const elsewhere = nearestName(own, known) ?? known.find((other) => other.endsWith(`.${own}`));
   const meant = near === undefined ? elsewhere : `${prefix}${near}`;
-  const hint = meant === undefined ? `known are ${siblings.join(', ')}` : `did you mean ${meant}?`;
+  const hint = meant === undefined ? `known keys: ${siblings.join(', ')}` : `did you mean ${meant}?`;
   return new IdkitError('IDKIT_SETTING', `${file} line ${line}: unknown key ${JSON.stringify(name)}`, {
     hints: [hint],
   });
 }
 
-/** The keys directly below a dotted name; of the document itself for the empty name. */
+/** Lists the keys directly below a dotted name. The empty name is the document itself. */
 function keysBelow(name: string, known: readonly string[]): readonly string[] {
   const prefix = name === '' ? '' : `${name}.`;
   const below = known.filter((other) => other.startsWith(prefix));

@@ -2,8 +2,9 @@ import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
 /**
- * The text of a new idkit.yaml: every setting as a comment with its default; only what differs is set. `more` gives
- * values as YAML by the setting's dotted name.
+ * Renders a new idkit.yaml: every setting as a comment with its default. Only other values are set.
+ *
+ * @param more values in YAML by the setting's dotted name
  */
 export function renderDefaultYaml(
   runtime: string,
@@ -12,8 +13,8 @@ export function renderDefaultYaml(
   rows: readonly SettingRow[] = SETTINGS,
 ): string {
   const lines = [
-    '# The definition of this platform. No secrets: those are in .env.',
-    '# Every key is optional; what stands here as a comment is the default.',
+    '# The definition of this platform. It has no secrets; those are in .env.',
+    '# Every key is optional. The comments show the defaults.',
     '',
   ];
   const chosen: Record<string, string> = { runtime, service, ...more };

@@ -131,7 +131,7 @@ test('rejects text that versions of psql read in different ways', () => {
     'a comment inside a statement': 'CREATE /**/ TABLE public.t (a text);',
     'a comment before a statement': '/* harmless */ CREATE TABLE public.t (a text);',
     'a comment of its own': '/* a comment; /* nested \\! */ */',
-    'a literal goes on behind a line end': `CREATE TABLE public.t (a text DEFAULT E'x'\r'\\'');\n${command}\n--');`,
+    'a literal that continues after a line end': `CREATE TABLE public.t (a text DEFAULT E'x'\r'\\'');\n${command}\n--');`,
     'a literal of two lines that are joined': `COMMENT ON TABLE public.t IS 'a'\n'b';`,
     'a number and a dollar quote': `CREATE TABLE public.t (a text DEFAULT 1$x$ ' $x$\n${command}\n ');`,
     'a parameter and an escape string': `CREATE TABLE public.t (a text DEFAULT $1E'\\'' ${command}\n ');`,

@@ -244,7 +244,7 @@ describe('an env.gpg that opens to something that is no environment file', () =>
         /env\.gpg: it holds no environment file: the text line 1 is not KEY=VALUE/,
       ],
       [Uint8Array.of(0x4b, 0x3d, 0xff), /the text is not UTF-8/],
-      ['KEY=a\0b\n', /the text holds a NUL byte/],
+      ['KEY=a\0b\n', /the text contains a NUL byte/],
       ['KEY="open\n', /the quote " is not closed/],
     ] as const) {
       await putEnvironment(set, text);
@@ -267,6 +267,6 @@ describe('an env.gpg that opens to something that is no environment file', () =>
     assert.equal(failure, undefined);
     assert.match(String(sets[0]?.notes), /env\.gpg: .*unknown key IDKIT_FROM_THE_FUTURE/);
     const told = await refuses(place, { from: place.set.dir }, 'IDKIT_SETTING');
-    assert.match(told, /^env\.gpg holds the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
+    assert.match(told, /^env\.gpg contains the unknown key IDKIT_FROM_THE_FUTURE\nnothing was touched/);
   });
 });
