@@ -102,7 +102,7 @@ test('a passphrase that is "refused when found in .env" stops every command (con
   for (const argv of [['backup'], ['verify'], ['status']]) {
     const { code, stderr } = await run(argv, { cwd, env: PASSPHRASE });
     assert.equal(code, 2);
-    assert.match(stderr, /^error IDKIT_SETTING: .*\.env holds IDKIT_BACKUP_PASSPHRASE_FILE/);
+    assert.match(stderr, /^error IDKIT_SETTING: .*\.env contains IDKIT_BACKUP_PASSPHRASE_FILE/);
   }
 });
 

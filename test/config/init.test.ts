@@ -163,6 +163,8 @@ test('reports separate errors for a master key that is missing, not base64 or no
   assert.throws(check(Buffer.alloc(31).toString('base64')), {
     message: /has 31 bytes, but a master key has 32/,
   });
-  assert.throws(check(Buffer.alloc(33).toString('base64')), { message: /has 33 bytes, but a master key has 32/ });
+  assert.throws(check(Buffer.alloc(33).toString('base64')), {
+    message: /has 33 bytes, but a master key has 32/,
+  });
   assert.doesNotThrow(check(generateMasterKey().reveal()));
 });
