@@ -1,4 +1,4 @@
-import { IdkitError, systemErrorCode } from '../core/index.ts';
+import { errorMessage, IdkitError, systemErrorCode } from '../core/index.ts';
 import type { SetProblem } from './contract.ts';
 
 /** The error for damaged content of a set. @param file the file of the set, or a path */
@@ -12,13 +12,16 @@ export async function reading<T>(path: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     const code = systemErrorCode(error);
-    if (error instanceof IdkitError || code === undefined || (error as Error).name === 'AbortError')
-      throw error;
+    if (error instanceof IdkitError || code === undefined || isAbort(error)) throw error;
     if (code === 'EIO') throw damaged(path, 'the disk reports a read error', error);
-    throw new IdkitError('IDKIT_FAILED', `${path} cannot be read: ${(error as Error).message}`, {
+    throw new IdkitError('IDKIT_FAILED', `${path} cannot be read: ${errorMessage(error)}`, {
       cause: error,
     });
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** Renders a name from a hostile file as one short printable word. */

@@ -1,6 +1,12 @@
 import { IdkitError } from '../core/index.ts';
 
-const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
+const UNIT_SECONDS = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3600],
+  ['d', 86_400],
+  ['w', 604_800],
+]);
 
 /**
  * Returns the seconds of a duration such as `26h`, `7d`, `90m`, `30s` or `2w`.
@@ -9,8 +15,9 @@ const UNIT_SECONDS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
  * @throws IDKIT_USAGE for anything else
  */
 export function parseDuration(text: string, name: string): number {
-  const match = /^(\d{1,9})([smhdw])$/.exec(text);
-  if (match === null) {
+  const [, count, unit = ''] = /^(\d{1,9})([smhdw])$/.exec(text) ?? [];
+  const seconds = UNIT_SECONDS.get(unit);
+  if (seconds === undefined) {
     throw new IdkitError(
       'IDKIT_USAGE',
       `${name} must be a duration such as 26h or 7d, not ${JSON.stringify(text)}`,
@@ -19,5 +26,5 @@ export function parseDuration(text: string, name: string): number {
       },
     );
   }
-  return Number(match[1]) * UNIT_SECONDS[match[2] as keyof typeof UNIT_SECONDS];
+  return Number(count) * seconds;
 }

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { parseJsonObject } from '../core/index.ts';
 
 /** Returns the directory of this idkit: the nearest one above this code with a package.json. */
 export function ownDirectory(): URL {
@@ -11,5 +12,5 @@ export function ownDirectory(): URL {
 /** Returns the version of this idkit. */
 export function ownVersion(): string {
   const text = readFileSync(new URL('package.json', ownDirectory()), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
+  return String(parseJsonObject(text)?.['version']);
 }

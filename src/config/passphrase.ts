@@ -42,7 +42,7 @@ export async function findPassphrase(options: PassphraseOptions = {}): Promise<S
     if (options.prompt === undefined) return undefined;
     return checkPassphrase(await options.prompt(), 'the passphrase');
   }
-  const value = env[name]!;
+  const value = env[name] ?? '';
   if (name === VALUE) return checkPassphrase(value, name);
   if (value === '') throw new IdkitError('IDKIT_SETTING', `${name} is empty`);
   if (name === FILE) return checkPassphrase(readFirstLine(value), `the file of ${FILE}`);
@@ -85,7 +85,7 @@ function readFirstLine(file: string): string {
 }
 
 function firstLine(bytes: Buffer): string {
-  const line = bytes.toString('utf8').split('\n')[0]!;
+  const [line = ''] = bytes.toString('utf8').split('\n');
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 

@@ -25,6 +25,11 @@ export class IdkitError extends Error {
   }
 }
 
+/** Returns the message of a thrown value, which need not be an Error. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …), or undefined for any other value. */
 export function systemErrorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;

@@ -10,7 +10,7 @@ export {
   EXIT_CODES,
   type ExitCode,
 } from './catalogue.ts';
-export { IdkitError, systemErrorCode } from './errors.ts';
+export { errorMessage, IdkitError, systemErrorCode } from './errors.ts';
 export { decodeJsonObject, isJsonObject, type JsonObject, jsonFields, parseJsonObject } from './json.ts';
 export { nearestName } from './nearest-name.ts';
 export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';

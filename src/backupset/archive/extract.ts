@@ -66,7 +66,7 @@ export async function extractConfigArchive(
     const source = gunzip(set.stream(SET_FILES.config, options), SET_FILES.config);
     const entries = await readArchive(source, (entry) => place(dir, entry));
     for (const entry of entries)
-      if (entry.type === 'link') await symlink(entry.target!, join(dir, entry.path));
+      if (entry.target !== undefined) await symlink(entry.target, join(dir, entry.path));
     await settleDirectories(dir, entries);
     return entries;
   } catch (error) {

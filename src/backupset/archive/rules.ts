@@ -52,7 +52,7 @@ export class ArchiveRules {
   finish(): readonly CheckedEntry[] {
     const links = new Map<string, string>();
     for (const entry of this.#entries.values())
-      if (entry.type === 'link') links.set(entry.path, entry.target!);
+      if (entry.target !== undefined) links.set(entry.path, entry.target);
     for (const path of links.keys())
       if (!linkStaysInside(path, links)) throw badArchive(`the link ${printable(path)} leads out of config/`);
     return [...this.#entries.values()];

@@ -4,7 +4,8 @@ import { gunzip } from '../gzip/gunzip.ts';
 import { createDumpInspector } from './inspector.ts';
 import type { FromInspection, ToInspection } from './read-sql.ts';
 
-const port = parentPort!;
+if (parentPort === null) throw new Error('this module runs in a worker thread');
+const port = parentPort;
 const send = (message: FromInspection) => port.postMessage(message);
 
 /** Yields the chunks in order. Reports a chunk as taken when the consumer requests the next one. */
@@ -31,7 +32,7 @@ async function* receive(): AsyncGenerator<Uint8Array> {
 
 try {
   const inspector = createDumpInspector();
-  for await (const chunk of gunzip(receive(), workerData as string)) inspector.write(chunk);
+  for await (const chunk of gunzip(receive(), String(workerData))) inspector.write(chunk);
   send({ report: inspector.end() });
 } catch (error) {
   if (!(error instanceof IdkitError) || error.code !== 'IDKIT_DAMAGED') throw error;

@@ -1,4 +1,5 @@
 import { createGunzip, constants as zlib } from 'node:zlib';
+import { systemErrorCode } from '../../core/index.ts';
 import { damaged } from '../faults.ts';
 
 const INPUT_AHEAD = 512 * 1024;
@@ -24,7 +25,7 @@ export async function* gunzip(source: AsyncIterable<Uint8Array>, file: string): 
   // The await below reports the rejection, after the output was passed on.
   feeding.catch(() => undefined);
   try {
-    for await (const chunk of inflater) yield chunk as Buffer;
+    for await (const chunk of inflater) yield chunk;
     const fed = await feeding;
     if (fed.bytes === 0) throw damaged(file, 'it is empty');
     if (fed.lastNonZero >= inflater.bytesWritten)
@@ -67,14 +68,12 @@ async function feed(
     inflater.end();
     return fed;
   } catch (error) {
-    inflater.destroy(error as Error);
+    inflater.destroy(error instanceof Error ? error : new Error(String(error)));
     throw error;
   }
 }
 
 function isZlibError(error: unknown): error is Error {
-  const code = (error as { code?: unknown } | null)?.code;
-  return (
-    error instanceof Error && typeof code === 'string' && /^(Z_|ERR_(BUFFER_TOO_LARGE|TRAILING))/.test(code)
-  );
+  const code = systemErrorCode(error) ?? '';
+  return error instanceof Error && /^(Z_|ERR_(BUFFER_TOO_LARGE|TRAILING))/.test(code);
 }

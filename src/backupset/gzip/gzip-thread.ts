@@ -8,7 +8,8 @@ import { deflateBlock, type GzipJob, type GzipJobDone } from './block.ts';
  */
 const NICENESS = 10;
 
-const port = parentPort!;
+if (parentPort === null) throw new Error('this module runs in a worker thread');
+const port = parentPort;
 try {
   // On Linux, which has priorities per thread, process 0 is the calling thread.
   if (process.platform === 'linux') setPriority(0, Math.max(NICENESS, getPriority(0)));

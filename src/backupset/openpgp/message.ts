@@ -60,7 +60,7 @@ export async function openMessage(
       },
     });
     const filename = opened.filename ?? '';
-    return { outcome: 'opened', bytes: new Uint8Array(opened.data as Uint8Array), filename };
+    return { outcome: 'opened', bytes: await collect(opened.data), filename };
   } catch {
     // A changed message and a wrong passphrase look the same here. The checksum has detected damage before.
     return shape.opensHere ? { outcome: 'wrong passphrase' } : unsupported(shape, file);
@@ -97,6 +97,10 @@ function unsupported(shape: MessageShape, file: string): MessageOpened {
 async function collect(data: unknown): Promise<Uint8Array> {
   if (data instanceof Uint8Array) return data;
   const parts: Uint8Array[] = [];
-  for await (const part of data as AsyncIterable<Uint8Array>) parts.push(part);
+  if (isStream(data)) for await (const part of data) parts.push(part);
   return new Uint8Array(Buffer.concat(parts));
+}
+
+function isStream(data: unknown): data is AsyncIterable<Uint8Array> {
+  return Symbol.asyncIterator in Object(data);
 }

@@ -101,7 +101,7 @@ function shapeOf(
         } as const)
       : damagedBy('it has no passphrase');
   const unsupported = ciphers.find((cipher) => !OPENED_HERE.includes(cipher));
-  const cipher = unsupported ?? ciphers[0]!;
+  const cipher = unsupported ?? ciphers[0] ?? 0;
   return {
     outcome: 'message',
     opensHere: unsupported === undefined,
@@ -143,7 +143,7 @@ interface Packet {
 
 /** Reads one packet (RFC 9580 §4.2). Returns undefined if it is malformed or cut off. */
 function readPacket(message: Uint8Array, start: number): Packet | undefined {
-  const head = message[start]!;
+  const head = message[start] ?? 0;
   if ((head & 0x80) === 0) return undefined;
   const modern = (head & 0x40) !== 0;
   const tag = modern ? head & 0x3f : (head >> 2) & 0x0f;
@@ -171,8 +171,13 @@ function modernLength(message: Uint8Array, at: number): Length | undefined {
   if (one >= 224 && one < 255) return { body: at + 1, bytes: 2 ** (one & 0x1f), partial: true };
   if (two === undefined) return undefined;
   if (one < 224) return { body: at + 2, bytes: (one - 192) * 256 + two + 192, partial: false };
-  if (five === undefined) return undefined;
-  return { body: at + 5, bytes: ((two * 256 + three!) * 256 + four!) * 256 + five, partial: false };
+  const octets = [two, three, four, five];
+  if (octets.includes(undefined)) return undefined;
+  return {
+    body: at + 5,
+    bytes: octets.reduce<number>((sum, octet) => sum * 256 + (octet ?? 0), 0),
+    partial: false,
+  };
 }
 
 function oldLength(message: Uint8Array, at: number, kind: number): Length | undefined {

@@ -87,7 +87,8 @@ async function addVersion(
 }
 
 async function isDue(component: Component, newest: string, at: number, file: string): Promise<boolean> {
-  if (at - timeOf(component, newest)! >= WEEK_MILLISECONDS) return true;
+  const newestAt = timeOf(component, newest);
+  if (newestAt === undefined || at - newestAt >= WEEK_MILLISECONDS) return true;
   const path = join(component.dir, newest);
   return !(await hasChecksum(path)) || !(await component.same(path, file));
 }

@@ -49,9 +49,10 @@ function decodeUtf8(text: Uint8Array): string {
 function parseLine(line: string, number: number): ChecksumEntry {
   const match = /^([0-9A-Fa-f]{64}) [ *]?(.+)$/s.exec(line);
   if (match === null) throw damaged(FILE, `line ${number} is not a checksum line`);
-  const name = match[2]!.replace(/^\.\//, '');
+  const [, sha256 = '', written = ''] = match;
+  const name = written.replace(/^\.\//, '');
   if (name === '' || name === '.' || name === '..' || /[/\0\r]/.test(name))
-    throw damaged(FILE, `line ${number} names ${printable(match[2]!)}, which is not a plain file name`);
+    throw damaged(FILE, `line ${number} names ${printable(written)}, which is not a plain file name`);
   if (name === FILE) throw damaged(FILE, `line ${number} lists the list itself`);
-  return { name, sha256: match[1]!.toLowerCase() };
+  return { name, sha256: sha256.toLowerCase() };
 }

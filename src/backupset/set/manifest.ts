@@ -60,8 +60,8 @@ export function parseManifest(text: Uint8Array): Manifest {
     );
   const parsed = schema.safeParse(value);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw damaged(FILE, `${issue.path.map(String).join('.') || 'the document'}: ${issue.message}`);
+    const [issue] = parsed.error.issues;
+    throw damaged(FILE, `${issue?.path.map(String).join('.') || 'the document'}: ${issue?.message}`);
   }
   checkSealed(parsed.data);
   checkDuplicates(parsed.data);

@@ -21,9 +21,9 @@ export function formatSetName(ms: number): string {
 export function parseSetName(name: string): number | undefined {
   const match = SET_NAME.exec(name);
   if (match === null) return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
-  const ms = Date.UTC(year!, month! - 1, day!, hour!, minute!, second!);
-  return Number.isFinite(ms) && year! >= 1970 && formatSetName(ms) === name ? ms : undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number);
+  const ms = Date.UTC(year, month - 1, day, hour, minute, second);
+  return Number.isFinite(ms) && year >= 1970 && formatSetName(ms) === name ? ms : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { IdkitError, nearestName } from '../../core/index.ts';
+import { errorMessage, IdkitError, nearestName } from '../../core/index.ts';
 import { PASSPHRASE_VARIABLES } from '../passphrase.ts';
 import { type SettingRow, variablesOf } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
@@ -26,14 +26,14 @@ export function parseEnvFile(text: string, file = '.env'): EnvValues {
   if (text.includes('\0')) throw new IdkitError('IDKIT_SETTING', `${file} contains a NUL byte`);
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   for (let index = 0; index < lines.length; index++) {
-    const line = lines[index]!.trimStart();
+    const line = (lines[index] ?? '').trimStart();
     if (line === '' || line.startsWith('#')) continue;
     const match = ASSIGNMENT.exec(line);
     if (match === null) {
       throw new IdkitError('IDKIT_SETTING', `${file} line ${index + 1} is not KEY=VALUE`);
     }
-    const key = match[1]!;
-    const read = readValue(match[2]!, lines, index, `${file} line ${index + 1}`);
+    const [, key = '', rest = ''] = match;
+    const read = readValue(rest, lines, index, `${file} line ${index + 1}`);
     if (values.has(key) && key.startsWith('IDKIT_')) {
       throw new IdkitError('IDKIT_SETTING', `${file} line ${index + 1}: ${key} is set twice`);
     }
@@ -139,7 +139,7 @@ function readBytes(file: string): Uint8Array {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${(error as Error).message}`, {
+    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${errorMessage(error)}`, {
       cause: error,
     });
   }

@@ -129,8 +129,8 @@ function tryTake(path: string, mode: LockOptions['mode'], readOnly: boolean): Da
 }
 
 function isBusy(error: unknown): boolean {
-  const code = (error as { errcode?: number }).errcode;
-  return code !== undefined && (code & 0xff) === 5;
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
+  return (code & 0xff) === 5;
 }
 
 /** SQLite reports most faults of the file with codes of its own. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { systemErrorCode } from '../../core/index.ts';
+import { jsonFields, systemErrorCode } from '../../core/index.ts';
 
 /** The holder of a lock, from its record. */
 export interface LockHolder {
@@ -32,11 +32,17 @@ export async function writeRecord(file: string, record: StoredRecord): Promise<v
 /** Returns undefined if there is no readable record. */
 export async function readRecord(file: string): Promise<StoredRecord | undefined> {
   try {
-    const record = JSON.parse(await readFile(file, 'utf8')) as StoredRecord;
-    return typeof record.pid === 'number' && typeof record.command === 'string' ? record : undefined;
+    const record: unknown = JSON.parse(await readFile(file, 'utf8'));
+    return isRecord(record) ? record : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The file belongs to idkit, so these fields prove that the record is complete. */
+function isRecord(record: unknown): record is StoredRecord {
+  const { pid, command } = jsonFields(record);
+  return typeof pid === 'number' && typeof command === 'string';
 }
 
 export function holderOf(record: StoredRecord | undefined): LockHolder | undefined {

@@ -16,15 +16,8 @@ export function findPostgresPassword(
   const file = address.passFile ?? (env['PGPASSFILE'] || join(homedir(), '.pgpass'));
   const names = host.startsWith('/') ? [host, 'localhost'] : [host];
   for (const line of readLines(file)) {
-    const fields = splitFields(line);
-    if (fields.length < 5) continue;
-    const [hostField, portField, databaseField, userField, password] = fields as [
-      string,
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [hostField = '', portField = '', databaseField = '', userField = '', password] = splitFields(line);
+    if (password === undefined) continue;
     const fits = (field: string, value: string) => field === '*' || unescaped(field) === value;
     if (
       names.some((name) => fits(hostField, name)) &&

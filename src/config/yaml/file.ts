@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { YAMLMap } from 'yaml';
-import { IdkitError, nearestName, systemErrorCode } from '../../core/index.ts';
+import { errorMessage, IdkitError, nearestName, systemErrorCode } from '../../core/index.ts';
 import { isEnvironmentOnly, type SettingRow } from '../settings/row.ts';
 import { SETTINGS } from '../settings/table.ts';
 
@@ -108,7 +108,7 @@ function unknownKey(
 function keysBelow(name: string, known: readonly string[]): readonly string[] {
   const prefix = name === '' ? '' : `${name}.`;
   const below = known.filter((other) => other.startsWith(prefix));
-  return [...new Set(below.map((other) => other.slice(prefix.length).split('.')[0]!))];
+  return [...new Set(below.map((other) => other.slice(prefix.length).replace(/\..*$/, '')))];
 }
 
 function readBytes(file: string): Uint8Array | undefined {
@@ -116,7 +116,7 @@ function readBytes(file: string): Uint8Array | undefined {
     return readFileSync(file);
   } catch (error) {
     if (systemErrorCode(error) === 'ENOENT') return undefined;
-    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${(error as Error).message}`, {
+    throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${errorMessage(error)}`, {
       cause: error,
     });
   }
@@ -134,6 +134,6 @@ function decode(bytes: Uint8Array, file: string): string {
 }
 
 function lowerFirst(text: string): string {
-  const line = text.split('\n')[0]!.replace(/\.$/, '');
+  const line = text.replace(/\n.*$/s, '').replace(/\.$/, '');
   return line.charAt(0).toLowerCase() + line.slice(1);
 }

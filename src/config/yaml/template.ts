@@ -22,7 +22,7 @@ export function renderDefaultYaml(
   const groups = new Set<string>();
   for (const row of rows) {
     if (isEnvironmentOnly(row)) continue;
-    const [group, key] = row.name.split('.') as [string, string | undefined];
+    const [group = row.name, key] = row.name.split('.');
     const value = chosen[row.name];
     const isDefault = value === undefined || value === row.default;
     const shown = isDefault ? JSON.stringify(row.default).replaceAll('"', '') : value;

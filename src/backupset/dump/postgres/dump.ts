@@ -17,6 +17,12 @@ const LONGEST = 256 * 1024 * 1024;
 const LINE_END = 0x0a;
 const TAB = 0x09;
 
+/** A COPY block that is being read, and what its rows are read for. */
+interface OpenCopy {
+  counted: CountedTable | undefined;
+  facts: TableReader | undefined;
+}
+
 /**
  * Reads a plain dump of pg_dump as psql would. It accepts closed COPY blocks, the psql commands `\restrict` and
  * `\unrestrict`, the statements of `checkStatement`, and the end line. Errors name the line.
@@ -33,7 +39,7 @@ export class PostgresDump {
   /** The offset of the current row in a COPY block. */
   #row: number | undefined;
   readonly #facts = new DumpFacts();
-  #copy: { counted: CountedTable | undefined; facts: TableReader | undefined } | undefined;
+  #copy: OpenCopy | undefined;
 
   write(chunk: Uint8Array): void {
     checkNoNul(chunk);
@@ -70,7 +76,7 @@ export class PostgresDump {
   #scanOne(text: Buffer, from: number): number {
     this.#row = undefined;
     try {
-      return this.#copy === undefined ? this.#scanTop(text, from) : this.#scanCopy(text, from);
+      return this.#copy === undefined ? this.#scanTop(text, from) : this.#scanCopy(this.#copy, text, from);
     } catch (error) {
       if (!(error instanceof BadDump)) throw error;
       throw error.atLine(this.#line + countLines(text, from, this.#row ?? from));
@@ -131,8 +137,7 @@ export class PostgresDump {
   }
 
   /** Scans rows up to the line `\.`. `from` is always the beginning of a line. */
-  #scanCopy(text: Buffer, from: number): number {
-    const { counted, facts } = this.#copy!;
+  #scanCopy({ counted, facts }: OpenCopy, text: Buffer, from: number): number {
     // The first three bytes of a line show whether it ends the block.
     let line = from;
     let mark = nextMark(text, line);
@@ -160,7 +165,7 @@ export class PostgresDump {
   #count(text: Buffer, counted: CountedTable, start: number, end: number): void {
     if (counted.counts === 'realm') {
       const row = rowOf(text, Math.max(counted.id, counted.name), start, end);
-      this.#counter.addRealm(unescaped(row[counted.id]!), unescaped(row[counted.name]!));
+      this.#counter.addRealm(unescaped(row[counted.id] ?? ''), unescaped(row[counted.name] ?? ''));
       return;
     }
     // A dump may have a million users, so the row is not copied.

@@ -90,7 +90,9 @@ export class EmbeddedDump {
 
   #scanOne(text: Buffer, from: number): number {
     try {
-      return this.#insert === undefined ? this.#scanTop(text, from) : this.#scanRows(text, from);
+      return this.#insert === undefined
+        ? this.#scanTop(text, from)
+        : this.#scanRows(this.#insert, text, from);
     } catch (error) {
       throw error instanceof BadDump ? error.atLine(this.#line) : error;
     }
@@ -172,9 +174,10 @@ export class EmbeddedDump {
     }
     if (match[0].length === head.length) return INCOMPLETE;
     if (this.#stage !== 'open') throw this.#refused(match[0]);
-    if (isSystemName(match[1]!)) throw this.#refused(match[0]);
-    const columns = (match[2]!.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
-    const table = unquoted(match[1]!);
+    const [beginning, tableName = '', columnNames = ''] = match;
+    if (isSystemName(tableName)) throw this.#refused(beginning);
+    const columns = (columnNames.match(new RegExp(NAME, 'g')) ?? []).map(unquoted);
+    const table = unquoted(tableName);
     this.#schema.checkColumns(table, columns);
     const counted = this.#counter.table(table, columns);
     const meta = table === 'meta' ? metaColumns(columns) : undefined;
@@ -185,8 +188,7 @@ export class EmbeddedDump {
   }
 
   /** Scans the complete rows, and the semicolon. */
-  #scanRows(text: Buffer, from: number): number {
-    const insert = this.#insert!;
+  #scanRows(insert: Insert, text: Buffer, from: number): number {
     let done = from;
     for (;;) {
       let at = skipSpace(text, done);
@@ -202,11 +204,15 @@ export class EmbeddedDump {
       }
       const end = scanRow(text, at, insert.columns, insert.places);
       if (end === INCOMPLETE) return done === from ? INCOMPLETE : done;
-      if (insert.counted !== undefined) this.#count(text, insert.counted, insert.places!);
-      if (insert.meta !== undefined) this.#keepMeta(text, insert.meta, insert.places!);
+      if (insert.places !== undefined) this.#readRow(insert, text, insert.places);
       insert.begun = true;
       done = end;
     }
+  }
+
+  #readRow({ counted, meta }: Insert, text: Buffer, places: Places): void {
+    if (counted !== undefined) this.#count(text, counted, places);
+    if (meta !== undefined) this.#keepMeta(text, meta, places);
   }
 
   #count(text: Buffer, counted: CountedTable, places: Places): void {

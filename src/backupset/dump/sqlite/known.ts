@@ -7,9 +7,9 @@ const BY_TEXT = new Map(SQLITE_DEFINITIONS.map((definition) => [definition.sql, 
  * undefined for any other statement.
  */
 export function parseBeginning(sql: string): { name: string; on?: string } | undefined {
-  const [, table, index, on] = BEGINNING.exec(sql) ?? [];
+  const [, table, index, on = ''] = BEGINNING.exec(sql) ?? [];
   if (table !== undefined) return { name: unquoted(table) };
-  return index === undefined ? undefined : { name: unquoted(index), on: unquoted(on!) };
+  return index === undefined ? undefined : { name: unquoted(index), on: unquoted(on) };
 }
 
 function unquoted(name: string): string {
