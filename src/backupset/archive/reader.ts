@@ -100,7 +100,7 @@ class MetaHeaders {
       return;
     }
     if ([...records.keys()].some((key) => key.startsWith('GNU.sparse.')))
-      throw badArchive('it holds a sparse file');
+      throw badArchive('it contains a sparse file');
     this.#path = records.get('path') ?? this.#path;
     this.#target = records.get('linkpath') ?? this.#target;
     this.#size = whole(records.get('size'), /^\d{1,15}$/) ?? this.#size;

@@ -133,7 +133,7 @@ function isBusy(error: unknown): boolean {
   return (code & 0xff) === 5;
 }
 
-/** SQLite reports most faults of the file with codes of its own. */
+/** Reports the errors of SQLite too, which has its own error codes. */
 function lockFault(path: string, error: unknown): IdkitError {
   const fault = writeFault(`the lock ${path}`, error);
   if (fault instanceof IdkitError) return fault;

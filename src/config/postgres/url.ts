@@ -188,7 +188,7 @@ function decode(text: string): string {
   } catch (cause) {
     throw wrong('its percent-encoding is broken', cause);
   }
-  if (decoded.includes('\0')) throw wrong('it holds a NUL byte');
+  if (decoded.includes('\0')) throw wrong('it contains a NUL byte');
   return decoded;
 }
 

@@ -1,7 +1,7 @@
 import type { Random } from '../../core/index.ts';
 import type { Kind } from './kinds.ts';
 
-/** All that is said about one setting. */
+/** One row of the table of settings. */
 export interface SettingRow<Value = unknown> {
   /** The dotted name in idkit.yaml. For a setting that only the environment has, the name of its variable. */
   name: string;
