@@ -4,32 +4,36 @@ import type { Secret } from '../core/index.ts';
 import type { GuardedConfig } from './guarded-client.ts';
 import { tlsOptions } from './tls-options.ts';
 
-/** Milliseconds that a statement may run. */
+/** Timeout of a statement in milliseconds. */
 const STATEMENT_MS = 30_000;
 
-/** What a connection sets for itself once it is made; as parameters of its start poolers would refuse them. */
+/**
+ * Settings of a new session. They are set after the start, because a pooler rejects them as parameters of the start.
+ */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   statement_timeout: `${STATEMENT_MS}`,
-  // Milliseconds that a statement may wait for another's lock.
+  // Timeout in milliseconds of the wait for another statement's lock.
   lock_timeout: '15000',
-  // Milliseconds that a connection may stand still inside a transaction: this process has stopped.
+  // Timeout in milliseconds of a transaction without statements: this process has stopped.
   idle_in_transaction_session_timeout: '60000',
-  // A server that has nothing to send notices that this machine is gone, so that its locks do not outlive it by hours.
+  // A server that has nothing to send detects a lost machine this way. Otherwise its locks outlive it by hours.
   tcp_keepalives_idle: '10',
   tcp_keepalives_interval: '5',
   tcp_keepalives_count: '3',
   tcp_user_timeout: '30000',
 };
-/** Milliseconds after which an answer will not come any more: the network has swallowed it. */
+/** Milliseconds after which a result can no longer arrive: the network has lost it. */
 const SILENCE_MS = STATEMENT_MS + 5_000;
-/** Milliseconds that connecting may take. */
+/** Timeout of a connection attempt in milliseconds. */
 const CONNECT_MS = 5_000;
 
 const toNumber = (text: string) => Number(text);
 const toBytes = (text: string) => Buffer.from(text.slice(2), 'hex');
 const toText = (text: string) => text;
 
-/** Whole numbers as numbers, bytes as buffers, truth as such; all else, JSON too, as the text that it is. */
+/**
+ * Reads integers as numbers, bytes as buffers and booleans as booleans. Everything else, including JSON, stays text.
+ */
 const TYPES: CustomTypesConfig = {
   getTypeParser: ((oid: number) => {
     if (oid === 20 || oid === 21 || oid === 23) return toNumber;
@@ -39,20 +43,20 @@ const TYPES: CustomTypesConfig = {
   }) as CustomTypesConfig['getTypeParser'],
 };
 
-/** How to connect to one server. */
+/** The settings of a connection to one server. */
 export interface ClientSettings {
   address: PostgresAddress;
-  /** Goes before the address's own and the password file. */
+  /** Takes precedence over the address and the password file. */
   password: Secret | undefined;
-  /** Names this process in `pg_stat_activity`; at most 63 bytes. */
+  /** The name of this process in `pg_stat_activity`, at most 63 bytes. */
   applicationName: string;
 }
 
 /**
- * What a connection to one of the hosts is made with.
+ * Returns the configuration of a connection to one of the hosts.
  *
  * @param tls whether the connection is encrypted
- * @throws IDKIT_SETTING where a certificate file cannot be read
+ * @throws IDKIT_SETTING if a certificate file cannot be read
  */
 export function clientConfig(
   { address, password, applicationName }: ClientSettings,
@@ -78,23 +82,23 @@ export function clientConfig(
   };
 }
 
-/** Milliseconds that connecting may take: `connect_timeout` of the address, or a few seconds. */
+/** Returns the timeout of a connection attempt in milliseconds: `connect_timeout` of the address, or the default. */
 export function connectMilliseconds({ connectTimeout }: PostgresAddress): number {
   return connectTimeout === undefined ? CONNECT_MS : connectTimeout * 1000;
 }
 
-/** Whether a connection begins encrypted. A socket of this machine never is (libpq does the same). */
+/** Reports whether a connection starts encrypted. A Unix socket never does (as in libpq). */
 function wantsTls(address: PostgresAddress, host: PostgresHost): boolean {
   return address.sslMode !== 'disable' && !host.host.startsWith('/');
 }
 
-/** In the order in which they are tried. */
+/** Returns whether to encrypt the connection, in the order of the attempts. */
 export function tlsChoices(address: PostgresAddress, host: PostgresHost): readonly boolean[] {
   if (!wantsTls(address, host)) return [false];
   return address.sslMode === 'prefer' ? [true, false] : [true];
 }
 
-/** `prefer` goes on without TLS where the server has none. */
+/** Reports whether the server has no TLS. `sslmode=prefer` then continues without it. */
 export function isWithoutTls(error: unknown): boolean {
   return error instanceof Error && /server does not support SSL/.test(error.message);
 }

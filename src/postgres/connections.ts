@@ -13,53 +13,55 @@ import { isConnectionLost, isStalePlan, mapFault, sqlState } from './faults.ts';
 import { findFirst } from './find-first.ts';
 import { type Greeted, greet } from './greeting.ts';
 import { GuardedClient } from './guarded-client.ts';
-import { GivenUp, LANES, type Lane, Primary, type ServerIdentity, streamOf } from './primary.ts';
+import { GivenUp, LANES, type Lane, Primary, type ServerIdentity } from './primary.ts';
 
 export type { Lane } from './primary.ts';
 
-/** Milliseconds for which a caller waits until a lost server is back; then it is told. */
+/** Milliseconds that a caller waits for a lost server before it receives the error. */
 const PATIENCE_MS = 2_000;
-/** Milliseconds between the first and the second attempt; it doubles up to `LONGEST_PAUSE_MS`. */
+/** Milliseconds between the first two attempts. The pause doubles up to `LONGEST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 320;
-/** Milliseconds after a caller's patience in which the search for a server may say itself what is wrong. */
+/** Milliseconds after the caller's timeout in which the search for a server may still report its own error. */
 const SLACK_MS = 250;
-/** Milliseconds until a server that could not be asked is asked a second time. */
+/** Milliseconds until a server that could not be reached is tried a second time. */
 const SECOND_MS = 1_000;
-/** Milliseconds after which a connection that nobody needs is given back to the server. */
+/** Milliseconds after which an idle connection is closed. */
 const UNUSED_MS = 60_000;
 
-/** Milliseconds after the return of a server in which others may still make good what they could not answer. */
+/** Milliseconds after the return of a server in which other stores may still undo what they could not report. */
 const JUST_BACK_MS = 3_000;
 
-/** Seconds after which a connection is made anew: plans that were made for tables as they were then go with it. */
+/** Maximum age of a connection in seconds. Its plans, which were made for the tables as they were, end with it. */
 const OLDEST_SECONDS = 600;
 
-/** Milliseconds that a read of an administrator may run. */
+/** Timeout of an administrator's read in milliseconds. */
 const READ_MS = 15_000;
 
 export interface ConnectionsOptions {
-  /** Whether each connection holds the lock of services (`SERVICE_LOCK`), and is none where it cannot. */
+  /**
+   * Whether each connection holds the lock of services (`SERVICE_LOCK`). A connection that cannot get it is closed.
+   */
   holdsLock: boolean;
 }
 
 /**
- * The connections of one store: to the one of the hosts that takes writes, found again whenever it is lost. At most
- * as many at once in each lane as `sizes` says. A server that says nothing is given up: at once where another host takes
- * writes, else once it has let pass the time that connecting may take.
+ * The connections of one store, all to the one host that accepts writes. If that host is lost, they search for the
+ * new one. `sizes` limits the connections of each lane. A server that stops responding is given up: immediately if
+ * another host accepts writes, otherwise after the timeout of a connection attempt.
  */
 export class Connections {
   readonly #settings: ClientSettings;
   readonly #holdsLock: boolean;
-  /** The address without what is secret, for messages. */
+  /** The address without its secrets, for messages. */
   readonly place: string;
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
-  /** Servers that were left, with connections that may still be at work. */
+  /** Servers that are no longer used, with connections that may still be at work. */
   readonly #left = new Set<Primary>();
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;
-  /** When (`performance.now()`) the server that takes writes was found again. */
+  /** The time (`performance.now()`) at which the server that accepts writes was found again. */
   #foundAgain = Number.NEGATIVE_INFINITY;
   #wasFound = false;
   readonly #ending = new Set<Promise<void>>();
@@ -75,7 +77,7 @@ export class Connections {
     return this.#settings.address;
   }
 
-  /** How many connections there may be from now on. */
+  /** Limits the number of connections from now on. */
   set sizes(sizes: Readonly<Record<Lane, number>>) {
     this.#sizes = sizes;
     for (const lane of LANES)
@@ -86,21 +88,21 @@ export class Connections {
     return this.#sizes;
   }
 
-  /** What the server of a connection said of itself. */
+  /** Returns what the server of a connection reported about itself. */
   serverOf(client: PoolClient): Greeted | undefined {
     return this.#greeted.get(client);
   }
 
-  /** Whether the server was away, for these connections, until a few moments ago. */
+  /** Reports whether these connections had lost the server until a short time ago. */
   get isJustBack(): boolean {
     return performance.now() - this.#foundAgain < JUST_BACK_MS;
   }
 
   /**
-   * Runs `work` on a connection of its own. A server that does not answer is tried again, with back-off, until
-   * `patience` (milliseconds) is over; what fails after `work` began is not run again here.
+   * Runs `work` on its own connection. A server that does not respond is retried with back-off until `patience`
+   * (milliseconds) is over. A failure after `work` has started is not retried here.
    *
-   * @throws the catalogue's error where no connection could be had; errors of `work` as they are
+   * @throws the catalogue's error if no connection is available; errors of `work` unchanged
    */
   async use<T>(
     work: (client: PoolClient) => Promise<T>,
@@ -116,7 +118,7 @@ export class Connections {
     try {
       return await work(client);
     } catch (error) {
-      // A statement that was ended from outside: the word to end it may come again, to the next one.
+      // The statement was cancelled from outside. The same cancellation may arrive again and hit the next statement.
       if (isConnectionLost(error) || isStalePlan(error) || sqlState(error) === '57014') {
         fault = error;
         if (isConnectionLost(error)) this.#lose(primary, error);
@@ -130,7 +132,7 @@ export class Connections {
   }
 
   /**
-   * A connection that is not of the pool, for locks and notifications; the caller ends it and listens to its `error`.
+   * Opens a connection outside the pool, for locks and notifications. The caller ends it and listens to its `error`.
    *
    * @throws as `use`
    */
@@ -148,7 +150,7 @@ export class Connections {
     });
   }
 
-  /** Waits for what runs. */
+  /** Waits for running work, then closes every connection. */
   async close(): Promise<void> {
     this.#closed = true;
     const primary = this.#primary ?? (await this.#search?.catch(() => undefined));
@@ -176,7 +178,7 @@ export class Connections {
       try {
         return await attempt(until);
       } catch (error) {
-        // There may be another server already; nobody could ask it so far.
+        // Another server may be available already; no attempt could reach it so far.
         if (error instanceof GivenUp) until = performance.now() + patience;
         if (this.#closed || !isConnectionLost(error) || performance.now() + pause > until)
           throw mapFault(error, this.place);
@@ -185,7 +187,9 @@ export class Connections {
     }
   }
 
-  /** @param until `performance.now()` at which the caller has waited for long enough; the search lasts on without it */
+  /**
+   * @param until the time (`performance.now()`) at which the caller stops waiting; the search continues without it
+   */
   async #findPrimary(until: number): Promise<Primary> {
     if (this.#primary !== undefined) return this.#primary;
     this.#search ??= this.#searchPrimary().finally(() => {
@@ -193,15 +197,15 @@ export class Connections {
     });
     const search = this.#search;
     search.catch(() => {});
-    const bored = new AbortController();
-    const tired = sleep(Math.max(until - performance.now(), 0) + SLACK_MS, undefined, {
-      signal: bored.signal,
+    const stopWaiting = new AbortController();
+    const timeout = sleep(Math.max(until - performance.now(), 0) + SLACK_MS, undefined, {
+      signal: stopWaiting.signal,
     });
     try {
-      return await Promise.race([search, tired.then(() => Promise.reject(new Error('timeout expired')))]);
+      return await Promise.race([search, timeout.then(() => Promise.reject(new Error('timeout expired')))]);
     } finally {
-      bored.abort();
-      tired.catch(() => {});
+      stopWaiting.abort();
+      timeout.catch(() => {});
     }
   }
 
@@ -211,7 +215,7 @@ export class Connections {
     return this.#settle(found);
   }
 
-  /** From now on this server is the one that is written to. */
+  /** Makes this server the one that receives all writes. */
   #settle(found: { host: PostgresHost; tls: boolean; identity: ServerIdentity }): Primary {
     const primary = new Primary(
       found,
@@ -222,12 +226,16 @@ export class Connections {
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();
     this.#wasFound = true;
-    // What another server did not answer until now is not answered by it any more.
+    // Another server's outstanding results will not arrive any more.
     for (const left of this.#left) if (!left.isSameServer(found.identity)) left.giveUp();
     return primary;
   }
 
-  /** The first host that takes writes. @throws the fault of the host that came nearest to it */
+  /**
+   * Returns the first host that accepts writes.
+   *
+   * @throws the error of the host that came nearest to it
+   */
   async #askHosts(hosts: readonly PostgresHost[]) {
     try {
       return await findFirst(hosts, async (host, signal) => {
@@ -253,8 +261,8 @@ export class Connections {
   }
 
   /**
-   * Asks by a new connection whether a server that owes an answer and says nothing is there, and the other hosts with it.
-   * It is given up where another one takes writes, or where it does not answer a second time either.
+   * Opens a new connection to find out whether a silent server still runs, and tries the other hosts too. The server
+   * is given up if another one accepts writes, or if it does not respond a second time.
    */
   async #askWhetherThere(quiet: Primary): Promise<void> {
     const others = this.#settings.address.hosts.filter((host) => host !== quiet.host);
@@ -271,7 +279,7 @@ export class Connections {
         quiet.giveUp();
         return;
       } catch (error) {
-        // It has an answer, be it that it is full.
+        // The server responds, even if it has no connection left.
         if (!isConnectionLost(error) || sqlState(error) === '53300') return;
         if (time === 2 || performance.now() - begun > SECOND_MS) {
           if (this.#primary === quiet) this.#leave(quiet);
@@ -283,15 +291,15 @@ export class Connections {
     }
   }
 
-  /** A new connection to one host, and its word that it takes writes, within the time that connecting may take. */
+  /** Opens a connection to one host and checks that it accepts writes, within the timeout of a connection attempt. */
   async #connect(
     { host, tls }: { host: PostgresHost; tls: boolean },
     signal?: AbortSignal,
   ): Promise<{ client: Client; greeted: Greeted }> {
     const client = new GuardedClient(clientConfig(this.#settings, host, tls));
-    // A connection that breaks tells so through its queries too.
+    // The queries of a broken connection report the error too.
     client.on('error', () => {});
-    const stop = () => streamOf(client).destroy();
+    const stop = () => client.connection.stream.destroy();
     signal?.addEventListener('abort', stop, { once: true });
     try {
       await client.connect();
@@ -307,19 +315,24 @@ export class Connections {
   }
 
   #makePool(primary: Primary, { host, tls }: { host: PostgresHost; tls: boolean }, lane: Lane): Pool {
+    const config = clientConfig(this.#settings, host, tls);
     const pool = new Pool({
-      ...clientConfig(this.#settings, host, tls),
-      Client: GuardedClient as unknown as typeof Client,
+      ...config,
+      Client: class extends GuardedClient {
+        constructor() {
+          super(config);
+        }
+      },
       max: this.#sizes[lane],
       idleTimeoutMillis: UNUSED_MS,
       maxLifetimeSeconds: OLDEST_SECONDS,
       onConnect: async (client) => {
-        primary.add(client as unknown as Client);
+        primary.add(client);
         await this.#greet(client, host);
         if (lane === 'reads') await client.query(`SET statement_timeout = ${READ_MS}`);
       },
     });
-    // The pool drops it by itself; whoever needs one next makes a new one.
+    // The pool removes a broken connection itself; the next caller opens a new one.
     pool.on('error', () => {});
     return pool;
   }
@@ -331,10 +344,10 @@ export class Connections {
     return greeted;
   }
 
-  /** The next caller looks for the host that takes writes now. */
+  /** Makes the next caller search for the host that accepts writes. */
   #lose(primary: Primary, error: unknown): void {
     if (this.#primary !== primary || !isConnectionLost(error)) return;
-    // No connection left: the server is there.
+    // No connection is left, so the server is running.
     if (sqlState(error) === '53300' || isBusyPool(error)) return;
     this.#leave(primary);
   }
@@ -351,7 +364,7 @@ export class Connections {
   }
 }
 
-/** All connections are in use for so long that the queue gives up. */
+/** Reports whether the queue of the pool timed out because all connections are in use. */
 function isBusyPool(error: unknown): boolean {
   return error instanceof Error && /^timeout exceeded when trying/.test(error.message);
 }

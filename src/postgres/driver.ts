@@ -6,10 +6,14 @@ import type { PostgresLocation } from './location.ts';
 
 export type { Connections, Lane } from './connections.ts';
 
-/** Milliseconds for which an opening waits for its server, where the address has no `connect_timeout`. */
+/** Milliseconds that opening waits for its server if the address has no `connect_timeout`. */
 const PATIENCE_MS = 5_000;
 
-/** Opens connections to a location. Nothing is asked yet. @throws IDKIT_SETTING */
+/**
+ * Returns the connections to a location. It connects at the first use.
+ *
+ * @throws IDKIT_SETTING
+ */
 export function connectionsTo(
   { url, password, applicationName }: PostgresLocation,
   options: ConnectionsOptions,

@@ -1,30 +1,30 @@
 import { type ErrorCode, IdkitError, systemErrorCode } from '../core/index.ts';
 
-/** SQLSTATE of an error that the server sent (PostgreSQL documentation, appendix A). */
+/** Returns the SQLSTATE of an error that the server sent (PostgreSQL documentation, appendix A). */
 export function sqlState(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
 /**
- * The loser of a race: run again from its start it sees the winner. Serialization failure, deadlock, unique and
- * foreign key violation.
+ * Reports whether the statement lost a race. A retry sees the result of the winner. Serialization failure, deadlock,
+ * unique and foreign key violation.
  */
 export function isLostRace(error: unknown): boolean {
   return ['40001', '40P01', '23505', '23503'].includes(sqlState(error) ?? '');
 }
 
-/** A prepared plan that a migration of another replica has made stale; a new connection plans anew. */
+/** Reports whether a migration of another replica invalidated a prepared plan. A new connection plans again. */
 export function isStalePlan(error: unknown): boolean {
   return sqlState(error) === '0A000' && /cached plan/.test(String((error as Error).message));
 }
 
-/** What callers are told of a database that is away. */
+/** Reports whether an error means that the database is unavailable. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
 }
 
-/** The connection is gone or was never there, and another attempt may fare better. */
+/** Reports whether the connection is lost or was never established, so that another attempt may succeed. */
 export function isConnectionLost(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined)
@@ -37,7 +37,7 @@ export function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && LOST_TEXT.test(error.message);
 }
 
-/** The database lets nobody in (`ALLOW_CONNECTIONS false`): a restore is putting another one in its place. */
+/** Reports whether the database accepts no connections (`ALLOW_CONNECTIONS false`): a restore replaces it. */
 function isShut(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
   return sqlState(error) === '55000' && routine === 'CheckMyDatabase';
@@ -57,9 +57,9 @@ const LOST_SOCKET = new Set([
   'EAI_AGAIN',
   'ENOENT',
 ]);
-/** What pg itself says, without a code. */
+/** Messages of pg itself, which have no code. */
 const LOST_TEXT =
-  /^(Connection terminated|timeout expired|timeout exceeded when trying|Client has encountered a connection error|Client was closed|Query read timeout|the server takes no writes)/;
+  /^(Connection terminated|timeout expired|timeout exceeded when trying|Client has encountered a connection error|Client was closed|Query read timeout|the server accepts no writes)/;
 
 interface Meaning {
   code: ErrorCode;
@@ -67,21 +67,25 @@ interface Meaning {
   hint?: string;
 }
 
-/** Where a pooler hands the connection of one session to another. */
-export const POOLER_HINT = 'a pooler in between must keep sessions; pgbouncer: pool_mode = session';
+/** Applies if a pooler gives the connection of one session to another. */
+export const POOLER_HINT =
+  'a pooler between idkit and the server must keep sessions; for pgbouncer set pool_mode = session';
+
+const PASSWORD_HINT =
+  'set IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE, or write it to ~/.pgpass (mode 0600)';
 
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28P01': {
     code: 'IDKIT_CREDENTIALS',
-    text: 'refuses the password',
-    hint: 'set IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE, or write it to ~/.pgpass (mode 0600)',
+    text: 'rejects the password',
+    hint: PASSWORD_HINT,
   },
-  '28000': { code: 'IDKIT_CREDENTIALS', text: 'refuses the user', hint: 'see pg_hba.conf on the server' },
-  '42501': { code: 'IDKIT_CREDENTIALS', text: 'does not let the user do this' },
-  '3D000': { code: 'IDKIT_NOT_FOUND', text: 'has no such database', hint: 'make it with createdb' },
+  '28000': { code: 'IDKIT_CREDENTIALS', text: 'rejects the user', hint: 'check pg_hba.conf on the server' },
+  '42501': { code: 'IDKIT_CREDENTIALS', text: 'does not permit this to the user' },
+  '3D000': { code: 'IDKIT_NOT_FOUND', text: 'has no such database', hint: 'create it with createdb' },
   '25006': {
     code: 'IDKIT_UNREACHABLE',
-    text: 'takes no writes',
+    text: 'accepts no writes',
     hint: 'name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME',
   },
   '53300': {
@@ -89,22 +93,22 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     text: 'has no connection left',
     hint: 'raise max_connections on the server, or run fewer replicas',
   },
-  '40001': { code: 'IDKIT_UNREACHABLE', text: 'let others go first again and again' },
-  '40P01': { code: 'IDKIT_UNREACHABLE', text: 'let others go first again and again' },
+  '40001': { code: 'IDKIT_UNREACHABLE', text: 'preferred other transactions on every attempt' },
+  '40P01': { code: 'IDKIT_UNREACHABLE', text: 'preferred other transactions on every attempt' },
   '53100': { code: 'IDKIT_NO_SPACE', text: 'has no room on its disk' },
   '53200': { code: 'IDKIT_UNREACHABLE', text: 'has no memory left' },
-  '55P03': { code: 'IDKIT_UNREACHABLE', text: 'holds a lock for too long' },
+  '55P03': { code: 'IDKIT_UNREACHABLE', text: 'held a lock for too long' },
   '57014': { code: 'IDKIT_UNREACHABLE', text: 'did not finish a statement in time' },
-  '57P01': { code: 'IDKIT_UNREACHABLE', text: 'is being stopped' },
+  '57P01': { code: 'IDKIT_UNREACHABLE', text: 'is stopping' },
   '57P03': { code: 'IDKIT_UNREACHABLE', text: 'is starting or stopping' },
-  '26000': { code: 'IDKIT_SETTING', text: 'forgets what a session prepared', hint: POOLER_HINT },
-  '42P05': { code: 'IDKIT_SETTING', text: 'mixes up what sessions prepared', hint: POOLER_HINT },
+  '26000': { code: 'IDKIT_SETTING', text: 'lost the prepared statements of a session', hint: POOLER_HINT },
+  '42P05': { code: 'IDKIT_SETTING', text: 'mixed up the prepared statements of sessions', hint: POOLER_HINT },
   XX001: { code: 'IDKIT_DATABASE_DAMAGED', text: 'is damaged' },
   XX002: { code: 'IDKIT_DATABASE_DAMAGED', text: 'is damaged' },
 };
 
 /**
- * The catalogue's error for a fault of the server or the way to it; any other error as it is.
+ * Returns the catalogue's error for an error of the server or of the network. Returns any other error unchanged.
  *
  * @param place the address, for messages
  */
@@ -112,9 +116,9 @@ export function mapFault(error: unknown, place: string): unknown {
   if (error instanceof IdkitError) return error;
   const text = error instanceof Error ? error.message : String(error);
   if (isShut(error))
-    return new IdkitError('IDKIT_LOCKED', `the database at ${place} lets nobody in: ${text}`, {
+    return new IdkitError('IDKIT_LOCKED', `the database at ${place} accepts no connections: ${text}`, {
       cause: error,
-      hints: ['a restore is at work on it, or was cut off: idkit restore --resume or --abort ends it'],
+      hints: ['a restore is running or was interrupted: finish it with idkit restore --resume or --abort'],
     });
   const meaning = BY_STATE[sqlState(error) ?? ''];
   if (meaning !== undefined)
@@ -128,35 +132,39 @@ export function mapFault(error: unknown, place: string): unknown {
       `the certificate of the database at ${place} is not trusted: ${text}`,
       {
         cause: error,
-        hints: ['give the certificate of its authority: ?sslmode=verify-full&sslrootcert=FILE'],
+        hints: ['add the certificate of its authority to the address: ?sslmode=verify-full&sslrootcert=FILE'],
       },
     );
   if (isScramFault(text))
     return new IdkitError(
       'IDKIT_PASSWORD_METHOD',
-      `the database at ${place} does not prove that it knows the password: ${text}`,
+      `the database at ${place} did not prove that it knows the password: ${text}`,
       {
         cause: error,
-        hints: ['look for what answers at this address instead of the server, before anything else is tried'],
+        hints: ['find out which program responds at this address instead of the server before you continue'],
       },
     );
   if (/SSL/.test(text) && sqlState(error) === undefined)
-    return new IdkitError('IDKIT_UNREACHABLE', `no TLS connection to the database at ${place}: ${text}`, {
-      cause: error,
-    });
+    return new IdkitError(
+      'IDKIT_UNREACHABLE',
+      `the TLS connection to the database at ${place} failed: ${text}`,
+      {
+        cause: error,
+      },
+    );
   if (/password must be a string/i.test(text))
     return new IdkitError(
       'IDKIT_CREDENTIALS',
-      `the database at ${place} wants a password, and there is none`,
+      `the database at ${place} requires a password, but none is set`,
       {
         cause: error,
-        hints: [BY_STATE['28P01']!.hint!],
+        hints: [PASSWORD_HINT],
       },
     );
   if (isConnectionLost(error))
     return new IdkitError(
       'IDKIT_UNREACHABLE',
-      `the database at ${place} does not answer: ${text || systemErrorCode(error)}`,
+      `the database at ${place} does not respond: ${text || systemErrorCode(error)}`,
       {
         cause: error,
       },
@@ -164,7 +172,7 @@ export function mapFault(error: unknown, place: string): unknown {
   return error;
 }
 
-/** Of Node's and OpenSSL's checks of a server certificate. */
+/** Reports whether Node.js or OpenSSL rejected the server's certificate. */
 function isCertificateFault(error: unknown): boolean {
   const code = systemErrorCode(error) ?? '';
   return (
@@ -175,7 +183,16 @@ function isCertificateFault(error: unknown): boolean {
   );
 }
 
-/** Faults of an exchange that pg itself finds: a wrong proof of the server, too many rounds, a broken message. */
+/**
+ * Reports whether pg rejected the exchange itself: a wrong proof of the server, too many rounds, a broken message.
+ */
 function isScramFault(text: string): boolean {
   return /^SASL: /.test(text) && !/password must be/.test(text);
+}
+
+/** Returns the row of a statement that always returns one. @throws IDKIT_BUG if there is no row */
+export function oneRow<R>({ rows }: { rows: readonly R[] }): R {
+  const [row] = rows;
+  if (row === undefined) throw new IdkitError('IDKIT_BUG', 'a statement returned no row');
+  return row;
 }

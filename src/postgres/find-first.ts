@@ -1,15 +1,15 @@
-/** Milliseconds for which a host is waited for before the next one is asked too. */
+/** Milliseconds after which the next host is tried too. */
 const HEAD_START_MS = 500;
-/** Milliseconds until a host that refused is asked again, while another one still says nothing. */
+/** Milliseconds until a host that rejected the connection is tried again while another host has not responded. */
 const AGAIN_MS = 200;
 
 /**
- * Asks hosts in order: the next one as soon as one fails, or keeps silent for long. A host that refused is asked again
- * for as long as another one neither answers nor fails: that is a cluster whose first server is frozen and whose
- * second one is about to be promoted.
+ * Tries hosts in order: the next one as soon as one fails or is silent for too long. A host that failed is tried
+ * again while another host has neither responded nor failed. That happens in a cluster whose first server is frozen
+ * and whose second one is about to be promoted.
  *
- * @param ask fails by itself in the end; `signal` is aborted once another host has answered
- * @throws the faults of all hosts, in their order
+ * @param ask must fail by itself eventually; `signal` is aborted once another host has responded
+ * @throws an array of the errors of all hosts, in their order
  */
 export function findFirst<Host, Found>(
   hosts: readonly Host[],

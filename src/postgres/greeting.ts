@@ -2,10 +2,14 @@ import type { Client } from 'pg';
 import { type PostgresHost, showPostgresHost } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 import { SESSION_SETTINGS } from './client-settings.ts';
+import { oneRow } from './faults.ts';
 import { CLOSED_COMMENT, refuse, takeSql } from './locks.ts';
 import type { ServerIdentity } from './primary.ts';
 
-/** What every new connection is asked; a commit that does not wait for the disk is no commit. */
+/**
+ * The first query of every connection. It also enforces durable commits: with `synchronous_commit` off, a commit does
+ * not wait for the disk.
+ */
 const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby,
   pg_postmaster_start_time()::text AS started,
   CASE WHEN pg_is_in_recovery() THEN '' ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END AS timeline,
@@ -17,17 +21,17 @@ const GREETING = `SELECT pg_backend_pid() AS pid, pg_is_in_recovery() OR current
 const CLOSED = `EXISTS (SELECT FROM pg_database d WHERE d.datname = current_database()
   AND split_part(shobj_description(d.oid, 'pg_database'), E'\\n', 1) = '${CLOSED_COMMENT}')`;
 
-/** What a server says of itself and of its end of the connection. */
+/** What a server reports about itself and about its end of the connection. */
 export interface Greeted extends ServerIdentity {
-  /** Of the server's process; a pooler in between knows it by another number. */
+  /** The process of the server. A pooler reports another number. */
   pid: number;
 }
 
 /**
- * Whether the server takes writes, and this service is let in.
+ * Checks that the server accepts writes and admits this service.
  *
- * @param options `within`: milliseconds for the answer
- * @throws IDKIT_LOCKED; 25006 as the server says it where it takes no writes
+ * @param options `within`: timeout in milliseconds
+ * @throws IDKIT_LOCKED; the server's own error 25006 if it accepts no writes
  */
 export async function greet(
   client: { query: Client['query'] },
@@ -39,19 +43,19 @@ export async function greet(
     text: `${GREETING}, ${CLOSED} AS closed, ${lock} AS admitted`,
     query_timeout: options.within,
   };
-  const { rows } = await client.query<Greeted & { standby: boolean; closed: boolean; admitted: boolean }>(
+  const result = await client.query<Greeted & { standby: boolean; closed: boolean; admitted: boolean }>(
     order,
   );
-  const { standby, closed, admitted, pid, started, timeline } = rows[0]!;
+  const { standby, closed, admitted, pid, started, timeline } = oneRow(result);
   if (standby)
-    throw Object.assign(new Error(`the server takes no writes (${showPostgresHost(host)})`), {
+    throw Object.assign(new Error(`the server accepts no writes (${showPostgresHost(host)})`), {
       code: '25006',
     });
   if (!admitted) await refuse(client, options.place);
   if (closed && options.holdsLock)
     throw new IdkitError('IDKIT_LOCKED', `the database at ${options.place} is being restored`, {
       hints: [
-        'wait until the restore has ended; one that was cut off ends by idkit restore --resume or --abort',
+        'wait until the restore has ended; finish an interrupted one with idkit restore --resume or --abort',
       ],
     });
   return { pid, started, timeline };

@@ -1,14 +1,15 @@
+import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
 import { type AuthMethod, type PostgresHost, showPostgresHost } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 
 /**
- * The most rounds of PBKDF2 that a server may ask for: half a second's work. Postgres itself asks for 4,096; one that
- * asks for 2^31 would keep a thread busy for an hour.
+ * Maximum number of PBKDF2 rounds that a server may request: half a second of work. Postgres itself requests 4,096; a
+ * request for 2^31 would occupy a thread for an hour.
  */
 const MOST_ITERATIONS = 1_000_000;
 
-/** What a connection is made with, and which methods the server may ask for. */
+/** The configuration of a connection, with the methods that the server may request. */
 export interface GuardedConfig extends ClientConfig {
   host: string;
   port: number;
@@ -16,32 +17,42 @@ export interface GuardedConfig extends ClientConfig {
   requireAuth: readonly AuthMethod[];
 }
 
-/** What of pg's client this one relies on: its handlers of the server's requests, and the connection below. */
-interface Inside {
-  connection: {
-    stream: { destroy(): void };
-    on(event: string, listener: () => void): void;
-    once(event: string, listener: () => void): void;
-    emit(event: 'error', error: Error): void;
-  };
-  /** Of the exchange under way; null once the server has proven that it knows the password, too. */
-  saslSession?: object | null;
-  _handleAuthCleartextPassword(message: object): void;
-  _handleAuthMD5Password(message: object): void;
-  _handleAuthSASL(message: { mechanisms: readonly string[] }): void;
+/** The parts of a client that the types of pg lack. */
+declare module 'pg' {
+  interface ClientBase {
+    readonly connection: {
+      readonly stream: Duplex;
+      on(event: 'parameterStatus', listener: (message: ParameterStatus) => void): void;
+      on(event: 'authenticationOk', listener: () => void): void;
+      once(event: 'readyForQuery', listener: () => void): void;
+      emit(event: 'error', error: Error): void;
+    };
+    /** The exchange in progress. Null once the server has also proved that it knows the password. */
+    readonly saslSession?: object | null;
+    readonly processID: number;
+    readonly secretKey: number;
+    getStartupConf(): Readonly<Record<string, string>>;
+    _handleAuthCleartextPassword(message: object): void;
+    _handleAuthMD5Password(message: object): void;
+    _handleAuthSASL(message: { mechanisms: readonly string[] }): void;
+  }
 }
 
-const PgClient = Client as unknown as new (config: ClientConfig) => Client & Inside;
+interface ParameterStatus {
+  parameterName: string;
+  parameterValue: string;
+}
 
 /**
- * A connection whose server gets the password by the methods of the address alone, whatever it asks for and however
- * often: pg by itself answers every request, a password in the clear included. With TLS the exchange is bound to the
- * server's certificate where the server can do so, and refused where somebody in between pretends that it cannot.
+ * A connection that sends the password with the methods of the address only, whatever the server requests and however
+ * often. pg alone responds to every request, including one for the password in the clear. With TLS, the exchange is
+ * bound to the server's certificate if the server supports it; a machine in the middle that hides this support is
+ * rejected.
  *
- * pg is given the password only after an allowed request: should another release of pg name its handlers otherwise,
- * no connection is made.
+ * pg receives the password only after a permitted request. If another release of pg renames its handlers, no
+ * connection succeeds.
  */
-export class GuardedClient extends PgClient {
+export class GuardedClient extends Client {
   readonly #allowed: readonly AuthMethod[];
   readonly #host: PostgresHost;
   #method: AuthMethod | undefined;
@@ -55,7 +66,8 @@ export class GuardedClient extends PgClient {
     super({ ...config, ...scram, password: gate });
     this.#allowed = config.requireAuth;
     this.#host = { host: config.host, port: config.port };
-    // Before pg's own listeners, so that no query goes to a server that is refused; one may leave out the first of the two.
+    // These listeners run before those of pg, so that no query reaches a rejected server. A server may skip the first
+    // event.
     this.connection.on('authenticationOk', () => this.#letIn());
     this.connection.once('readyForQuery', () => this.#letIn());
   }
@@ -79,7 +91,7 @@ export class GuardedClient extends PgClient {
     } else this.#refuse(isScram ? 'SCRAM-SHA-256' : message.mechanisms.join(', '));
   }
 
-  /** The server says that all is well. */
+  /** The server reports that the authentication is complete. */
   #letIn(): void {
     if (this.#method === undefined) {
       if (!this.#allowed.includes('none')) this.#refuse('no password at all');
@@ -90,33 +102,38 @@ export class GuardedClient extends PgClient {
       this.#refuse('SCRAM-SHA-256 without the proof that it knows the password itself');
   }
 
-  #refuse(asked: string): void {
+  #refuse(requested: string): void {
     const { connection } = this;
-    connection.emit('error', passwordRefusal(this.#host, asked, this.#allowed));
+    connection.emit('error', passwordRefusal(this.#host, requested, this.#allowed));
     connection.stream.destroy();
   }
 }
 
-/** How operators know the methods. */
+/** The names of the methods for operators. */
 const NAMES: Readonly<Record<AuthMethod, string>> = {
   'scram-sha-256': 'SCRAM-SHA-256',
   md5: 'MD5',
   none: 'no password',
 };
 
-/** A server that asks for the password in a way that the address does not allow; it has not got the password. */
-function passwordRefusal(host: PostgresHost, asked: string, allowed: readonly AuthMethod[]): IdkitError {
+/**
+ * Returns the error for a server that requests the password in a way that the address does not permit. The server has
+ * not received it.
+ */
+function passwordRefusal(host: PostgresHost, requested: string, allowed: readonly AuthMethod[]): IdkitError {
   const methods = allowed.map((method) => NAMES[method]).join(' or ');
   return new IdkitError(
     'IDKIT_PASSWORD_METHOD',
-    `the database server at ${showPostgresHost(host)} asks for ${asked}, and idkit answers ${methods} alone: the password was not sent`,
+    `the database server at ${showPostgresHost(host)} requests ${requested}, but idkit permits ${methods} only; the password was not sent`,
     {
       hints: [
-        'on the server set password_encryption = scram-sha-256, set the role’s password again, and write scram-sha-256 as the method in pg_hba.conf',
-        ...(/MD5/.test(asked)
-          ? ['add require_auth=scram-sha-256,md5 to the database’s address if the server can do no better']
+        'on the server set password_encryption = scram-sha-256, set the password of the role again, and use the method scram-sha-256 in pg_hba.conf',
+        ...(/MD5/.test(requested)
+          ? [
+              'if the server supports nothing better, add require_auth=scram-sha-256,md5 to the address of the database',
+            ]
           : []),
-        'if the server does not ask for this, something between idkit and the server does',
+        'if the server does not request this, another program between idkit and the server does',
       ],
     },
   );

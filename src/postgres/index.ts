@@ -8,6 +8,7 @@ export {
   isStalePlan,
   isUnreachable,
   mapFault,
+  oneRow,
   POOLER_HINT,
 } from './faults.ts';
 export { lockPostgres, openWire, type PostgresLocation } from './location.ts';

@@ -2,23 +2,23 @@ import type { Secret } from '../core/index.ts';
 import type { PostgresLock } from './locks.ts';
 import type { Wire, WireOptions } from './wire.ts';
 
-/** Where a Postgres database is. */
+/** The location of a Postgres database. */
 export interface PostgresLocation {
-  /** As `parsePostgresUrl` takes it. */
+  /** The address, in the form that `parsePostgresUrl` accepts. */
   url: string;
-  /** Goes before one in the address and before the password file. */
+  /** Takes precedence over the address and the password file. */
   password?: Secret | undefined;
-  /** What the server's administrator sees; default: `idkit HOST PID`. */
+  /** The name that the server's administrator sees. Default: `idkit HOST PID`. */
   applicationName?: string | undefined;
-  /** True where the caller holds the lock of services by itself (`lockPostgres`), or opens for reading. */
+  /** True if the caller already holds the lock of services (`lockPostgres`), or opens the database for reading. */
   withoutLock?: boolean;
 }
 
 /**
- * Takes the lock of services of a database on a connection of its own: each serve holds it shared, by every one of its
- * connections, and whoever changes the whole database holds it exclusively (contract §3, "Locks").
+ * Takes the lock of services of a database on its own connection. Every connection of every `idkit serve` holds the
+ * lock shared. A procedure that changes the whole database holds it exclusively.
  *
- * @throws IDKIT_LOCKED that names the holders as `pg_stat_activity` does, IDKIT_UNREACHABLE, IDKIT_CREDENTIALS,
+ * @throws IDKIT_LOCKED with the holders' names from `pg_stat_activity`, IDKIT_UNREACHABLE, IDKIT_CREDENTIALS,
  *   IDKIT_NOT_FOUND, IDKIT_SETTING
  */
 export async function lockPostgres(
@@ -31,9 +31,9 @@ export async function lockPostgres(
 }
 
 /**
- * Opens a connection for another program's messages. The driver is loaded at the first call.
+ * Opens a connection for the messages of another program. The first call loads the driver.
  *
- * @throws as `openWire` of wire.ts does
+ * @throws as `openWire` of wire.ts
  */
 export async function openWire(options: WireOptions): Promise<Wire> {
   const wire = await import('./wire.ts');

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError } from '../core/index.ts';
 import type { Connections } from './connections.ts';
-import { mapFault } from './faults.ts';
-import { endInTime, streamOf } from './primary.ts';
+import { mapFault, oneRow } from './faults.ts';
+import { endInTime } from './primary.ts';
 
-/** Advisory locks of this program: class (`idkt`) and object, as `pg_advisory_lock` takes them. */
+/** Advisory locks of this program: class (`idkt`) and object, the arguments of `pg_advisory_lock`. */
 export const ADVISORY = {
   migrations: [0x69646b74, 1],
   service: [0x69646b74, 2],
@@ -13,33 +13,33 @@ export const ADVISORY = {
 } as const;
 
 /**
- * The lock of a database that a service writes to. Each connection of each service holds it shared, so that whoever
- * has it exclusively is alone, and nobody comes in meanwhile.
+ * The lock of a database that a service writes to. Each connection of each service holds it shared, so the holder of
+ * the exclusive lock is alone and no service connects in the meantime.
  */
 export const SERVICE_LOCK: readonly [number, number] = ADVISORY.service;
 
 /**
- * The first line of a database's comment while a restore has put it in place and does not hold its lock yet: no service
- * comes in meanwhile.
+ * The first line of a database's comment while a restore has put the database in place and does not hold its lock
+ * yet. No service connects in the meantime.
  */
 export const CLOSED_COMMENT = 'idkit closed';
 
-/** Milliseconds in which connections that were just closed are gone from the server too. */
+/** Milliseconds in which the server notices that connections were closed. */
 const SETTLING_MS = 1_000;
 const BETWEEN_TRIES_MS = 50;
-/** Milliseconds between two questions of whether the server is there, and after which no answer will come. */
+/** Milliseconds between two checks of the connection, and the timeout of a check. */
 const BETWEEN_BEATS_MS = 1_000;
 const SILENT_MS = 5_000;
 
 /** A lock that lives as long as its connection. */
 export interface PostgresLock {
-  /** False once the connection was lost: somebody else may have the lock. */
+  /** False once the connection is lost: another process may hold the lock. */
   isHeld(): boolean;
   /** Idempotent. */
   release(): Promise<void>;
 }
 
-/** One query that takes the lock where it is free: `admitted` tells whether. */
+/** Returns SQL that takes the lock if it is free, and returns whether it did. */
 export function takeSql(mode: 'shared' | 'exclusive'): string {
   const name = mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock';
   return `${name}(${SERVICE_LOCK.join(', ')})`;
@@ -60,7 +60,7 @@ export async function refuse(client: { query: Client['query'] }, place: string):
   });
 }
 
-/** Takes the lock on a connection of its own, which ends the connections with it. See `lockPostgres`. */
+/** Takes the lock on its own connection. Releasing it also closes the connections. See `lockPostgres`. */
 export async function holdLock(
   connections: Connections,
   mode: 'shared' | 'exclusive',
@@ -93,7 +93,10 @@ export async function holdLock(
   };
 }
 
-/** A server that is frozen or cut off ends no connection; without an answer it ends here, and the lock with it. */
+/**
+ * A frozen or unreachable server closes no connection. Without a response the connection ends here, and the lock with
+ * it.
+ */
 function keepAsking(client: Client): NodeJS.Timeout {
   let isAnswered = true;
   return setInterval(() => {
@@ -104,12 +107,12 @@ function keepAsking(client: Client): NodeJS.Timeout {
       () => {
         isAnswered = true;
       },
-      () => streamOf(client).destroy(),
+      () => client.connection.stream.destroy(),
     );
   }, BETWEEN_BEATS_MS).unref();
 }
 
 async function isTaken(client: Client, mode: 'shared' | 'exclusive'): Promise<boolean> {
-  const { rows } = await client.query<{ admitted: boolean }>(`SELECT ${takeSql(mode)} AS admitted`);
-  return rows[0]!.admitted;
+  const sql = `SELECT ${takeSql(mode)} AS admitted`;
+  return oneRow(await client.query<{ admitted: boolean }>(sql)).admitted;
 }

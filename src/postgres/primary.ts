@@ -1,34 +1,35 @@
-import type { Client, Pool, PoolClient } from 'pg';
+import { Socket } from 'node:net';
+import type { Client, ClientBase, Pool, PoolClient } from 'pg';
 import type { PostgresHost } from '../config/index.ts';
 
-/** What connections are for: requests of users and clients, and writes; or reads that may take long. */
+/** The purpose of a connection: requests of users and clients, and writes; or reads that may take long. */
 export type Lane = 'requests' | 'reads';
 export const LANES: readonly Lane[] = ['requests', 'reads'];
 
-/** Milliseconds without a byte from the server after which it is asked, by another connection, whether it is there. */
+/** Milliseconds without a byte from the server after which another connection checks whether it still runs. */
 const QUIET_MS = 1_000;
-/** Milliseconds between two looks at what came. */
+/** Milliseconds between two checks of the received bytes. */
 const LOOK_MS = 250;
-/** Milliseconds in which a server closes a connection that says farewell. */
+/** Milliseconds in which a server closes a connection that ends. */
 const FAREWELL_MS = 3_000;
 
-/** Which server answers: when it was started, and on which timeline it writes. */
+/** The identity of a server: the time of its start, and the timeline on which it writes. */
 export interface ServerIdentity {
   started: string;
-  /** Changes when a standby is promoted; numbers of transactions mean nothing on another one. */
+  /** Changes when a standby is promoted. Transaction numbers are meaningless on another timeline. */
   timeline: string;
 }
 
-/** The server was given up while a connection to it was waited for. */
+/** The server was given up while a caller waited for a connection to it. */
 export class GivenUp extends Error {
   constructor() {
-    super('Connection terminated: the server says nothing any more');
+    super('Connection terminated: the server stopped responding');
   }
 }
 
 /**
- * The server that is written to, with all connections to it. A server that is frozen, or cut off without a word, closes
- * no connection: while anybody waits for an answer and no byte comes, `onQuiet` is called, again and again.
+ * The server that receives all writes, with its connections. A frozen or unreachable server closes no connection.
+ * While a caller waits and no byte arrives, `onQuiet` is called repeatedly.
  */
 export class Primary {
   readonly host: PostgresHost;
@@ -36,9 +37,9 @@ export class Primary {
   readonly identity: ServerIdentity;
   readonly pools: Readonly<Record<Lane, Pool>>;
   readonly #onQuiet: (primary: Primary) => Promise<void>;
-  readonly #clients = new Set<Client>();
+  readonly #clients = new Set<ClientBase>();
   readonly #given = new AbortController();
-  /** When (`performance.now()`) those who wait began to, the first one first. */
+  /** The times (`performance.now()`) at which the waiting callers began, the first one first. */
   readonly #waiting = new Set<{ since: number }>();
   #bytes = 0;
   #changedAt = 0;
@@ -56,7 +57,7 @@ export class Primary {
     this.pools = { requests: makePool('requests', this), reads: makePool('reads', this) };
   }
 
-  /** Aborted once the server is given up. */
+  /** Aborts when the server is given up. */
   get givenUp(): AbortSignal {
     return this.#given.signal;
   }
@@ -65,14 +66,18 @@ export class Primary {
     return started === this.identity.started && timeline === this.identity.timeline;
   }
 
-  /** A connection to this server that ends with the others. */
-  add(client: Client): void {
+  /** Adds a connection to this server that ends with the others. */
+  add(client: ClientBase): void {
     this.#clients.add(client);
     client.once('end', () => this.#clients.delete(client));
-    if (this.givenUp.aborted) streamOf(client).destroy();
+    if (this.givenUp.aborted) client.connection.stream.destroy();
   }
 
-  /** A connection of the lane's pool. @throws GivenUp */
+  /**
+   * Returns a connection of the lane's pool.
+   *
+   * @throws GivenUp
+   */
   async connect(lane: Lane): Promise<PoolClient> {
     const { givenUp } = this;
     const connecting = this.pools[lane].connect();
@@ -84,7 +89,7 @@ export class Primary {
     try {
       return await Promise.race([connecting, left]);
     } catch (error) {
-      // It may come all the same.
+      // The connection may still arrive.
       connecting.then((client) => client.release(true)).catch(() => {});
       throw error;
     } finally {
@@ -93,7 +98,7 @@ export class Primary {
     }
   }
 
-  /** Somebody waits for the server, until what is answered is called. */
+  /** Registers a caller that waits for the server. Call the result when the server has responded. */
   wait(): () => void {
     const one = { since: performance.now() };
     this.#waiting.add(one);
@@ -101,13 +106,13 @@ export class Primary {
     return () => void this.#waiting.delete(one);
   }
 
-  /** Ends every connection at once: what waits for an answer fails as it does when the server is gone. */
+  /** Closes every connection immediately. Callers that wait receive the error of a lost server. */
   giveUp(): void {
     this.#given.abort();
-    for (const client of this.#clients) streamOf(client).destroy();
+    for (const client of this.#clients) client.connection.stream.destroy();
   }
 
-  /** Waits for what runs; a server that does not answer the farewell of idle connections is not waited for. */
+  /** Waits for running work. It does not wait for a server that does not close idle connections. */
   async end(): Promise<void> {
     const cut = setInterval(() => {
       if (this.#waiting.size === 0) this.giveUp();
@@ -124,26 +129,22 @@ export class Primary {
     this.#timer = undefined;
     const [first] = this.#waiting;
     if (first === undefined || this.givenUp.aborted) return;
-    const bytes = [...this.#clients].reduce((sum, client) => sum + streamOf(client).bytesRead, 0);
+    const streams = [...this.#clients].map((client) => client.connection.stream);
+    const bytes = streams.reduce((sum, stream) => sum + (stream instanceof Socket ? stream.bytesRead : 0), 0);
     const now = performance.now();
     if (bytes !== this.#bytes) this.#changedAt = now;
     this.#bytes = bytes;
     if (now - Math.max(this.#changedAt, first.since) >= QUIET_MS) {
       await this.#onQuiet(this);
-      // One that is there and slow is left in peace for twice as long.
+      // A server that runs and is slow is not checked again for twice as long.
       this.#changedAt = performance.now() + QUIET_MS;
     }
     this.#planLook();
   }
 }
 
-/** Ends a connection; one whose server does not close it is cut. */
+/** Ends a connection, and destroys its socket if the server does not close it in time. */
 export async function endInTime(client: Client): Promise<void> {
-  const cut = setTimeout(() => streamOf(client).destroy(), FAREWELL_MS);
+  const cut = setTimeout(() => client.connection.stream.destroy(), FAREWELL_MS);
   await client.end().finally(() => clearTimeout(cut));
-}
-
-/** The socket of a connection; not among the types of pg. */
-export function streamOf(client: object): { destroy(): void; bytesRead: number } {
-  return (client as { connection: { stream: { destroy(): void; bytesRead: number } } }).connection.stream;
 }

@@ -5,7 +5,10 @@ import { type ConnectionOptions, checkServerIdentity, getCACertificates } from '
 import type { PostgresAddress, PostgresHost } from '../config/index.ts';
 import { IdkitError } from '../core/index.ts';
 
-/** A file of TLS: where the address names none, libpq's variable does, else it lies at libpq's place if at all. */
+/**
+ * The files of TLS. A file that the address does not name comes from libpq's variable, otherwise from libpq's default
+ * place if it exists.
+ */
 const FILES = {
   sslrootcert: { variable: 'PGSSLROOTCERT', place: 'root.crt' },
   sslcert: { variable: 'PGSSLCERT', place: 'postgresql.crt' },
@@ -13,7 +16,9 @@ const FILES = {
   sslcrl: { variable: 'PGSSLCRL', place: 'root.crl' },
 } as const;
 
-/** As libpq: `require` checks the certificate only where an authority is given; `verify-ca` not the name. */
+/**
+ * Follows libpq: `require` checks the certificate only if an authority is given; `verify-ca` does not check the name.
+ */
 export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): ConnectionOptions {
   const { sslMode } = address;
   const rootCert = findFile('sslrootcert', address.sslRootCert);
@@ -51,7 +56,7 @@ function readCertificate(parameter: string, file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (cause) {
-    throw new IdkitError('IDKIT_SETTING', `the database's ${parameter} is ${file}, and it cannot be read`, {
+    throw new IdkitError('IDKIT_SETTING', `${file}, the ${parameter} of the database, cannot be read`, {
       cause,
     });
   }

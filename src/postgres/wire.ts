@@ -7,36 +7,36 @@ import {
 } from '../config/index.ts';
 import { IdkitError, type Secret } from '../core/index.ts';
 import { clientConfig, isWithoutTls, tlsChoices } from './client-settings.ts';
-import { isConnectionLost, mapFault, sqlState } from './faults.ts';
+import { isConnectionLost, mapFault, oneRow, sqlState } from './faults.ts';
 import { GuardedClient } from './guarded-client.ts';
 
-/** What a client asks for with its first message: `user`, `database`, `application_name` … */
+/** The parameters of a client's first message: `user`, `database`, `application_name` and others. */
 export type Startup = Readonly<Record<string, string>>;
 
-/** A connection that the server has let in, with nothing asked on it yet. */
+/** An authenticated connection on which no query has run yet. */
 export interface Wire {
-  /** Carries the protocol's messages in both directions from now on. */
+  /** Carries the protocol's messages in both directions. */
   stream: Duplex;
   host: PostgresHost;
-  /** What the server told while it let the client in: its settings, and the key that cancels a query. */
+  /** The settings that the server reported during authentication. */
   parameters: ReadonlyMap<string, string>;
   processId: number;
   secretKey: number;
 }
 
-/** Who connects, and what the server may be told. */
+/** The client, and the parameters that the server receives. */
 export interface WireOptions {
   address: PostgresAddress;
-  /** Goes before the address's own and the password file. */
+  /** Takes precedence over the address and the password file. */
   password: Secret | undefined;
   startup: Startup;
 }
 
 /**
- * Connects to the first of the hosts that lets the client in, of several to one that takes writes, and gives the
- * password to none of them but by an allowed method.
+ * Connects to the first host that admits the client; of several hosts, to the first that accepts writes. Each host
+ * receives the password through a permitted method only.
  *
- * @throws what the server answered as it is (with its `code`), else the catalogue's error: IDKIT_PASSWORD_METHOD,
+ * @throws the server's own error (with its `code`) unchanged, otherwise the catalogue's error: IDKIT_PASSWORD_METHOD,
  *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
  */
 export async function openWire(options: WireOptions): Promise<Wire> {
@@ -57,30 +57,18 @@ export async function openWire(options: WireOptions): Promise<Wire> {
   throw sqlState(worst) === undefined ? mapFault(worst, showPostgresAddress(address)) : worst;
 }
 
-/** pg's client as a stranger to a stream of another's messages. */
-interface Inside {
-  connection: {
-    stream: Duplex;
-    on(event: string, listener: (message: never) => void): void;
-  };
-  getStartupConf(): Startup;
-  processID: number;
-  secretKey: number;
-}
-
 async function connect(options: WireOptions, host: PostgresHost, tls: boolean): Promise<Wire> {
   const { address, password, startup } = options;
   const settings = { address, password, applicationName: startup['application_name'] ?? 'idkit' };
   const client = new GuardedClient(clientConfig(settings, host, tls));
-  const inside = client as unknown as Inside;
-  // pg names the encoding by itself, and it is the same: UTF8.
+  // pg sends the encoding itself, and it is the same: UTF8.
   const { client_encoding: _encoding, ...parameters } = startup;
-  inside.getStartupConf = () => parameters;
-  const told = new Map<string, string>();
-  inside.connection.on('parameterStatus', (message: { parameterName: string; parameterValue: string }) =>
-    told.set(message.parameterName, message.parameterValue),
+  client.getStartupConf = () => parameters;
+  const reported = new Map<string, string>();
+  client.connection.on('parameterStatus', (message) =>
+    reported.set(message.parameterName, message.parameterValue),
   );
-  // A connection that breaks is known by its stream.
+  // A broken connection is detected through its stream.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -89,20 +77,20 @@ async function connect(options: WireOptions, host: PostgresHost, tls: boolean): 
     client.end().catch(() => undefined);
     throw error;
   }
-  const { stream } = inside.connection;
-  // From here on the messages are the program's to read.
+  const { stream } = client.connection;
+  // From here on the other program reads the messages.
   stream.removeAllListeners('data');
   stream.pause();
-  return { stream, host, parameters: told, processId: inside.processID, secretKey: inside.secretKey };
+  return { stream, host, parameters: reported, processId: client.processID, secretKey: client.secretKey };
 }
 
 async function checkTakesWrites(client: GuardedClient, host: PostgresHost): Promise<void> {
-  const { rows } = await client.query<{ standby: boolean }>(
+  const result = await client.query<{ standby: boolean }>(
     `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS standby`,
   );
-  if (rows[0]!.standby)
+  if (oneRow(result).standby)
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `the database server at ${showPostgresHost(host)} takes no writes`,
+      `the database server at ${showPostgresHost(host)} accepts no writes`,
     );
 }

@@ -1,5 +1,5 @@
 /** Rows as Kysely sees them. Booleans are 0 or 1; `doc` is JSON text; times are seconds unless a name says else. */
-export interface Tables {
+export type Tables = {
   meta: { name: string; value: string };
   realm: { id: string; name: string; doc: string; sealed: Uint8Array | null };
   client: { id: string; realm_id: string; client_id: string; doc: string; sealed: Uint8Array | null };
@@ -51,9 +51,9 @@ export interface Tables {
     auth_ip_address: string;
     doc: string;
   };
-}
+};
 
-export interface AccountRow {
+export type AccountRow = {
   id: string;
   realm_id: string;
   username: string;
@@ -65,9 +65,9 @@ export interface AccountRow {
   email_verified: number;
   service_account_client: string | null;
   doc: string;
-}
+};
 
-export interface SessionRow {
+export type SessionRow = {
   id: string;
   offline: number;
   realm_id: string;
@@ -78,9 +78,9 @@ export interface SessionRow {
   /** Hour since the epoch in which the sweep looks at it again; coarse, so that a refresh never changes it. */
   look_again: number;
   doc: string;
-}
+};
 
-export interface FamilyRow {
+export type FamilyRow = {
   id: string;
   session_id: string;
   offline: number;
@@ -94,9 +94,9 @@ export interface FamilyRow {
   started_at: number;
   last_refresh_at: number;
   notes: string;
-}
+};
 
-export interface AuthenticationSessionRow {
+export type AuthenticationSessionRow = {
   id: string;
   realm_id: string;
   client_uuid: string;
@@ -105,13 +105,13 @@ export interface AuthenticationSessionRow {
   revision: number;
   expires_at: number;
   doc: string;
-}
+};
 
 /** States of an authorization code. */
 export const UNUSED = 0;
 export const TAKEN = 1;
 
-export interface CodeRow {
+export type CodeRow = {
   hash: Uint8Array;
   realm_id: string;
   client_uuid: string;
@@ -124,9 +124,9 @@ export interface CodeRow {
   state: number;
   /** The rest of the request; empty once the code was taken. */
   doc: string;
-}
+};
 
-export interface ConsentRow {
+export type ConsentRow = {
   user_id: string;
   client_uuid: string;
   /** JSON array. */
@@ -135,7 +135,7 @@ export interface ConsentRow {
   created_date: number;
   /** Milliseconds. */
   last_updated_date: number;
-}
+};
 
 /** Values of a query by the names of its slots. */
 export type Arguments = Readonly<Record<string, unknown>>;

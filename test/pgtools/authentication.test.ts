@@ -147,7 +147,7 @@ test('a server gets the password by SCRAM alone, or by MD5 if the address says s
         assert.deepEqual([error.code, error.exitCode], ['IDKIT_PASSWORD_METHOD', 12], way);
         assert.match(
           error.message,
-          new RegExp(`127\\.0\\.0\\.1:${server.port} asks for a password in the clear`),
+          new RegExp(`127\\.0\\.0\\.1:${server.port} requests a password in the clear`),
         );
         assert.match(error.hints.join('\n'), /pg_hba\.conf/);
         assert.ok(!`${error.message}${error.hints}`.includes(PASSWORD));
@@ -163,7 +163,7 @@ test('a server gets the password by SCRAM alone, or by MD5 if the address says s
     for (const role of ['md5', 'scram']) await reach(at(role, '?require_auth=md5'));
     await assert.rejects(reach(at('trust', '?require_auth=scram-sha-256')), {
       code: 'IDKIT_PASSWORD_METHOD',
-      message: /asks for no password at all/,
+      message: /requests no password at all/,
     });
     await assert.rejects(reach(at('scram'), 'wrong'), { code: 'IDKIT_CREDENTIALS' });
   }
@@ -233,7 +233,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
     },
     /server signature does not match/,
   ],
-  ['asks for a method of its own', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /asks for PLAIN/],
+  ['asks for a method of its own', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /requests PLAIN/],
 ];
 
 test('whatever a hostile server asks for, and in whatever order, it never has the password', async (t) => {
@@ -318,6 +318,6 @@ test('psql goes to the host that takes writes, past one that does not answer wit
   await primary.stop();
   await assert.rejects(psql.query('postgres', 'SELECT 1;'), {
     code: 'IDKIT_UNREACHABLE',
-    message: /takes no writes/,
+    message: /accepts no writes/,
   });
 });

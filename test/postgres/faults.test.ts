@@ -142,7 +142,7 @@ onPostgres('a read-only database is refused with a hint, and one that becomes so
   await runSql(pg, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
   await assert.rejects(store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
     code: 'IDKIT_UNREACHABLE',
-    message: /takes no writes/,
+    message: /accepts no writes/,
   });
   const error = await refusal({ url: `${url}?connect_timeout=1`, password: passwordOf(pg) });
   assert.equal(error.code, 'IDKIT_UNREACHABLE');

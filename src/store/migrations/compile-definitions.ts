@@ -12,8 +12,9 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
     migrate(database, version);
     const rows = database
       .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
-      .all() as { type: string; name: string; sql: string }[];
-    for (const { type, name, sql } of rows) {
+      .all();
+    for (const row of rows) {
+      const [type, name, sql] = [String(row['type']), String(row['name']), String(row['sql'])];
       const versions = [...(found.get(sql)?.versions ?? []), version];
       const columns =
         type !== 'table'

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
-import { ADVISORY, endInTime, POOLER_HINT } from '../../postgres/index.ts';
+import { ADVISORY, endInTime, oneRow, POOLER_HINT } from '../../postgres/index.ts';
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
@@ -128,11 +128,10 @@ export class ChangeFeed {
     const { client } = this;
     if (client === undefined) return false;
     if (this.#cleaner === client) return true;
-    const { rows } = await client.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS held', [
-      ...ADVISORY.sweep,
-    ]);
-    if (rows[0]!.held) this.#cleaner = client;
-    return rows[0]!.held;
+    const sql = 'SELECT pg_try_advisory_lock($1, $2) AS held';
+    const { held } = oneRow(await client.query<{ held: boolean }>(sql, [...ADVISORY.sweep]));
+    if (held) this.#cleaner = client;
+    return held;
   }
 
   /** Removes rows that every store has seen. */
@@ -225,15 +224,19 @@ export class ChangeFeed {
       query_timeout: SILENT_MS,
     };
     const learn = this.#clock.ask();
-    const { rows } = await client.query<Looked & { touched: string | null }>(order);
-    learn(Number(rows[0]!.time));
-    for (const { touched } of rows) if (touched !== null) this.#tell(touched);
-    this.#since = rows[0]!.oldest;
+    const result = await client.query<Looked & { touched: string | null }>(order);
+    const { time, oldest } = oneRow(result);
+    learn(Number(time));
+    for (const { touched } of result.rows) if (touched !== null) this.#tell(touched);
+    this.#since = oldest;
   }
 
   #tell(text: string): void {
     if (text === '') this.#subscriber?.missed();
-    else this.#subscriber?.changed(JSON.parse(text) as Touched);
+    else {
+      const touched: Touched = JSON.parse(text);
+      this.#subscriber?.changed(touched);
+    }
   }
 }
 
@@ -242,11 +245,12 @@ async function listen(client: Client, clock: SharedClock): Promise<string> {
   await client.query(`LISTEN ${CHANNEL}`);
   await client.query(GIVEN_UP_IF_IDLE);
   const learn = clock.ask();
-  const { rows } = await client.query<Looked>(
+  const result = await client.query<Looked>(
     `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}`,
   );
-  learn(Number(rows[0]!.time));
-  return rows[0]!.oldest;
+  const { time, oldest } = oneRow(result);
+  learn(Number(time));
+  return oldest;
 }
 
 /** Two sessions that are open at once are two, unless a pooler makes one of them. @throws IDKIT_SETTING */
@@ -254,7 +258,7 @@ async function checkSessions(connections: Connections, client: Client): Promise<
   const text = 'SELECT pg_backend_pid() AS pid';
   const own = await client.query<{ pid: number }>(text);
   const other = await connections.use((pooled) => pooled.query<{ pid: number }>(text));
-  if (own.rows[0]!.pid === other.rows[0]!.pid)
+  if (oneRow(own).pid === oneRow(other).pid)
     throw new IdkitError(
       'IDKIT_SETTING',
       `the database at ${connections.place} gives two sessions one connection`,

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { type Clock, IdkitError, type Random, type Secret, uuid } from '../../core/index.ts';
 import { connectionsTo, type Lane, patienceOf } from '../../postgres/driver.ts';
-import { mapFault, type PostgresLocation } from '../../postgres/index.ts';
+import { mapFault, oneRow, type PostgresLocation } from '../../postgres/index.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
 import { type Keyring, openKeyring } from '../sealing/keyring.ts';
 import { ChangeFeed } from './change-feed.ts';
@@ -102,13 +102,13 @@ const ENOUGH = 8;
 
 /** How many connections a store takes of a server: few where it has few for this database and user. */
 export async function readPoolSizes(client: Pick<Client, 'query'>): Promise<Record<Lane, number>> {
-  const { rows } = await client.query<{ connections: number }>(`
+  const result = await client.query<{ connections: number }>(`
     SELECT least(
       current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
       (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)
     ) AS connections`);
-  const all = Math.min(LARGEST, Math.floor(rows[0]!.connections / PART));
+  const all = Math.min(LARGEST, Math.floor(oneRow(result).connections / PART));
   const reads = all < ENOUGH ? 1 : READS;
   return { requests: Math.max(SMALLEST, all - reads), reads };
 }

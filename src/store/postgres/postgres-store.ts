@@ -1,15 +1,16 @@
+import type { Compilable } from 'kysely';
 import type { Clock } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
-import { mapFault } from '../../postgres/index.ts';
+import { mapFault, oneRow } from '../../postgres/index.ts';
 import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract/index.ts';
 import { SCHEMA_VERSION } from '../migrations/index.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
-import { toFigures } from '../records/figures.ts';
-import { toUser } from '../records/read-rows.ts';
-import { type FamilyInSessionRow, readFamilyInSession } from '../records/sessions.ts';
-import type { Arguments, Row } from '../schema.ts';
+import { toFigures } from '../records/events.ts';
+import { readFamilyInSession } from '../records/sessions.ts';
+import { readUser } from '../records/users.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
 import type { Steps } from '../verbs/steps.ts';
@@ -17,7 +18,7 @@ import type { Verb, Verbs } from '../verbs/verbs.ts';
 import { stepsOf, TOGETHER } from '../verbs/verbs.ts';
 import type { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
-import { prepared, withoutNul } from './prepared.ts';
+import { prepared, rowsOf, withoutNul } from './prepared.ts';
 import { AdministrativeReads, openPointReads, readAgain } from './reads.ts';
 import { openRotations } from './rotations.ts';
 import { advance, runSteps, type TransactionOptions } from './transactions.ts';
@@ -29,7 +30,11 @@ const MANY_CHANGES = 200;
 /** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
 const CHANGE_MS = 600_000;
 /** Statements that empty what may have grown for years. */
-const LONG: ReadonlySet<string> = new Set(['session.deleteOfRealm', 'event.clear', 'admin_event.clear']);
+const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
+  'session.deleteOfRealm',
+  'event.clear',
+  'admin_event.clear',
+]);
 /** Records that one transaction of a sweep works on at most, so that it stands in nobody's way for long. */
 const SWEEP = 200;
 
@@ -54,8 +59,8 @@ export class PostgresStore extends SqlStore {
   readonly #reads: AdministrativeReads;
   readonly #rotations: Batches<Verbs['rotate']['in'], RotationResult>;
   readonly #unanswered: UnansweredRotations;
-  readonly #families: Batches<string, Row | undefined>;
-  readonly #users: Batches<string, Row | undefined>;
+  readonly #families: Batches<string, RowOf<'family.find'> | undefined>;
+  readonly #users: Batches<string, RowOf<'user.find'> | undefined>;
   readonly #running = new Set<Promise<unknown>>();
   #closing: Promise<void> | undefined;
 
@@ -79,7 +84,7 @@ export class PostgresStore extends SqlStore {
       ...source,
       user: async (realmId, id) => {
         const row = await this.#track(this.#users.call(withoutNul(id)));
-        return row?.['realm_id'] === realmId ? toUser(row) : undefined;
+        return row?.realm_id === realmId ? readUser(row) : undefined;
       },
     });
     feed?.subscribe({
@@ -91,7 +96,7 @@ export class PostgresStore extends SqlStore {
   override async findFamily(id: string): Promise<FamilyInSession | undefined> {
     this.checkOpen();
     const row = await this.#track(this.#families.call(withoutNul(id)));
-    return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
+    return row === undefined ? undefined : readFamilyInSession(row);
   }
 
   override takeTurn(name: string): Promise<() => Promise<void>>;
@@ -139,70 +144,78 @@ export class PostgresStore extends SqlStore {
   }
 
   async figures(): Promise<StoreFigures> {
-    const [counts] = await this.administrative('figures', {});
-    const { rows } = await this.#read((client) =>
+    const counts = oneRow({ rows: await this.administrative('figures', {}) });
+    const size = await this.#read((client) =>
       client.query<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes'),
     );
-    return toFigures(counts!, { schemaVersion: SCHEMA_VERSION, databaseBytes: rows[0]!.bytes });
+    return toFigures(counts, { schemaVersion: SCHEMA_VERSION, databaseBytes: oneRow(size).bytes });
   }
 
   protected checkOpen(): void {
     if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
   }
 
-  protected async get(query: string, values: Arguments): Promise<Row | undefined> {
+  protected async get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q> | undefined> {
     return (await this.all(query, values))[0];
   }
 
-  protected async all(query: string, values: Arguments): Promise<Row[]> {
-    return (await this.#read((client) => client.query<Row>(prepared(query, values)))).rows;
+  protected async all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
+    return this.#read((client) => rowsOf<RowOf<Q>>(client, prepared<Q>(query, values)));
   }
 
-  protected long(query: string, values: Arguments): Promise<Row[]> {
+  protected long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
     return this.all(query, values);
   }
 
-  protected async administrative(query: string, values: Arguments): Promise<Row[]> {
+  protected async administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
     this.checkOpen();
-    return this.#track(this.#reads.read(prepared(query, values)));
+    return this.#track(this.#reads.read<RowOf<Q>>(prepared<Q>(query, values)));
   }
 
-  protected async search(query: {
-    compile(): { sql: string; parameters: readonly unknown[] };
-  }): Promise<Row[]> {
+  protected async search<R>(query: Compilable<R>): Promise<R[]> {
     this.checkOpen();
     const { sql, parameters } = query.compile();
     const values = parameters.map((value) => (typeof value === 'string' ? withoutNul(value) : value));
-    return this.#track(this.#reads.read({ text: sql, values }));
+    return this.#track(this.#reads.read<R>({ text: sql, values }));
+  }
+
+  protected override async rotate(call: Verbs['rotate']['in']): Promise<RotationResult> {
+    this.#checkWritable();
+    return this.#track(this.#rotations.call(call));
   }
 
   protected async write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
+    this.#checkWritable();
+    const options: TransactionOptions<Verbs[V]['out']> = this.#options[verb]?.(input) ?? {
+      isolation: TOGETHER.has(verb) ? 'serializable' : 'alone',
+    };
+    return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
+  }
+
+  /** How the verbs that differ from the others are run. */
+  readonly #options: {
+    readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
+  } = {
+    apply: ({ changes }) => ({
+      isolation: 'serializable',
+      statementMilliseconds: CHANGE_MS,
+      fills: changes.length > MANY_CHANGES,
+      finish: async (client, applied) => this.#feed?.announce(client, applied),
+      refused: (answer) => answer,
+    }),
+    sweep: () => ({ isolation: 'serializable', statementMilliseconds: CHANGE_MS }),
+    appendEvents: () => ({ isolation: 'read committed' }),
+    run: ({ query }) => {
+      if (LONG.has(query)) return { isolation: 'read committed', statementMilliseconds: CHANGE_MS };
+      return { isolation: query === 'claim.take' ? 'alone' : 'repeatable' };
+    },
+  };
+
+  /** @throws IDKIT_FAILED if the store is closed, or open for reading only */
+  #checkWritable(): void {
     this.checkOpen();
     if (this.#feed === undefined)
       throw new IdkitError('IDKIT_FAILED', 'the database is open for reading only');
-    const written: Promise<unknown> =
-      verb === 'rotate'
-        ? this.#rotations.call(input as Verbs['rotate']['in'])
-        : runSteps(this.#connections, () => stepsOf(verb, input), this.#optionsOf(verb, input));
-    return (await this.#track(written)) as Verbs[V]['out'];
-  }
-
-  #optionsOf(verb: Verb, input: unknown): TransactionOptions {
-    if (verb === 'apply')
-      return {
-        isolation: 'serializable',
-        statementMilliseconds: CHANGE_MS,
-        fills: (input as Verbs['apply']['in']).changes.length > MANY_CHANGES,
-        finish: (client, value) => this.#feed!.announce(client, value as Verbs['apply']['out']),
-      };
-    if (verb === 'sweep') return { isolation: 'serializable', statementMilliseconds: CHANGE_MS };
-    if (verb === 'appendEvents') return { isolation: 'read committed' };
-    if (verb === 'run') {
-      const { query } = input as Verbs['run']['in'];
-      if (LONG.has(query)) return { isolation: 'read committed', statementMilliseconds: CHANGE_MS };
-      if (query !== 'claim.take') return { isolation: 'repeatable' };
-    }
-    return { isolation: TOGETHER.has(verb) ? 'serializable' : 'alone' };
   }
 
   async #snapshot<T>(steps: () => Steps<T>): Promise<T> {

@@ -1,41 +1,53 @@
-import type { QueryResult } from 'pg';
+import type { PoolClient } from 'pg';
 import { COMPILED_QUERIES } from '../queries/compiled/postgres.ts';
+import type { PostgresQueries, Queries } from '../queries/compiled/types.ts';
 import type { CompiledQuery } from '../queries/define.ts';
-import type { Arguments, Row } from '../schema.ts';
+import type { Arguments } from '../schema.ts';
 import type { Ask } from '../verbs/steps.ts';
 
-/** What a query can be run on. */
-export interface Connection {
-  query(config: QueryOrder): Promise<QueryResult>;
-}
+/** Every query that Postgres has. */
+interface AllQueries extends Queries, PostgresQueries {}
 
-/** A query as pg takes it. */
-interface QueryOrder {
+/** A connection that a query can run on. */
+export type Connection = Pick<PoolClient, 'query'>;
+
+/** A query for pg. `R` is the type of its rows. */
+export interface Order<R> {
   name?: string;
   text: string;
-  values?: unknown[];
-  /** Milliseconds after which no answer is awaited any more; not among the types of pg. */
+  values: unknown[];
+  /** Milliseconds after which pg stops waiting for the result. The types of pg lack it. */
   query_timeout?: number;
+  /** Never set: it carries the type of the rows. */
+  readonly rows?: R;
 }
 
-/** A query of fixed shape as pg takes it: prepared under its name. */
-export function prepared(name: string, values: Arguments): { name: string; text: string; values: unknown[] } {
+/** Returns a query of fixed shape for pg, which prepares it under its name. */
+export function prepared<Q extends keyof AllQueries>(
+  name: Q,
+  values: AllQueries[Q]['slots'],
+): Order<AllQueries[Q]['row']> {
   const query = COMPILED_QUERIES[name];
-  if (query === undefined) throw new Error(`no query is called ${name}`);
   return { name, text: query.sql, values: bound(query, values) };
 }
 
-/** @param milliseconds that the answer may take, where not as long as all others */
+/** Returns the rows of a query. */
+export async function rowsOf<R>(connection: Connection, order: Order<R>): Promise<R[]> {
+  const { rows }: { rows: unknown[] } = await connection.query(order);
+  return rows as R[];
+}
+
+/** @param milliseconds Timeout of the result. Default: that of the connection */
 export async function answer(
   connection: Connection,
   { how, query, values }: Ask,
   milliseconds?: number,
 ): Promise<unknown> {
-  const order: QueryOrder = prepared(query, values);
+  const order: Order<unknown> = prepared(query, values);
   if (milliseconds !== undefined) order.query_timeout = milliseconds;
   const { rows, rowCount } = await connection.query(order);
   if (how === 'run' || how === 'send') return rowCount ?? 0;
-  return how === 'get' ? (rows as Row[])[0] : (rows as Row[]);
+  return how === 'get' ? rows[0] : rows;
 }
 
 function bound(query: CompiledQuery, values: Arguments): unknown[] {
@@ -47,7 +59,7 @@ function bound(query: CompiledQuery, values: Arguments): unknown[] {
   });
 }
 
-/** The one character that Postgres keeps in no text; JSON documents hold it escaped. */
+/** Replaces NUL, the one character that no text in Postgres can hold. JSON documents hold it escaped. */
 export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

@@ -1,11 +1,11 @@
-import type { PoolClient, QueryResult } from 'pg';
+import type { PoolClient } from 'pg';
 import { callerSignal } from '../../core/index.ts';
 import type { Connections, Lane } from '../../postgres/driver.ts';
 import { isConnectionLost, isLostRace, isStalePlan, mapFault } from '../../postgres/index.ts';
-import type { Row } from '../schema.ts';
+import type { PostgresQueries } from '../queries/compiled/types.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
 import { Batches } from './batches.ts';
-import { prepared } from './prepared.ts';
+import { type Order, prepared, rowsOf } from './prepared.ts';
 
 /** Connections that may break under one read. */
 const ATTEMPTS = 6;
@@ -33,15 +33,20 @@ export async function readAgain<T>(
 /** Ids of one statement at most. */
 const LARGEST = 256;
 
-/** Reads rows by id, those of many callers by one statement: a round trip costs more than the row. */
-export function openPointReads(connections: Connections, query: string): Batches<string, Row | undefined> {
-  return new Batches<string, Row | undefined>({
+/** The queries that read rows by their ids. */
+type PointQuery = 'family.findAll' | 'user.findAll';
+
+/** Reads rows by id, those of many callers with one statement: a round trip costs more than the row. */
+export function openPointReads<Q extends PointQuery>(
+  connections: Connections,
+  query: Q,
+): Batches<string, PostgresQueries[Q]['row'] | undefined> {
+  return new Batches<string, PostgresQueries[Q]['row'] | undefined>({
     largest: LARGEST,
     run: async (ids) => {
-      const { rows } = await readAgain(connections, (client) =>
-        client.query<Row>(prepared(query, { ids: [...new Set(ids)] })),
-      );
-      const byId = new Map(rows.map((row) => [row['id'], row]));
+      const order = prepared<Q>(query, { ids: [...new Set(ids)] });
+      const rows = await readAgain(connections, (client) => rowsOf(client, order));
+      const byId = new Map(rows.map((row) => [row.id, row]));
       return ids.map((id) => Promise.resolve(byId.get(id)));
     },
   });
@@ -61,16 +66,16 @@ export class AdministrativeReads {
   }
 
   /** @throws IDKIT_UNREACHABLE where too many others wait, or the statement takes too long */
-  read(order: { name?: string; text: string; values: unknown[] }): Promise<Row[]> {
+  read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
-    return this.#room.use(async () => {
-      const read = (client: PoolClient) => this.#untilGone(client, client.query<Row>(order), signal);
-      return (await readAgain(this.#connections, read, 'reads')).rows;
+    return this.#room.use(() => {
+      const read = (client: PoolClient) => this.#untilGone(client, rowsOf(client, order), signal);
+      return readAgain(this.#connections, read, 'reads');
     }, signal);
   }
 
   /** Ends a statement at the server when its caller goes; the connection is nobody else's until that is done. */
-  async #untilGone<T extends QueryResult>(
+  async #untilGone<T>(
     client: PoolClient,
     statement: Promise<T>,
     signal: AbortSignal | undefined,

@@ -16,13 +16,13 @@ export async function resealAll(
   await advance(client, beginReseal(keyring, random));
   let records = 0;
   for (const table of SEALED_TABLES) {
-    let last: string | undefined = '';
-    while (last !== undefined) {
-      const page: { records: number; last: string | undefined } = await inTransaction(client, () =>
-        advance(client, resealPage(table, last!, keyring, random)),
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const from: string = after;
+      const page = await inTransaction(client, () =>
+        advance(client, resealPage(table, from, keyring, random)),
       );
       records += page.records;
-      last = page.last;
+      after = page.last;
     }
   }
   await advance(client, endReseal(keyring));

@@ -5,7 +5,7 @@ import type { RotationResult } from '../contract/index.ts';
 import { rotate } from '../verbs/sessions.ts';
 import type { Verbs } from '../verbs/verbs.ts';
 import { Batches } from './batches.ts';
-import { prepared } from './prepared.ts';
+import { prepared, rowsOf } from './prepared.ts';
 import { readAgain } from './reads.ts';
 import { runSteps } from './transactions.ts';
 import type { UnansweredRotations } from './unanswered.ts';
@@ -67,9 +67,7 @@ export function openRotations(
       // It may be the very token that another store did not get to answer with its successor.
       if (!unsure && connections.isJustBack) await sleep(TAKEN_BACK_MS);
       unsure = true;
-      return (await runSteps(connections, () => rotate(call), {
-        isolation: 'serializable',
-      })) as RotationResult;
+      return await runSteps(connections, () => rotate(call), { isolation: 'serializable' });
     } catch (error) {
       if (unsure) unanswered.add(call);
       throw error;
@@ -108,9 +106,9 @@ async function rotateAll(
   });
   let sent = 0;
   try {
-    const { rows } = await readAgain(connections, (client) => {
+    const rows = await readAgain(connections, (client) => {
       sent++;
-      return client.query<{ id: string }>(query);
+      return rowsOf(client, query);
     });
     const rotated = new Set(rows.map(({ id }) => id));
     const others = calls.filter(({ id }) => !rotated.has(id)).map(({ id }) => id);
@@ -123,8 +121,6 @@ async function rotateAll(
 
 async function heldOf(connections: Connections, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
-  const { rows } = await readAgain(connections, (client) =>
-    client.query<{ id: string }>(prepared('family.held', { ids })),
-  );
+  const rows = await readAgain(connections, (client) => rowsOf(client, prepared('family.held', { ids })));
   return new Set(rows.map(({ id }) => id));
 }

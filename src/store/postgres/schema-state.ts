@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import { IdkitError, type Random } from '../../core/index.ts';
-import { ADVISORY } from '../../postgres/index.ts';
+import { ADVISORY, oneRow } from '../../postgres/index.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
@@ -15,10 +15,10 @@ type Queryable = Pick<Client, 'query'>;
 
 /** What stands in the way of using a server or database at all. @throws IDKIT_VERSION */
 export async function checkServer(client: Queryable, place: string): Promise<void> {
-  const { rows } = await client.query<{ version: number; encoding: string }>(
+  const result = await client.query<{ version: number; encoding: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
   );
-  const { version, encoding } = rows[0]!;
+  const { version, encoding } = oneRow(result);
   if (version < OLDEST_SERVER * 10_000)
     throw new IdkitError(
       'IDKIT_VERSION',
@@ -36,11 +36,11 @@ export async function checkServer(client: Queryable, place: string): Promise<voi
  * @throws IDKIT_VERSION for a schema of another program or of a newer idkit
  */
 export async function readSchemaVersion(client: Queryable, place: string): Promise<number> {
-  const { rows } = await client.query<{ own: boolean; others: boolean }>(
+  const result = await client.query<{ own: boolean; others: boolean }>(
     `SELECT to_regclass('idkit_schema') IS NOT NULL AS own,
        EXISTS (SELECT FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')) AS others`,
   );
-  const { own, others } = rows[0]!;
+  const { own, others } = oneRow(result);
   if (!own && others)
     throw new IdkitError('IDKIT_VERSION', `the database at ${place} holds the tables of another program`, {
       hints: ['give idkit a database of its own: createdb NAME'],

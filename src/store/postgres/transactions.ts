@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Connections } from '../../postgres/driver.ts';
-import { isConnectionLost, isLostRace, isStalePlan, mapFault } from '../../postgres/index.ts';
+import { isConnectionLost, isLostRace, isStalePlan, mapFault, oneRow } from '../../postgres/index.ts';
 import { Refused } from '../verbs/apply.ts';
 import type { Steps } from '../verbs/steps.ts';
 import { answer } from './prepared.ts';
@@ -19,7 +19,7 @@ const BETWEEN_LOOKS_MS = 50;
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 
-export interface TransactionOptions {
+export interface TransactionOptions<T> {
   /**
    * `alone`: each statement is a transaction of its own; `repeatable` also, and it does no harm to run it twice. Else all
    * stand or fall together; `serializable` as if no other such transaction ran meanwhile.
@@ -32,7 +32,9 @@ export interface TransactionOptions {
    */
   fills?: boolean;
   /** Statements that belong to the transaction and run before its commit. */
-  finish?(client: PoolClient, value: unknown): Promise<void>;
+  finish?(client: PoolClient, value: T): Promise<void>;
+  /** Turns a refusal into the verb's result. Default: it is thrown. */
+  refused?(answer: Refused['answer']): T;
 }
 
 /**
@@ -43,17 +45,17 @@ export interface TransactionOptions {
  * @throws the catalogue's errors; IDKIT_UNREACHABLE also where the connection was lost so late that nobody knows whether
  *   it is done
  */
-export async function runSteps(
+export async function runSteps<T>(
   connections: Connections,
-  steps: () => Steps<unknown>,
-  options: TransactionOptions,
-): Promise<unknown> {
+  steps: () => Steps<T>,
+  options: TransactionOptions<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const progress: Progress = {
+    const progress: Progress<T> = {
       mayBeDone: false,
       transaction: undefined,
       timeline: undefined,
-      value: undefined,
+      result: undefined,
     };
     try {
       return await connections.use((client) => {
@@ -61,9 +63,11 @@ export async function runSteps(
         return runOnce(client, steps(), options, progress);
       });
     } catch (error) {
-      if (error instanceof Refused) return error.answer;
-      if (isConnectionLost(error) && progress.mayBeDone && options.isolation !== 'repeatable')
-        if (await wasCommitted(connections, progress, error)) return progress.value;
+      if (error instanceof Refused && options.refused !== undefined) return options.refused(error.answer);
+      if (isConnectionLost(error) && progress.mayBeDone && options.isolation !== 'repeatable') {
+        const isDone = await wasCommitted(connections, progress, error);
+        if (isDone && progress.result !== undefined) return progress.result.value;
+      }
       const again = isLostRace(error) || isStalePlan(error) || isConnectionLost(error);
       if (!again || attempt >= ATTEMPTS) throw mapFault(error, connections.place);
     }
@@ -72,14 +76,14 @@ export async function runSteps(
 }
 
 /** How far one attempt came. */
-interface Progress {
+interface Progress<T> {
   /** The end of the transaction was sent, or its one statement. */
   mayBeDone: boolean;
   transaction: string | undefined;
   /** Of the server that ran it: the number of the transaction may be another's on a server that was promoted since. */
   timeline: string | undefined;
   /** What the verb answers where it is done. */
-  value: unknown;
+  result: { value: T } | undefined;
 }
 
 /**
@@ -88,17 +92,21 @@ interface Progress {
  * @throws the catalogue's error for `fault` where nobody can know: a statement that was a transaction of its own, or
  *   another server that was promoted since
  */
-async function wasCommitted(connections: Connections, progress: Progress, fault: unknown): Promise<boolean> {
+async function wasCommitted(
+  connections: Connections,
+  progress: Progress<unknown>,
+  fault: unknown,
+): Promise<boolean> {
   const { transaction, timeline } = progress;
   if (transaction === undefined) throw mapFault(fault, connections.place);
   for (let look = 0; look < LOOKS; look++) {
-    const { rows } = await readAgain(connections, (client) => {
+    const result = await readAgain(connections, (client) => {
       if (connections.serverOf(client)?.timeline !== timeline) throw mapFault(fault, connections.place);
       return client.query<{ status: string | null }>('SELECT pg_xact_status($1::text::xid8) AS status', [
         transaction,
       ]);
     });
-    const status = rows[0]!.status;
+    const { status } = oneRow(result);
     if (status === 'committed') return true;
     if (status === 'aborted') return false;
     await sleep(BETWEEN_LOOKS_MS);
@@ -106,12 +114,12 @@ async function wasCommitted(connections: Connections, progress: Progress, fault:
   throw mapFault(fault, connections.place);
 }
 
-async function runOnce(
+async function runOnce<T>(
   client: PoolClient,
-  steps: Steps<unknown>,
-  options: TransactionOptions,
-  progress: Progress,
-): Promise<unknown> {
+  steps: Steps<T>,
+  options: TransactionOptions<T>,
+  progress: Progress<T>,
+): Promise<T> {
   if (options.isolation === 'alone' || options.isolation === 'repeatable') {
     progress.mayBeDone = true;
     return await advance(client, steps);
@@ -131,18 +139,19 @@ async function runOnce(
   post(sent, begun);
   post(sent, named);
   try {
-    progress.value = await walk(client, steps, sent, limit === undefined ? undefined : limit + SILENCE_MS);
+    const value = await walk(client, steps, sent, limit === undefined ? undefined : limit + SILENCE_MS);
+    progress.result = { value };
     // What follows is quick, and is not to be waited for as long as what may be slow.
     if (limit !== undefined) await Promise.all(sent);
-    if (options.finish !== undefined) post(sent, options.finish(client, progress.value));
-    progress.transaction = (await named).rows[0]!.id;
+    if (options.finish !== undefined) post(sent, options.finish(client, value));
+    progress.transaction = oneRow(await named).id;
     progress.mayBeDone = true;
     post(sent, client.query('COMMIT'));
     await Promise.all(sent);
-    return progress.value;
+    return value;
   } catch (error) {
-    const [first] = (await Promise.allSettled(sent)).filter(({ status }) => status === 'rejected');
-    const fault = (first as PromiseRejectedResult | undefined)?.reason ?? error;
+    const first = (await Promise.allSettled(sent)).find((result) => result.status === 'rejected');
+    const fault: unknown = first?.reason ?? error;
     if (!isConnectionLost(fault)) await client.query('ROLLBACK');
     throw fault;
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { IdkitError } from '../../core/index.ts';
-import { isConnectionLost, mapFault } from '../../postgres/index.ts';
+import { isConnectionLost, mapFault, oneRow } from '../../postgres/index.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
 /** Class of the advisory locks of turns (`idku`); the object is a hash of the turn's name. */
@@ -134,7 +134,7 @@ export class Turns {
         }),
         look ? this.#feed.look(client) : undefined,
       ]);
-      return taken.rows[0]!.taken;
+      return oneRow(taken).taken;
     } catch (error) {
       if (isConnectionLost(error)) return undefined;
       throw mapFault(error, this.#place);

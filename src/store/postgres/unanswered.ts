@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connections } from '../../postgres/driver.ts';
 import { isUnreachable } from '../../postgres/index.ts';
 import type { Verbs } from '../verbs/verbs.ts';
-import { prepared } from './prepared.ts';
+import { prepared, rowsOf } from './prepared.ts';
 import { readAgain } from './reads.ts';
 
 type Call = Verbs['rotate']['in'];
@@ -84,7 +84,7 @@ export class UnansweredRotations {
       presented: sorted.map(({ presented }) => bytes(presented)),
       next: sorted.map(({ next }) => bytes(next)),
     });
-    const { rows } = await readAgain(this.#connections, (client) => client.query<{ next: Buffer }>(query));
-    for (const { next } of rows) this.#calls.delete(next.toString('latin1'));
+    const rows = await readAgain(this.#connections, (client) => rowsOf(client, query));
+    for (const { next } of rows) this.#calls.delete(Buffer.from(next).toString('latin1'));
   }
 }

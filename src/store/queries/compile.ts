@@ -1,20 +1,66 @@
 import { writeFileSync } from 'node:fs';
-import { compileAll } from './index.ts';
+import { compileAll, defineAll } from './index.ts';
+import { POSTGRES_ROWS } from './postgres.ts';
+import { namedRowType, rowType, slotsType } from './types.ts';
 
-/** The text of the module `compiled/DIALECT.ts`: one query a line. */
+const HEAD = '// Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.\n';
+
+/** Returns the text of the module `compiled/DIALECT.ts`: one query a line. */
 export function renderCompiledQueries(dialect: 'sqlite' | 'postgres'): string {
   const lines = Object.entries(compileAll(dialect)).map(
     ([name, query]) => `  ${JSON.stringify(name)}: ${JSON.stringify(query)},\n`,
   );
-  return `// Written by \`node src/store/queries/compile.ts\` from the queries; a test compares the two.
-import type { CompiledQuery } from '../define.ts';
+  const names = dialect === 'sqlite' ? 'QueryName' : 'PostgresQueryName | QueryName';
+  return `${HEAD}import type { CompiledQuery } from '../define.ts';
+import type { ${names.replace(' |', ',')} } from './types.ts';
 
 // biome-ignore format: generated
-export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
+export const COMPILED_QUERIES: Readonly<Record<${names}, CompiledQuery>> = {
 ${lines.join('')}};
 `;
 }
 
-if (import.meta.main)
-  for (const dialect of ['sqlite', 'postgres'] as const)
-    writeFileSync(new URL(`./compiled/${dialect}.ts`, import.meta.url), renderCompiledQueries(dialect));
+/** Returns the text of the module `compiled/types.ts`. */
+export function renderQueryTypes(): string {
+  const common = Object.entries(defineAll('sqlite')).map(([name, query]) =>
+    line(name, slotsType(query), rowType(name, query.compile().sql)),
+  );
+  const postgres = Object.entries(defineAll('postgres')).flatMap(([name, query]) => {
+    const rows = POSTGRES_ROWS[name];
+    if (rows === undefined) return [];
+    return line(
+      name,
+      slotsType(query),
+      typeof rows === 'string' ? `Queries['${rows}']['row']` : namedRowType(rows),
+    );
+  });
+  return `${HEAD}import type { Tables } from '../../schema.ts';
+
+/** The queries of both drivers: the values that each takes by the names of its slots, and its rows. */
+// biome-ignore format: generated
+export interface Queries {
+${common.join('')}}
+
+/** The queries that only Postgres has. */
+// biome-ignore format: generated
+export interface PostgresQueries {
+${postgres.join('')}}
+
+export type QueryName = keyof Queries;
+export type PostgresQueryName = keyof PostgresQueries;
+export type SlotsOf<Q extends QueryName> = Queries[Q]['slots'];
+export type RowOf<Q extends QueryName> = Queries[Q]['row'];
+`;
+}
+
+function line(name: string, slots: string, row: string): string {
+  return `  '${name}': { slots: ${slots}; row: ${row} };\n`;
+}
+
+if (import.meta.main) {
+  const write = (name: string, text: string) =>
+    writeFileSync(new URL(`./compiled/${name}.ts`, import.meta.url), text);
+  write('sqlite', renderCompiledQueries('sqlite'));
+  write('postgres', renderCompiledQueries('postgres'));
+  write('types', renderQueryTypes());
+}

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { Tables } from '../schema.ts';
-import { type Compilable, slot } from './define.ts';
+import { type Compilable, compiler, slot } from './define.ts';
 
 /** Columns of the tables whose records `apply` creates, puts and removes by id. */
 const COLUMNS = {
@@ -29,12 +29,15 @@ const COLUMNS = {
 export type RecordTable = keyof typeof COLUMNS;
 
 /** Insert, update, delete and look-up by id of every record table, and what `apply` asks beside them. */
-export function configurationQueries(db: Kysely<Tables>): Record<string, Compilable> {
+export function configurationQueries(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
-  for (const [table, columns] of Object.entries(COLUMNS) as [RecordTable, readonly string[]][]) {
+  const any = compiler<Record<string, Record<string, unknown>>>(dialect);
+  for (const [table, columns] of Object.entries<readonly string[]>(COLUMNS)) {
     const values = Object.fromEntries(columns.map((column) => [column, slot(column)]));
     const { id: _, ...rest } = values;
-    const any = db as unknown as Kysely<Record<string, Record<string, unknown>>>;
     queries[`${table}.insert`] = any.insertInto(table).values(values);
     queries[`${table}.update`] = any.updateTable(table).set(rest).where('id', '=', slot('id'));
     queries[`${table}.delete`] = any.deleteFrom(table).where('id', '=', slot('id'));
@@ -69,14 +72,14 @@ export function configurationQueries(db: Kysely<Tables>): Record<string, Compila
       .selectFrom('role')
       .select('id')
       .where('realm_id', '=', slot('realm_id'))
-      .where(sql`coalesce(client_uuid, '')`, '=', slot('owner'))
+      .where(sql`coalesce(client_uuid, '')`, '=', slot('owner', 'string'))
       .where('name', '=', slot('name')),
     'role.ofClient': db.selectFrom('role').select('id').where('client_uuid', '=', slot('client_uuid')),
     'realm_group.byName': db
       .selectFrom('realm_group')
       .select('id')
       .where('realm_id', '=', slot('realm_id'))
-      .where(sql`coalesce(parent_id, '')`, '=', slot('owner'))
+      .where(sql`coalesce(parent_id, '')`, '=', slot('owner', 'string'))
       .where('name', '=', slot('name')),
     'realm_group.children': db.selectFrom('realm_group').select('id').where('parent_id', '=', slot('id')),
     'role.naming': naming(db, 'role'),

@@ -1,6 +1,7 @@
 import {
   DummyDriver,
   Kysely,
+  type OperationNode,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
@@ -16,28 +17,35 @@ export interface CompiledQuery {
   bind: readonly ({ slot: string } | { value: unknown })[];
 }
 
-class Slot {
+/** An argument that is bound by its name when the query runs. */
+export class Slot {
   readonly name: string;
-  constructor(name: string) {
+  /** The column whose type the argument has, `TABLE.COLUMN`, or `string`; with `[]` an array of them. */
+  readonly type: string | undefined;
+  constructor(name: string, type: string | undefined) {
     this.name = name;
+    this.type = type;
   }
 }
 
-/** Stands for an argument that is bound by name when the query runs. */
+/**
+ * @param type see `Slot`. Default: the column that the argument is compared with or written to. An argument inside raw
+ *   SQL needs one
+ */
 // biome-ignore lint/suspicious/noExplicitAny: it takes the place of a value of any column
-export function slot(name: string): any {
-  return new Slot(name);
+export function slot(name: string, type?: string): any {
+  return new Slot(name, type);
 }
 
-/** A slot of its own for every column. */
+/** One slot for each column. */
 // biome-ignore lint/suspicious/noExplicitAny: each takes the place of a value of its column
 export function slots(columns: readonly string[]): any {
   return Object.fromEntries(columns.map((column) => [column, slot(column)]));
 }
 
-/** A Kysely that only compiles. */
-export function compiler(dialect: 'sqlite' | 'postgres'): Kysely<Tables> {
-  return new Kysely<Tables>({
+/** Returns a Kysely that compiles queries and runs none. */
+export function compiler<T = Tables>(dialect: 'sqlite' | 'postgres'): Kysely<T> {
+  return new Kysely<T>({
     dialect:
       dialect === 'sqlite'
         ? {
@@ -55,9 +63,9 @@ export function compiler(dialect: 'sqlite' | 'postgres'): Kysely<Tables> {
   });
 }
 
-/** What Kysely's builders have in common. */
+/** The common part of Kysely's builders. */
 export interface Compilable {
-  compile(): { sql: string; parameters: readonly unknown[] };
+  compile(): { sql: string; parameters: readonly unknown[]; query: OperationNode };
 }
 
 export function compileQuery(query: Compilable): CompiledQuery {

@@ -1,33 +1,29 @@
-import { type Expression, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Expression, type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
 import type { AdminEventQuery, EventQuery } from '../contract/index.ts';
 import type { Tables } from '../schema.ts';
-import { type Compilable, slot } from './define.ts';
+import { type Compilable, slot, slots } from './define.ts';
+
+const EVENT = ['realm_id', 'time', 'type', 'client_id', 'user_id', 'ip_address', 'doc'] as const;
+
+const ADMIN_EVENT = [
+  'realm_id',
+  'time',
+  'operation_type',
+  'resource_type',
+  'resource_path',
+  'auth_realm_id',
+  'auth_client_id',
+  'auth_user_id',
+  'auth_ip_address',
+  'doc',
+] as const;
 
 export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
-    'event.insert': db.insertInto('event').values({
-      realm_id: slot('realm_id'),
-      time: slot('time'),
-      type: slot('type'),
-      client_id: slot('client_id'),
-      user_id: slot('user_id'),
-      ip_address: slot('ip_address'),
-      doc: slot('doc'),
-    } as never),
+    'event.insert': db.insertInto('event').values(slots(EVENT)),
     'event.clear': db.deleteFrom('event').where('realm_id', '=', slot('realm_id')),
     'event.sweep': sweep(db, 'event'),
-    'admin_event.insert': db.insertInto('admin_event').values({
-      realm_id: slot('realm_id'),
-      time: slot('time'),
-      operation_type: slot('operation_type'),
-      resource_type: slot('resource_type'),
-      resource_path: slot('resource_path'),
-      auth_realm_id: slot('auth_realm_id'),
-      auth_client_id: slot('auth_client_id'),
-      auth_user_id: slot('auth_user_id'),
-      auth_ip_address: slot('auth_ip_address'),
-      doc: slot('doc'),
-    } as never),
+    'admin_event.insert': db.insertInto('admin_event').values(slots(ADMIN_EVENT)),
     'admin_event.clear': db.deleteFrom('admin_event').where('realm_id', '=', slot('realm_id')),
     'admin_event.sweep': sweep(db, 'admin_event'),
     figures: db.selectNoFrom((eb) => [
@@ -100,7 +96,10 @@ function sweep(db: Kysely<Tables>, table: 'event' | 'admin_event'): Compilable {
 }
 
 /** Newest first. */
-export function eventSearch(db: Kysely<Tables>, query: EventQuery): Compilable {
+export function eventSearch(
+  db: Kysely<Tables>,
+  query: EventQuery,
+): Query<Pick<Tables['event'], 'doc' | 'time' | 'seq'>> {
   return db
     .selectFrom('event')
     .select(['doc', 'time', 'seq'])
@@ -122,7 +121,10 @@ export function eventSearch(db: Kysely<Tables>, query: EventQuery): Compilable {
 }
 
 /** Newest first. `resourcePath` may hold `*` for anything. */
-export function adminEventSearch(db: Kysely<Tables>, query: AdminEventQuery): Compilable {
+export function adminEventSearch(
+  db: Kysely<Tables>,
+  query: AdminEventQuery,
+): Query<Pick<Tables['admin_event'], 'doc' | 'time' | 'seq'>> {
   const path = query.resourcePath?.replace(/[\\%_]/g, '\\$&').replaceAll('*', '%');
   return db
     .selectFrom('admin_event')

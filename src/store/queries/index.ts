@@ -1,5 +1,5 @@
 import { configurationQueries } from './configuration.ts';
-import { type CompiledQuery, compileQuery, compiler } from './define.ts';
+import { type Compilable, type CompiledQuery, compileQuery, compiler } from './define.ts';
 import { eventQueries } from './events.ts';
 import { loginQueries } from './login.ts';
 import { postgresQueries } from './postgres.ts';
@@ -11,11 +11,11 @@ export { type CompiledQuery, compileQuery, compiler } from './define.ts';
 export { adminEventSearch, eventSearch } from './events.ts';
 export { credentialsOf, userCount, userSearch } from './users.ts';
 
-/** Every query of fixed shape, compiled for one dialect. */
-export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {
+/** Returns every query of fixed shape. */
+export function defineAll(dialect: 'sqlite' | 'postgres'): Record<string, Compilable> {
   const db = compiler(dialect);
-  const queries = {
-    ...configurationQueries(db),
+  return {
+    ...configurationQueries(db, dialect),
     ...userQueries(db, dialect),
     ...sessionQueries(db, dialect),
     ...loginQueries(db),
@@ -23,5 +23,11 @@ export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, Compi
     ...sealingQueries(db),
     ...(dialect === 'postgres' ? postgresQueries(db) : {}),
   };
-  return Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, compileQuery(query)]));
+}
+
+/** Returns every query of fixed shape, compiled for one dialect. */
+export function compileAll(dialect: 'sqlite' | 'postgres'): Record<string, CompiledQuery> {
+  return Object.fromEntries(
+    Object.entries(defineAll(dialect)).map(([name, query]) => [name, compileQuery(query)]),
+  );
 }

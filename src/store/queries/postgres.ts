@@ -4,11 +4,24 @@ import { type Compilable, slot } from './define.ts';
 import { selectFamilies } from './sessions.ts';
 import { selectUsers } from './users.ts';
 
+/** The rows of each: those of another query, or a column for each name. */
+export const POSTGRES_ROWS: Readonly<Record<string, string | Readonly<Record<string, string>>>> = {
+  'family.findAll': 'family.find',
+  'user.findAll': 'user.find',
+  'family.rotateAll': { id: 'token_family.id' },
+  'family.held': { id: 'token_family.id' },
+  'family.takeBackAll': { next: 'token_family.current_hash' },
+};
+
 /** Queries over many calls at once: for a database that is a round trip away. */
 export function postgresQueries(db: Kysely<Tables>): Record<string, Compilable> {
   return {
-    'family.findAll': selectFamilies(db).where(sql<boolean>`token_family.id = any(${slot('ids')}::text[])`),
-    'user.findAll': selectUsers(db, 'postgres').where(sql<boolean>`account.id = any(${slot('ids')}::text[])`),
+    'family.findAll': selectFamilies(db).where(
+      sql<boolean>`token_family.id = any(${slot('ids', 'token_family.id[]')}::text[])`,
+    ),
+    'user.findAll': selectUsers(db, 'postgres').where(
+      sql<boolean>`account.id = any(${slot('ids', 'account.id[]')}::text[])`,
+    ),
     /**
      * What 'family.rotate' and 'family.renew' do, of many families. One that somebody else holds is left out, so that
      * nobody waits for another's session: a realm that is being removed holds its own for minutes.
@@ -22,7 +35,7 @@ update token_family set
   current_hash = call.next,
   last_refresh_at = greatest(last_refresh_at, call.now)
 from (
-  select call.* from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[], ${slot('now')}::bigint[], ${slot('single_use')}::bool[])
+  select call.* from unnest(${slot('ids', 'token_family.id[]')}::text[], ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[], ${slot('now', 'token_family.last_refresh_at[]')}::bigint[], ${slot('single_use', 'boolean[]')}::bool[])
     as call (id, presented, next, now, single_use)
   join token_family as free on free.id = call.id collate "C" for no key update of free skip locked
 ) as call
@@ -33,8 +46,8 @@ returning token_family.id`.compile(db),
     'family.held': {
       compile: () =>
         sql`
-with free as (select id from token_family where id = any(${slot('ids')}::text[]) for no key update skip locked)
-select id from token_family where id = any(${slot('ids')}::text[]) and id not in (select id from free)`.compile(
+with free as (select id from token_family where id = any(${slot('ids', 'token_family.id[]')}::text[]) for no key update skip locked)
+select id from token_family where id = any(${slot('ids', 'token_family.id[]')}::text[]) and id not in (select id from free)`.compile(
           db,
         ),
     },
@@ -50,7 +63,7 @@ update token_family set
   parent_hash = case when parent_uses = 1 then null else parent_hash end,
   parent_uses = parent_uses - 1
 from (
-  select call.* from unnest(${slot('ids')}::text[], ${slot('presented')}::bytea[], ${slot('next')}::bytea[]) as call (id, presented, next)
+  select call.* from unnest(${slot('ids', 'token_family.id[]')}::text[], ${slot('presented', 'token_family.current_hash[]')}::bytea[], ${slot('next', 'token_family.current_hash[]')}::bytea[]) as call (id, presented, next)
   join token_family as free on free.id = call.id collate "C" and free.current_hash = call.next
   for no key update of free skip locked
 ) as call

@@ -132,7 +132,9 @@ export function sessionQueries(
       .where('offline', '=', slot('offline')),
     'session.touch': db
       .updateTable('user_session')
-      .set({ last_access_at: sql<number>`${greatest}(last_access_at, ${slot('at')})` })
+      .set({
+        last_access_at: sql<number>`${greatest}(last_access_at, ${slot('at', 'user_session.last_access_at')})`,
+      })
       .where('id', '=', slot('id'))
       .where('offline', '=', slot('offline')),
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
@@ -142,10 +144,10 @@ export function sessionQueries(
     'session.touchOfClient': db
       .updateTable('user_session')
       .set((eb) => ({
-        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb as never).where('client_uuid', '=', slot('client_uuid'))})`,
+        last_access_at: sql<number>`${greatest}(last_access_at, ${lastRefresh(eb).where('client_uuid', '=', slot('client_uuid'))})`,
       }))
       .where(
-        sql<boolean>`(id, offline) in (select session_id, offline from token_family where client_uuid = ${slot('client_uuid')})`,
+        sql<boolean>`(id, offline) in (select session_id, offline from token_family where client_uuid = ${slot('client_uuid', 'token_family.client_uuid')})`,
       ),
     'family.deleteOfClient': db.deleteFrom('token_family').where('client_uuid', '=', slot('client_uuid')),
     'family.exists': db
@@ -169,7 +171,7 @@ export function sessionQueries(
         parent_hash: slot('presented'),
         parent_uses: 1,
         current_hash: slot('next'),
-        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('id', '=', slot('id'))
       .where('current_hash', '=', slot('presented')),
@@ -179,7 +181,7 @@ export function sessionQueries(
       .set({
         parent_uses: sql<number>`parent_uses + 1`,
         current_hash: slot('next'),
-        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('id', '=', slot('id'))
       .where('parent_hash', '=', slot('presented'))
@@ -189,7 +191,7 @@ export function sessionQueries(
       .updateTable('token_family')
       .set({
         current_hash: slot('next'),
-        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now')})`,
+        last_refresh_at: sql<number>`${greatest}(last_refresh_at, ${slot('now', 'token_family.last_refresh_at')})`,
       })
       .where('id', '=', slot('id')),
     'revoked.add': db

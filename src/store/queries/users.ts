@@ -1,6 +1,7 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type Compilable as Query, type RawBuilder, sql } from 'kysely';
 import type { UserQuery } from '../contract/index.ts';
 import type { Tables } from '../schema.ts';
+import type { RowOf } from './compiled/types.ts';
 import { type Compilable, slot } from './define.ts';
 import { withoutServiceAccounts } from './events.ts';
 
@@ -193,7 +194,7 @@ function usersOf(
     .limit(slot('max'))
     .offset(slot('first'));
   const [link, key] = [sql.table(table), sql.ref(column)];
-  const id = () => slot('id');
+  const id = () => slot('id', `${of}.id`);
   return {
     [name]: page.where(sql<boolean>`account.id in (select user_id from ${link} where ${key} = ${id()})`),
     [`${name}.inOrder`]: page.where(
@@ -209,12 +210,19 @@ from (select 1 from ${link} where ${key} = ${id()} limit ${sql.lit(COMMON)}) as 
 }
 
 /** Whose credentials they are, and what they are. */
-export function credentialsOf(db: Kysely<Tables>, userIds: readonly string[]): Compilable {
+export function credentialsOf(
+  db: Kysely<Tables>,
+  userIds: readonly string[],
+): Query<Pick<Tables['credential'], 'user_id' | 'doc'>> {
   return db.selectFrom('credential').select(['user_id', 'doc']).where('user_id', 'in', userIds);
 }
 
 /** The page of users that a query asks for, sorted by username. */
-export function userSearch(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
+export function userSearch(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  query: UserQuery,
+): Query<RowOf<'user.find'>> {
   let search = selectUsers(db, dialect).where(matches(dialect, query)).orderBy('account.username');
   if (query.max !== undefined) search = search.limit(query.max);
   else if (query.first !== undefined && dialect === 'sqlite') search = search.limit(-1);
@@ -224,7 +232,11 @@ export function userSearch(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', q
 }
 
 /** How many users a query finds; those of a whole realm by indexes alone. */
-export function userCount(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', query: UserQuery): Compilable {
+export function userCount(
+  db: Kysely<Tables>,
+  dialect: 'sqlite' | 'postgres',
+  query: UserQuery,
+): Query<{ users: number }> {
   if (conditions(dialect, query).length === 0) return realmUserCount(db, query.realmId);
   return db
     .selectFrom('account')
@@ -232,7 +244,7 @@ export function userCount(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres', qu
     .where(matches(dialect, query));
 }
 
-function realmUserCount(db: Kysely<Tables>, realmId: string): Compilable {
+function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: number }> {
   return db.selectNoFrom((eb) => {
     const accounts = eb.selectFrom('account').select(eb.fn.countAll<number>().as('n'));
     return withoutServiceAccounts(

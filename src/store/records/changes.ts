@@ -1,8 +1,7 @@
 import { REVISION, type Revised } from '../../model/index.ts';
 import type { Change } from '../contract/index.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import type { Arguments } from '../schema.ts';
-import type { RowChange, WriteChange } from '../verbs/verbs.ts';
+import type { RecordRow, RowChange, WriteChange } from '../verbs/verbs.ts';
 import {
   clientRow,
   clientScopeRow,
@@ -12,8 +11,8 @@ import {
   roleRow,
   type Sealing,
 } from './configuration.ts';
+import { adminEventRow } from './events.ts';
 import { consentRow } from './login.ts';
-import { adminEventRow } from './sessions.ts';
 import { accountRow, credentialRow } from './users.ts';
 
 const TABLES = {
@@ -36,7 +35,7 @@ export function toRowChange(change: Change, sealing: Sealing): RowChange {
     case 'remove':
       return { do: 'remove', table: TABLES[change.what], id: change.id };
     case 'record':
-      return { do: 'record', row: { ...adminEventRow(change.adminEvent) } };
+      return { do: 'record', row: adminEventRow(change.adminEvent) };
     case 'putConsent':
       return { do: 'putConsent', row: consentRow(change.consent) };
     default:
@@ -44,24 +43,24 @@ export function toRowChange(change: Change, sealing: Sealing): RowChange {
   }
 }
 
-function writeOf(change: Extract<Change, { do: 'create' | 'put' }>, sealing: Sealing): RowChange {
-  const write = (table: RecordTable, row: object, record: Revised): WriteChange => ({
+function writeOf(change: Extract<Change, { do: 'create' | 'put' }>, sealing: Sealing): WriteChange {
+  const write = (row: RecordRow, { [REVISION]: revision }: Revised): WriteChange => ({
     do: change.do,
-    table,
-    row: { ...row } as Arguments & { id: string },
-    revision: record[REVISION],
+    revision,
+    ...row,
   });
-  if ('realm' in change) return write('realm', realmRow(change.realm, sealing), change.realm);
-  if ('client' in change) return write('client', clientRow(change.client, sealing), change.client);
+  if ('realm' in change) return write({ table: 'realm', row: realmRow(change.realm, sealing) }, change.realm);
+  if ('client' in change)
+    return write({ table: 'client', row: clientRow(change.client, sealing) }, change.client);
   if ('clientScope' in change)
-    return write('client_scope', clientScopeRow(change.clientScope), change.clientScope);
-  if ('role' in change) return write('role', roleRow(change.role), change.role);
-  if ('group' in change) return write('realm_group', groupRow(change.group), change.group);
+    return write({ table: 'client_scope', row: clientScopeRow(change.clientScope) }, change.clientScope);
+  if ('role' in change) return write({ table: 'role', row: roleRow(change.role) }, change.role);
+  if ('group' in change) return write({ table: 'realm_group', row: groupRow(change.group) }, change.group);
   if ('component' in change)
-    return write('component', componentRow(change.component, sealing), change.component);
+    return write({ table: 'component', row: componentRow(change.component, sealing) }, change.component);
   if ('credential' in change)
-    return write('credential', credentialRow(change.credential, sealing), change.credential);
+    return write({ table: 'credential', row: credentialRow(change.credential, sealing) }, change.credential);
   const { roleIds, groupIds } = change.user;
-  const account = write('account', accountRow(change.user), change.user);
+  const account = write({ table: 'account', row: accountRow(change.user) }, change.user);
   return { ...account, roleIds: [...roleIds], groupIds: [...groupIds] };
 }

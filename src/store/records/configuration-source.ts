@@ -1,6 +1,7 @@
 import type { Client, User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../contract/index.ts';
-import type { Answer, Row, Tables } from '../schema.ts';
+import type { SlotsOf } from '../queries/compiled/types.ts';
+import type { Answer } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import type { ConfigurationSource } from '../sql/configuration-cache.ts';
 import { all, get, type Steps } from '../verbs/steps.ts';
@@ -12,7 +13,7 @@ import {
   readRealm,
   readRole,
 } from './configuration.ts';
-import { toUser } from './read-rows.ts';
+import { readUser } from './users.ts';
 
 /** How a driver reads. */
 export interface ReadSteps {
@@ -35,28 +36,41 @@ export function configurationSource(keyring: Keyring, read: ReadSteps): Configur
   };
 }
 
-function* clientSteps(query: string, values: Row, keyring: Keyring): Steps<Client | undefined> {
-  const row = yield* get(query, values);
-  return row === undefined ? undefined : readClient(row as Tables['client'], keyring);
+type ClientQuery = 'client.byName' | 'client.byId';
+
+function* clientSteps<Q extends ClientQuery>(
+  query: Q,
+  values: SlotsOf<Q>,
+  keyring: Keyring,
+): Steps<Client | undefined> {
+  const row = yield* get<ClientQuery>(query, values);
+  return row === undefined ? undefined : readClient(row, keyring);
 }
 
-function* userSteps(query: string, values: Row): Steps<User | undefined> {
-  const row = yield* get(query, values);
-  return row === undefined ? undefined : toUser(row);
+type UserQuery = 'user.find' | 'user.ofClient';
+
+function* userSteps<Q extends UserQuery>(query: Q, values: SlotsOf<Q>): Steps<User | undefined> {
+  const row = yield* get<UserQuery>(query, values);
+  return row === undefined ? undefined : readUser(row);
 }
 
-function* realmSteps(query: string, values: Row, keyring: Keyring): Steps<RealmConfiguration | undefined> {
-  const row = yield* get(query, values);
+type RealmQuery = 'realm.byName' | 'realm.byId';
+
+function* realmSteps<Q extends RealmQuery>(
+  query: Q,
+  values: SlotsOf<Q>,
+  keyring: Keyring,
+): Steps<RealmConfiguration | undefined> {
+  const row = yield* get<RealmQuery>(query, values);
   if (row === undefined) return undefined;
-  function* rows<T extends keyof Tables>(table: T): Steps<Tables[T][]> {
-    return (yield* all(`${table}.byRealm`, { realm_id: row!['id'] })) as unknown as Tables[T][];
-  }
+  const ofRealm = { realm_id: row.id };
+  const components = yield* all('component.byRealm', ofRealm);
   return {
-    realm: readRealm(row as Tables['realm'], keyring),
-    roles: byId((yield* rows('role')).map(readRole)),
-    groups: byId((yield* rows('realm_group')).map(readGroup)),
-    clientScopes: byId((yield* rows('client_scope')).map(readClientScope)),
-    components: (yield* rows('component')).map((component) => readComponent(component, keyring)),
+    realm: readRealm(row, keyring),
+    roles: byId((yield* all('role.byRealm', ofRealm)).map(readRole)),
+    groups: byId((yield* all('realm_group.byRealm', ofRealm)).map(readGroup)),
+    clientScopes: byId((yield* all('client_scope.byRealm', ofRealm)).map(readClientScope)),
+    components: components.map((component) => readComponent(component, keyring)),
   };
 }
 

@@ -114,6 +114,6 @@ export function readGroup(row: Tables['realm_group']): Group {
 }
 
 /** The revision of a record that is read from `row`. */
-export function readAs(row: object): Revised {
-  return { [REVISION]: revisionOf(row as Row) };
+export function readAs(row: Readonly<Row>): Revised {
+  return { [REVISION]: revisionOf(row) };
 }

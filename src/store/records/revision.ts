@@ -10,14 +10,17 @@ const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);
  */
 export function revisionOf(row: Readonly<Row>): string {
   let whole = '';
-  for (const name in row) whole += `${textOf(name, row[name]!)}\0`;
+  for (const [name, value] of Object.entries(row)) whole += `${textOf(name, value)}\0`;
   return hash('sha256', whole, 'base64url');
 }
 
 function textOf(name: string, value: Row[string]): string {
-  if (typeof value === 'string')
-    return LISTS.has(name) ? (JSON.parse(value) as string[]).sort().join(' ') : value;
+  if (typeof value === 'string') return LISTS.has(name) ? sorted(JSON.parse(value)) : value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   // No text is a NUL.
   return value === null ? '\0' : String(value);
+}
+
+function sorted(ids: readonly string[]): string {
+  return ids.toSorted().join(' ');
 }

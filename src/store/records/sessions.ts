@@ -1,17 +1,7 @@
-import type { AdminEvent, TokenFamily, UserEvent, UserSession } from '../../model/index.ts';
+import type { TokenFamily, UserSession } from '../../model/index.ts';
 import type { FamilyInSession, SessionWithClients } from '../contract/index.ts';
-import type { FamilyRow, SessionRow, Tables } from '../schema.ts';
-
-/** A session row with the last use of all its families. */
-export type UsedSessionRow = SessionRow & { last_refresh_at: number | null };
-export type ListedSessionRow = UsedSessionRow & { username: string; client_uuids: string };
-export type FamilyInSessionRow = FamilyRow & {
-  session_started_at: number;
-  last_access_at: number;
-  remember_me: number;
-  doc: string;
-  session_refresh_at: number;
-};
+import type { RowOf } from '../queries/compiled/types.ts';
+import type { FamilyRow, SessionRow } from '../schema.ts';
 
 const HOUR = 3600;
 
@@ -30,7 +20,7 @@ export function sessionRow(session: UserSession): SessionRow {
   };
 }
 
-export function readSession(row: UsedSessionRow): UserSession {
+export function readSession(row: RowOf<'session.find'>): UserSession {
   return {
     id: row.id,
     offline: row.offline === 1,
@@ -43,7 +33,7 @@ export function readSession(row: UsedSessionRow): UserSession {
   };
 }
 
-export function readListedSession(row: ListedSessionRow): SessionWithClients {
+export function readListedSession(row: RowOf<'session.ofUser'>): SessionWithClients {
   return { session: readSession(row), username: row.username, clientUuids: JSON.parse(row.client_uuids) };
 }
 
@@ -65,7 +55,7 @@ export function familyRow(family: TokenFamily): FamilyRow {
   };
 }
 
-export function readFamilyInSession(row: FamilyInSessionRow): FamilyInSession {
+export function readFamilyInSession(row: RowOf<'family.find'>): FamilyInSession {
   const family: TokenFamily = {
     id: row.id,
     sessionId: row.session_id,
@@ -96,31 +86,4 @@ export function readFamilyInSession(row: FamilyInSessionRow): FamilyInSession {
 
 export function buffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-export function eventRow(event: UserEvent): Omit<Tables['event'], 'seq'> {
-  return {
-    realm_id: event.realmId,
-    time: event.time,
-    type: event.type,
-    client_id: event.clientId ?? null,
-    user_id: event.userId ?? null,
-    ip_address: event.ipAddress ?? null,
-    doc: JSON.stringify(event),
-  };
-}
-
-export function adminEventRow(event: AdminEvent): Omit<Tables['admin_event'], 'seq'> {
-  return {
-    realm_id: event.realmId,
-    time: event.time,
-    operation_type: event.operationType,
-    resource_type: event.resourceType,
-    resource_path: event.resourcePath,
-    auth_realm_id: event.authRealmId,
-    auth_client_id: event.authClientId,
-    auth_user_id: event.authUserId,
-    auth_ip_address: event.authIpAddress,
-    doc: JSON.stringify(event),
-  };
 }

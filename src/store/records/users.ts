@@ -1,12 +1,10 @@
 import { createHmac } from 'node:crypto';
 import type { Credential, LoginFailures, User } from '../../model/index.ts';
+import type { RowOf } from '../queries/compiled/types.ts';
 import type { AccountRow, Tables } from '../schema.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
 import { readAs, type Sealing } from './configuration.ts';
-
-/** A user as `selectUsers` gives it: assignments are JSON arrays of ids. */
-export type UserRow = AccountRow & { role_ids: string; group_ids: string };
 
 export function accountRow(user: User): AccountRow {
   const { id, realmId, username, email, emailVerified, enabled, serviceAccountClientUuid, ...rest } = user;
@@ -25,7 +23,7 @@ export function accountRow(user: User): AccountRow {
   };
 }
 
-export function readUser(row: UserRow): User {
+export function readUser(row: RowOf<'user.find'>): User {
   const user: User = {
     id: row.id,
     realmId: row.realm_id,

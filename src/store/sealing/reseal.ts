@@ -29,15 +29,13 @@ export function* resealPage(
   const rows = yield* all(`${table}.sealedAfter`, { after });
   let records = 0;
   for (const row of rows) {
-    const id = String(row['id']);
-    const sealed = row['sealed'] as Uint8Array;
-    if (sealedWith(sealed) === keyring.current.id) continue;
+    const { id, sealed } = row;
+    if (sealed === null || sealedWith(sealed) === keyring.current.id) continue;
     const identity = `${table}:${id}`;
     const next = seal(unseal(sealed, identity, keyring), identity, keyring, random);
     records += yield* run(`${table}.reseal`, { id, sealed: next, previous: sealed });
   }
-  const last = rows.at(-1)?.['id'];
-  return { records, last: last === undefined ? undefined : String(last) };
+  return { records, last: rows.at(-1)?.id };
 }
 
 /** From now on the current key alone is needed. */

@@ -65,6 +65,6 @@ export function sealSecrets(
 /** The secrets of a record. @throws as `unseal` */
 export function unsealSecrets(blob: Uint8Array | null, identity: string, keyring: Keyring): Secrets {
   if (blob === null) return {};
-  const values = JSON.parse(unseal(blob, identity, keyring)) as Record<string, string>;
+  const values: Readonly<Record<string, string>> = JSON.parse(unseal(blob, identity, keyring));
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, new Secret(value)]));
 }

@@ -167,7 +167,7 @@ export class ConfigurationCache {
     if (known !== undefined) return known;
     this.#clients.set(read.id, read);
     this.#uuids.set(nameKey(read.realmId, read.clientId), read.id);
-    if (this.#clients.size > CLIENTS) this.#dropClient(this.#clients.keys().next().value!);
+    if (this.#clients.size > CLIENTS) this.#dropClient(oldestOf(this.#clients));
     return read;
   }
 
@@ -178,7 +178,7 @@ export class ConfigurationCache {
   }
 
   #keepUser(read: User): User {
-    if (this.#users.size >= USERS) this.#users.delete(this.#users.keys().next().value!);
+    if (this.#users.size >= USERS) this.#users.delete(oldestOf(this.#users));
     this.#users.set(read.id, read);
     return read;
   }
@@ -197,6 +197,11 @@ export class ConfigurationCache {
     this.#clients.delete(id);
     this.#uuids.delete(nameKey(client.realmId, client.clientId));
   }
+}
+
+/** Returns the key that was added first. */
+function oldestOf(map: ReadonlyMap<string, unknown>): string {
+  return map.keys().next().value ?? '';
 }
 
 function nameKey(realmId: string, clientId: string): string {

@@ -1,33 +1,38 @@
-import type { Clock } from '../../core/index.ts';
+import type { Compilable } from 'kysely';
+import { type Clock, seconds } from '../../core/index.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
-import type { Answer, Arguments, Row } from '../schema.ts';
+import type { Answer } from '../schema.ts';
 import type { Verb, Verbs } from '../verbs/verbs.ts';
 
-/** What a driver gives the store to work with. */
-export abstract class SqlBase {
+/** The part of the store that each driver implements: queries by name, and verbs. */
+export abstract class SqlDriver {
   protected abstract readonly dialect: 'sqlite' | 'postgres';
   protected abstract readonly sealing: Sealing;
   abstract readonly clock: Clock;
 
-  /** @throws IDKIT_FAILED once the store is closed */
+  /** @throws IDKIT_FAILED if the store is closed */
   protected abstract checkOpen(): void;
-  /** The first row of a short query of fixed shape. */
-  protected abstract get(query: string, values: Arguments): Answer<Row | undefined>;
-  /** All rows of a short query of fixed shape. */
-  protected abstract all(query: string, values: Arguments): Answer<Row[]>;
-  /** As `all`, of a query that may take long, and that logins and tokens need. */
-  protected abstract long(query: string, values: Arguments): Promise<Row[]>;
-  /** As `all`, of a query that may take long, for administrators: no login and no token waits for it. */
-  protected abstract administrative(query: string, values: Arguments): Promise<Row[]>;
-  /** As `administrative`, of a query made for its arguments. */
-  protected abstract search(query: {
-    compile(): { sql: string; parameters: readonly unknown[] };
-  }): Promise<Row[]>;
+  /** Returns the first row of a short query. */
+  protected abstract get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q> | undefined>;
+  /** Returns all rows of a short query. */
+  protected abstract all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Answer<RowOf<Q>[]>;
+  /** Like `all`, for a query that may take long and that logins and tokens need. */
+  protected abstract long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
+  /** Like `all`, for a query of administrators that may take long: no login and no token waits for it. */
+  protected abstract administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]>;
+  /** Like `administrative`, for a query that is built from its arguments. */
+  protected abstract search<R>(query: Compilable<R>): Promise<R[]>;
   /** Resolves when the verb's transaction is durable. */
   protected abstract write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']>;
 
-  /** One writing statement by name; how many rows it wrote. */
-  protected run(query: string, values: Arguments): Promise<number> {
+  /** Runs one writing statement and returns the number of rows that it wrote. */
+  protected run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<number> {
     return this.write('run', { query, values });
+  }
+
+  /** Returns the Unix time in seconds of the store's clock. */
+  protected now(): number {
+    return seconds(this.clock);
   }
 }

@@ -1,62 +1,74 @@
 import type { AdminEvent, User, UserEvent } from '../../model/index.ts';
 import type { AdminEventQuery, EventQuery, Range, SessionWithClients, UserQuery } from '../contract/index.ts';
-import { readDocument, toListed, toUser } from '../records/read-rows.ts';
-import type { Row } from '../schema.ts';
+import type { RowOf } from '../queries/compiled/types.ts';
+import { readDocument } from '../records/events.ts';
+import { readListedSession } from '../records/sessions.ts';
+import { readUser } from '../records/users.ts';
+import type { Tables } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
 /** Rows of one page at most: a few milliseconds of work, and little memory. */
 const PAGE = 200;
 
 /** Where a page begins: after so many, or after the last row of the page before. */
-interface Place extends Range {
-  after: Row | undefined;
+interface Place<R> extends Range {
+  after: R | undefined;
 }
 
 /** Lists that are read page by page, by the key of their order: to leave out a million rows costs as much as to read them. */
 export abstract class SqlLists extends SqlLogin {
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
     const { compiler, userSearch } = await import('../queries/index.ts');
-    const pages = inPages(query, ({ first, max, after }) => {
-      const place = after === undefined ? { first } : { first: 0, after: String(after['username']) };
+    const pages = inPages(query, ({ first, max, after }: Place<RowOf<'user.find'>>) => {
+      const place = after === undefined ? { first } : { first: 0, after: after.username };
       return this.search(userSearch(compiler(this.dialect), this.dialect, { ...query, ...place, max }));
     });
-    for await (const rows of pages) yield rows.map(toUser);
+    for await (const rows of pages) yield rows.map(readUser);
   }
 
   roleUserPages(roleId: string, range: Range): AsyncIterable<readonly User[]> {
-    return this.#usersOf('role', roleId, range);
+    return this.#usersOf('user.withRole', roleId, range);
   }
 
   memberPages(groupId: string, range: Range): AsyncIterable<readonly User[]> {
-    return this.#usersOf('group', groupId, range);
+    return this.#usersOf('user.inGroup', groupId, range);
   }
 
-  /** What most users have is looked for user by user, in order; what few have is sorted. */
-  async *#usersOf(what: 'role' | 'group', id: string, range: Range): AsyncIterable<readonly User[]> {
-    let query = what === 'role' ? 'user.withRole' : 'user.inGroup';
+  /** Checks user by user in order if most users are in the list; sorts the list if few are. */
+  async *#usersOf(
+    query: 'user.withRole' | 'user.inGroup',
+    id: string,
+    range: Range,
+  ): AsyncIterable<readonly User[]> {
+    let inOrder = false;
     if (range.max > PAGE) {
       const [counted] = await this.administrative(`${query}.isCommon`, { id });
-      if (counted?.['common'] === 1) query += '.inOrder';
+      inOrder = counted?.common === 1;
     }
-    const pages = inPages(range, ({ first, max, after }) =>
-      this.administrative(query, { id, first, max, after: String(after?.['username'] ?? '') }),
+    const pages = inPages(range, ({ first, max, after }: Place<RowOf<'user.find'>>) =>
+      this.administrative(inOrder ? `${query}.inOrder` : query, {
+        id,
+        first,
+        max,
+        after: after?.username ?? '',
+      }),
     );
-    for await (const rows of pages) yield rows.map(toUser);
+    for await (const rows of pages) yield rows.map(readUser);
   }
 
   async *clientSessionPages(
     query: { clientUuid: string; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]> {
     const of = { client_uuid: query.clientUuid, offline: Number(query.offline) };
-    const pages = inPages(query, ({ first, max, after }) =>
-      this.administrative('session.ofClient', { ...of, first, max, after: String(after?.['id'] ?? '') }),
+    const pages = inPages(query, ({ first, max, after }: Place<RowOf<'session.ofClient'>>) =>
+      this.administrative('session.ofClient', { ...of, first, max, after: after?.id ?? '' }),
     );
-    for await (const rows of pages) yield rows.map(toListed);
+    for await (const rows of pages) yield rows.map(readListedSession);
   }
 
   async *eventPages(query: EventQuery): AsyncIterable<readonly UserEvent[]> {
     const { compiler, eventSearch } = await import('../queries/index.ts');
-    const pages = inPages(query, (place) =>
+    const pages = inPages(query, (place: Place<Pick<Tables['event'], 'doc' | 'time' | 'seq'>>) =>
       this.search(eventSearch(compiler(this.dialect), { ...query, ...newestFirst(place) })),
     );
     for await (const rows of pages) yield rows.map(readDocument<UserEvent>);
@@ -64,7 +76,7 @@ export abstract class SqlLists extends SqlLogin {
 
   async *adminEventPages(query: AdminEventQuery): AsyncIterable<readonly AdminEvent[]> {
     const { adminEventSearch, compiler } = await import('../queries/index.ts');
-    const pages = inPages(query, (place) =>
+    const pages = inPages(query, (place: Place<Pick<Tables['admin_event'], 'doc' | 'time' | 'seq'>>) =>
       this.search(adminEventSearch(compiler(this.dialect), { ...query, ...newestFirst(place) })),
     );
     for await (const rows of pages) yield rows.map(readDocument<AdminEvent>);
@@ -75,19 +87,17 @@ export abstract class SqlLists extends SqlLogin {
     const { compiler, credentialsOf } = await import('../queries/index.ts');
     const rows = await this.search(credentialsOf(compiler(this.dialect), userIds));
     const owners = rows.filter((row) => readDocument<{ type: string }>(row).type === 'otp');
-    return new Set(owners.map((row) => String(row['user_id'])));
+    return new Set(owners.map((row) => row.user_id));
   }
 }
 
-function newestFirst({ first, max, after }: Place) {
-  const before =
-    after === undefined ? {} : { before: { time: Number(after['time']), seq: Number(after['seq']) } };
-  return { first, max, ...before };
+function newestFirst({ first, max, after }: Place<{ time: number; seq: number }>) {
+  return { first, max, ...(after === undefined ? {} : { before: { time: after.time, seq: after.seq } }) };
 }
 
-async function* inPages(range: Range, read: (place: Place) => Promise<Row[]>): AsyncIterable<Row[]> {
+async function* inPages<R>(range: Range, read: (place: Place<R>) => Promise<R[]>): AsyncIterable<R[]> {
   let { first, max: left } = range;
-  let after: Row | undefined;
+  let after: R | undefined;
   while (left > 0) {
     const max = Math.min(PAGE, left);
     const rows = await read({ first, max, after });

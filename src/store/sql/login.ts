@@ -1,4 +1,3 @@
-import { seconds } from '../../core/index.ts';
 import type {
   AuthenticationSession,
   AuthorizationCode,
@@ -17,18 +16,18 @@ import {
   readConsent,
 } from '../records/login.ts';
 import { familyRow, sessionRow } from '../records/sessions.ts';
-import { type AuthenticationSessionRow, type CodeRow, type ConsentRow, UNUSED } from '../schema.ts';
-import { SqlBase } from './driver.ts';
+import { UNUSED } from '../schema.ts';
+import { SqlDriver } from './driver.ts';
 
 /** What the login in a browser keeps. */
-export abstract class SqlLogin extends SqlBase implements LoginStore {
+export abstract class SqlLogin extends SqlDriver implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
   }
 
   async findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined> {
     const row = await this.get('authentication.find', { id, now: this.now() });
-    return row === undefined ? undefined : readAuthentication(row as unknown as AuthenticationSessionRow);
+    return row === undefined ? undefined : readAuthentication(row);
   }
 
   async removeAuthenticationSession(id: string): Promise<{ removed: boolean }> {
@@ -48,7 +47,7 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
     return this.write('finishLogin', {
       now: this.now(),
       authentication: authenticationSession,
-      session: { ...sessionRow(session) },
+      session: sessionRow(session),
       session_must_exist: sessionMustExist,
       consent: consent && consentRow(consent),
       code: code && codeRow(code),
@@ -56,7 +55,7 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
   }
 
   async findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined> {
-    const row = (await this.get('code.find', { hash })) as CodeRow | undefined;
+    const row = await this.get('code.find', { hash });
     return row === undefined || row.state !== UNUSED || row.expires_at <= now
       ? undefined
       : readCode(row, hash);
@@ -75,8 +74,8 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
   ): Promise<'started' | 'used' | 'gone'> {
     return this.write('startFamily', {
       code: code && { hash: code.hash.toString('latin1'), now: code.now },
-      family: { ...familyRow(family) },
-      offline_session: offlineSession && { ...sessionRow(offlineSession) },
+      family: familyRow(family),
+      offline_session: offlineSession && sessionRow(offlineSession),
     });
   }
 
@@ -88,17 +87,17 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
   ): Promise<Readonly<Record<string, string>>> {
     const place = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
     const row = await this.get('family.notes', { ...place, started_by: startedBy });
-    return row === undefined ? {} : JSON.parse(String(row['notes']));
+    return row === undefined ? {} : JSON.parse(row.notes);
   }
 
   async findConsent(userId: string, clientUuid: string): Promise<Consent | undefined> {
     const row = await this.get('consent.find', { user_id: userId, client_uuid: clientUuid });
-    return row === undefined ? undefined : readConsent(row as unknown as ConsentRow);
+    return row === undefined ? undefined : readConsent(row);
   }
 
   async listConsents(userId: string): Promise<readonly Consent[]> {
     const rows = await this.all('consent.ofUser', { user_id: userId });
-    return rows.map((row) => readConsent(row as unknown as ConsentRow));
+    return rows.map(readConsent);
   }
 
   removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }> {
@@ -108,10 +107,5 @@ export abstract class SqlLogin extends SqlBase implements LoginStore {
   async wasDetached(familyId: string): Promise<boolean> {
     const jti = detachedName(familyId);
     return (await this.get('revoked.find', { jti, now: this.now() })) !== undefined;
-  }
-
-  /** Second of the store's clock. */
-  protected now(): number {
-    return seconds(this.clock);
   }
 }

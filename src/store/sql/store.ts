@@ -26,19 +26,16 @@ import type {
   UserQuery,
 } from '../contract/index.ts';
 import { toRowChange } from '../records/changes.ts';
-import { readDocument, toListed, toUser } from '../records/read-rows.ts';
+import { eventRow, readDocument } from '../records/events.ts';
 import {
-  eventRow,
-  type FamilyInSessionRow,
   familyRow,
   readFamilyInSession,
+  readListedSession,
   readSession,
   sessionRow,
-  type UsedSessionRow,
 } from '../records/sessions.ts';
-import { credentialRow, pickPlace, readCredential, readLoginFailures } from '../records/users.ts';
-import type { Arguments, Tables } from '../schema.ts';
-import type { RowChange } from '../verbs/verbs.ts';
+import { credentialRow, pickPlace, readCredential, readLoginFailures, readUser } from '../records/users.ts';
+import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlLists } from './lists.ts';
 
@@ -63,7 +60,7 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async listRealmNames(): Promise<readonly string[]> {
-    return (await this.all('realm.names', {})).map((row) => String(row['name']));
+    return (await this.all('realm.names', {})).map((row) => row.name);
   }
 
   async findRealm(name: string): Promise<RealmConfiguration | undefined> {
@@ -91,11 +88,9 @@ export abstract class SqlStore extends SqlLists implements Store {
     const first = query.first ?? 0;
     const ids = (await this.all('client.ids', { realm_id: query.realmId }))
       .filter(({ client_id: name }) => query.clientId === undefined || name === query.clientId)
-      .filter(({ client_id: name }) => search === undefined || String(name).toLowerCase().includes(search))
+      .filter(({ client_id: name }) => search === undefined || name.toLowerCase().includes(search))
       .slice(first, query.max === undefined ? undefined : first + query.max);
-    const clients = await Promise.all(
-      ids.map(({ id }) => this.cache.clientByUuid(query.realmId, String(id))),
-    );
+    const clients = await Promise.all(ids.map(({ id }) => this.cache.clientByUuid(query.realmId, id)));
     return clients.filter((client) => client !== undefined);
   }
 
@@ -105,11 +100,13 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async findUserByUsername(realmId: string, username: string): Promise<User | undefined> {
-    return this.#user('user.byUsername', { realm_id: realmId, username });
+    const row = await this.get('user.byUsername', { realm_id: realmId, username });
+    return row === undefined ? undefined : readUser(row);
   }
 
   async findUserByEmail(realmId: string, email: string): Promise<User | undefined> {
-    return this.#user('user.byEmail', { realm_id: realmId, email });
+    const row = await this.get('user.byEmail', { realm_id: realmId, email });
+    return row === undefined ? undefined : readUser(row);
   }
 
   async findServiceAccount(clientUuid: string): Promise<User | undefined> {
@@ -119,34 +116,37 @@ export abstract class SqlStore extends SqlLists implements Store {
 
   async listUsers(query: UserQuery): Promise<readonly User[]> {
     const { compiler, userSearch } = await import('../queries/index.ts');
-    return (await this.search(userSearch(compiler(this.dialect), this.dialect, query))).map(toUser);
+    return (await this.search(userSearch(compiler(this.dialect), this.dialect, query))).map(readUser);
   }
 
   async countUsers(query: UserQuery): Promise<number> {
     const { compiler, userCount } = await import('../queries/index.ts');
     const [row] = await this.search(userCount(compiler(this.dialect), this.dialect, query));
-    return Number(row?.['users'] ?? 0);
+    return row?.users ?? 0;
   }
 
   async countRequiredActions(realmId: string): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (const { actions, users } of await this.administrative('user.requiredActions', { realm_id: realmId }))
-      for (const action of JSON.parse(String(actions)) as string[])
-        counts.set(action, (counts.get(action) ?? 0) + Number(users));
+    for (const { actions, users } of await this.administrative('user.requiredActions', {
+      realm_id: realmId,
+    })) {
+      const names: readonly string[] = JSON.parse(actions);
+      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + users);
+    }
     return counts;
   }
 
   async listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.withRole', { id: roleId, first, max, after: '' })).map(toUser);
+    return (await this.administrative('user.withRole', { id: roleId, first, max, after: '' })).map(readUser);
   }
 
   async listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]> {
-    return (await this.administrative('user.inGroup', { id: groupId, first, max, after: '' })).map(toUser);
+    return (await this.administrative('user.inGroup', { id: groupId, first, max, after: '' })).map(readUser);
   }
 
   async listCredentials(userId: string): Promise<readonly Credential[]> {
     const rows = await this.all('credential.ofUser', { user_id: userId });
-    return rows.map((row) => readCredential(row as Tables['credential'], this.sealing.keyring));
+    return rows.map((row) => readCredential(row, this.sealing.keyring));
   }
 
   async findSomePassword(
@@ -156,8 +156,8 @@ export abstract class SqlStore extends SqlLists implements Store {
     const place = pickPlace(this.sealing.keyring, realmId, name);
     const rows = await this.all('credential.ofSome', { realm_id: realmId, place });
     for (const { doc, secret_data: secretData } of rows) {
-      const { type, credentialData } = JSON.parse(String(doc)) as Credential;
-      if (type === 'password' && typeof secretData === 'string') return { secretData, credentialData };
+      const { type, credentialData }: Credential = JSON.parse(doc);
+      if (type === 'password' && secretData !== null) return { secretData, credentialData };
     }
     return undefined;
   }
@@ -200,19 +200,19 @@ export abstract class SqlStore extends SqlLists implements Store {
 
   async startSession(session: UserSession, family: TokenFamily): Promise<void> {
     await this.write('startSession', {
-      session: { ...sessionRow(session) },
-      family: { ...familyRow(family) },
+      session: sessionRow(session),
+      family: familyRow(family),
     });
   }
 
   async findSession(id: string, offline: boolean): Promise<UserSession | undefined> {
     const row = await this.get('session.find', { id, offline: Number(offline), now: this.now() });
-    return row === undefined ? undefined : readSession(row as unknown as UsedSessionRow);
+    return row === undefined ? undefined : readSession(row);
   }
 
   async findFamily(id: string): Promise<FamilyInSession | undefined> {
     const row = await this.get('family.find', { id });
-    return row === undefined ? undefined : readFamilyInSession(row as unknown as FamilyInSessionRow);
+    return row === undefined ? undefined : readFamilyInSession(row);
   }
 
   async hasFamily(
@@ -227,7 +227,7 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult> {
-    return this.write('rotate', {
+    return this.rotate({
       id: rotation.familyId,
       presented: rotation.presentedHash.toString('latin1'),
       next: rotation.nextHash.toString('latin1'),
@@ -235,6 +235,10 @@ export abstract class SqlStore extends SqlLists implements Store {
       single_use: rotation.singleUse,
       max_reuse: rotation.maxReuse,
     });
+  }
+
+  protected rotate(call: Verbs['rotate']['in']): Promise<RotationResult> {
+    return this.write('rotate', call);
   }
 
   removeFamily(id: string): Promise<{ removed: boolean }> {
@@ -255,7 +259,9 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]> {
-    return (await this.long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(toListed);
+    return (await this.long('session.ofUser', { user_id: userId, offline: Number(offline) })).map(
+      readListedSession,
+    );
   }
 
   async listClientSessions(
@@ -263,7 +269,7 @@ export abstract class SqlStore extends SqlLists implements Store {
   ): Promise<readonly SessionWithClients[]> {
     const { clientUuid, offline, first, max } = query;
     const values = { client_uuid: clientUuid, offline: Number(offline), first, max, after: '' };
-    return (await this.administrative('session.ofClient', values)).map(toListed);
+    return (await this.administrative('session.ofClient', values)).map(readListedSession);
   }
 
   async countClientSessions(
@@ -271,9 +277,9 @@ export abstract class SqlStore extends SqlLists implements Store {
   ): Promise<readonly { clientUuid: string; online: number; offline: number }[]> {
     const counts = new Map<string, { clientUuid: string; online: number; offline: number }>();
     for (const row of await this.administrative('session.countByClient', { realm_id: realmId })) {
-      const clientUuid = String(row['client_uuid']);
+      const clientUuid = row.client_uuid;
       const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
-      count[row['offline'] === 1 ? 'offline' : 'online'] = Number(row['sessions']);
+      count[row.offline === 1 ? 'offline' : 'online'] = row.sessions;
       counts.set(clientUuid, count);
     }
     return [...counts.values()];
@@ -298,7 +304,7 @@ export abstract class SqlStore extends SqlLists implements Store {
 
   async findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined> {
     const row = await this.get('failures.find', { realm_id: realmId, user_id: userId });
-    return row === undefined ? undefined : readLoginFailures(row as Tables['login_failures']);
+    return row === undefined ? undefined : readLoginFailures(row);
   }
 
   putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'> {
@@ -341,11 +347,6 @@ export abstract class SqlStore extends SqlLists implements Store {
 
   sweep(now: number, limit: number): Promise<Swept> {
     return this.write('sweep', { now, limit });
-  }
-
-  async #user(query: string, values: Arguments): Promise<User | undefined> {
-    const row = await this.get(query, values);
-    return row === undefined ? undefined : toUser(row);
   }
 }
 

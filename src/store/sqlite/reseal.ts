@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Random } from '../../core/index.ts';
-import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { beginReseal, endReseal, type ResealedPage, resealPage, SEALED_TABLES } from '../sealing/reseal.ts';
 import { drive } from '../verbs/steps.ts';
@@ -11,7 +10,7 @@ import { Statements } from './statements.ts';
  * both keys are proved by `meta`, so that each is accepted, and records already done are left alone.
  */
 export function resealAll(database: DatabaseSync, keyring: Keyring, random: Random): { records: number } {
-  const sql = new Statements(database, COMPILED_QUERIES);
+  const sql = new Statements(database);
   drive(sql, beginReseal(keyring, random));
   let records = 0;
   for (const table of SEALED_TABLES) {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { IdkitError } from '../../core/index.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
-import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
+import { Statements } from './statements.ts';
 
 /** Settings of a writing connection, then all migrations that the file lacks, each in its own transaction. */
 export function prepareForWriting(database: DatabaseSync): void {
@@ -23,11 +23,13 @@ export function prepareForWriting(database: DatabaseSync): void {
 export function migrate(database: DatabaseSync, to = SCHEMA_VERSION): void {
   const version = schemaVersion(database);
   if (version > SCHEMA_VERSION) throw newer(version);
-  for (let next = version; next < to; next++) {
+  for (const [index, { sqlite }] of MIGRATIONS.slice(version, to).entries()) {
     database.exec('BEGIN IMMEDIATE');
     try {
-      database.exec(MIGRATIONS[next]!.sqlite);
-      database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${next + 1}`);
+      database.exec(sqlite);
+      database.exec(
+        `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + index + 1}`,
+      );
       database.exec('COMMIT');
     } catch (error) {
       if (database.isTransaction) database.exec('ROLLBACK');
@@ -38,14 +40,14 @@ export function migrate(database: DatabaseSync, to = SCHEMA_VERSION): void {
 
 /** `PRAGMA user_version`. */
 export function schemaVersion(database: DatabaseSync): number {
-  return Number(database.prepare('PRAGMA user_version').get()!['user_version']);
+  return readNumber(database, 'PRAGMA user_version');
 }
 
 /** @throws IDKIT_VERSION for a database of another program or of a newer idkit */
 export function checkKind(database: DatabaseSync, file: string): void {
   const version = schemaVersion(database);
-  const application = Number(database.prepare('PRAGMA application_id').get()!['application_id']);
-  const tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_schema').get()!['n']);
+  const application = readNumber(database, 'PRAGMA application_id');
+  const tables = readNumber(database, 'SELECT count(*) FROM sqlite_schema');
   if (tables === 0 && version === 0) return;
   if (application !== APPLICATION_ID) throw foreign(file);
   checkVersion(version, file);
@@ -79,19 +81,22 @@ export interface DatabaseSummary {
   realms: readonly { realm: string; users: number }[];
 }
 
-/** The caller holds a transaction where the answer must be of one moment. */
+/** Reads all of it in the caller's transaction. */
 export function summarize(database: DatabaseSync): DatabaseSummary {
-  const sizes = database
-    .prepare(
-      'SELECT sqlite_version() AS version, page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
-    )
-    .get()!;
+  const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'];
   const schema = schemaVersion(database);
-  const realms = schema === 0 ? [] : database.prepare(COMPILED_QUERIES['realm.userCounts']!.sql).all();
   return {
-    version: String(sizes['version']),
+    version: String(version),
     schemaVersion: schema,
-    databaseBytes: Number(sizes['bytes']),
-    realms: realms.map((row) => ({ realm: String(row['realm']), users: Number(row['users']) })),
+    databaseBytes: readNumber(
+      database,
+      'SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()',
+    ),
+    realms: schema === 0 ? [] : new Statements(database).all('realm.userCounts', {}),
   };
+}
+
+/** Returns the only value of a statement's row. */
+function readNumber(database: DatabaseSync, sql: string): number {
+  return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
 }

@@ -1,11 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
+import type { Compilable } from 'kysely';
 import { type Clock, callerSignal, IdkitError } from '../../core/index.ts';
 import type { StoreFigures } from '../contract/index.ts';
 import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { Sealing } from '../records/configuration.ts';
 import { configurationSource } from '../records/configuration-source.ts';
-import { toFigures } from '../records/figures.ts';
-import type { Arguments, Row } from '../schema.ts';
+import { toFigures } from '../records/events.ts';
+import type { Arguments } from '../schema.ts';
 import { ConfigurationCache } from '../sql/configuration-cache.ts';
 import { SqlStore } from '../sql/store.ts';
 import { WaitingRoom } from '../sql/waiting-room.ts';
@@ -50,7 +52,7 @@ export class SqliteStore extends SqlStore {
     this.#parts = parts;
     this.sealing = parts.sealing;
     this.clock = parts.clock;
-    this.#sql = new Statements(parts.database, COMPILED_QUERIES);
+    this.#sql = new Statements(parts.database);
     this.cache = new ConfigurationCache(
       configurationSource(parts.sealing.keyring, {
         one: (steps) => this.#read(() => drive(this.#sql, steps())),
@@ -74,14 +76,15 @@ export class SqliteStore extends SqlStore {
   async figures(): Promise<StoreFigures> {
     const [[counts], [size]] = await Promise.all([
       this.administrative('figures', {}),
-      this.#parts.administration.all(
+      this.#parts.administration.all<{ bytes: number }>(
         'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
         [],
       ),
     ]);
-    return toFigures(counts!, {
+    if (counts === undefined) throw new IdkitError('IDKIT_BUG', 'the query figures returned no row');
+    return toFigures(counts, {
       schemaVersion: this.#read(() => schemaVersion(this.#parts.database)),
-      databaseBytes: Number(size?.['bytes']),
+      databaseBytes: size?.bytes ?? 0,
     });
   }
 
@@ -89,32 +92,32 @@ export class SqliteStore extends SqlStore {
     if (this.#closing !== undefined) throw new IdkitError('IDKIT_FAILED', 'the database is closed');
   }
 
-  protected get(query: string, values: Arguments): Row | undefined {
+  protected get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): RowOf<Q> | undefined {
     return this.#read(() => this.#sql.get(query, values));
   }
 
-  protected all(query: string, values: Arguments): Row[] {
+  protected all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): RowOf<Q>[] {
     return this.#read(() => this.#sql.all(query, values));
   }
 
-  protected long(query: string, values: Arguments): Promise<Row[]> {
+  protected long<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
     const { sql, bound } = boundQuery(query, values);
     return this.#parts.reader.all(sql, bound);
   }
 
-  protected administrative(query: string, values: Arguments): Promise<Row[]> {
+  protected administrative<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Promise<RowOf<Q>[]> {
     const { sql, bound } = boundQuery(query, values);
     return this.#administrate(sql, bound);
   }
 
-  protected search(query: { compile(): { sql: string; parameters: readonly unknown[] } }): Promise<Row[]> {
+  protected search<R>(query: Compilable<R>): Promise<R[]> {
     const { sql, parameters } = query.compile();
     return this.#administrate(sql, parameters);
   }
 
   /** One after the other, as its thread does; only so many wait for it. */
-  #administrate(sql: string, values: readonly unknown[]): Promise<Row[]> {
-    return this.#room.use(() => this.#parts.administration.all(sql, values), callerSignal());
+  #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
+    return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());
   }
 
   protected write<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
@@ -135,8 +138,8 @@ export class SqliteStore extends SqlStore {
   }
 }
 
-function boundQuery(query: string, values: Arguments): { sql: string; bound: unknown[] } {
-  const { sql, bind } = COMPILED_QUERIES[query]!;
+function boundQuery(query: QueryName, values: Arguments): { sql: string; bound: unknown[] } {
+  const { sql, bind } = COMPILED_QUERIES[query];
   return { sql, bound: bind.map((item) => ('value' in item ? item.value : values[item.slot])) };
 }
 

@@ -1,45 +1,44 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { COMPILED_QUERIES } from '../queries/compiled/sqlite.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import type { CompiledQuery } from '../queries/define.ts';
-import type { Arguments, Row } from '../schema.ts';
+import type { Arguments } from '../schema.ts';
+import type { Database } from '../verbs/steps.ts';
 
 interface Prepared {
   statement: StatementSync;
   bind: CompiledQuery['bind'];
 }
 
-/** Prepared statements of one connection, by name; each is prepared at its first use. */
-export class Statements {
+/** Prepared statements of one connection, by name. Each is prepared at its first use. */
+export class Statements implements Database {
   readonly database: DatabaseSync;
-  readonly #queries: Readonly<Record<string, CompiledQuery>>;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<QueryName, Prepared>();
 
-  constructor(database: DatabaseSync, queries: Readonly<Record<string, CompiledQuery>>) {
+  constructor(database: DatabaseSync) {
     this.database = database;
-    this.#queries = queries;
   }
 
-  /** How many rows were written. */
-  run(name: string, values: Arguments = {}): number {
+  run<Q extends QueryName>(name: Q, values: SlotsOf<Q>): number {
     const prepared = this.#prepare(name);
     return Number(prepared.statement.run(...bound(prepared, values)).changes);
   }
 
-  get(name: string, values: Arguments = {}): Row | undefined {
+  get<Q extends QueryName>(name: Q, values: SlotsOf<Q>): RowOf<Q> | undefined {
     const prepared = this.#prepare(name);
-    return prepared.statement.get(...bound(prepared, values));
+    return prepared.statement.get(...bound(prepared, values)) as RowOf<Q> | undefined;
   }
 
-  all(name: string, values: Arguments = {}): Row[] {
+  all<Q extends QueryName>(name: Q, values: SlotsOf<Q>): RowOf<Q>[] {
     const prepared = this.#prepare(name);
-    return prepared.statement.all(...bound(prepared, values));
+    return prepared.statement.all(...bound(prepared, values)) as RowOf<Q>[];
   }
 
-  #prepare(name: string): Prepared {
+  #prepare(name: QueryName): Prepared {
     const known = this.#prepared.get(name);
     if (known !== undefined) return known;
-    const query = this.#queries[name];
-    if (query === undefined) throw new Error(`no query is called ${name}`);
-    const prepared = { statement: this.database.prepare(query.sql), bind: query.bind };
+    const { sql, bind } = COMPILED_QUERIES[name];
+    const prepared = { statement: this.database.prepare(sql), bind };
     this.#prepared.set(name, prepared);
     return prepared;
   }

@@ -1,16 +1,15 @@
-import type { Conflict, Missing, Stale } from '../contract/index.ts';
+import type { Conflict, Missing, RecordKind, Stale } from '../contract/index.ts';
+import type { QueryName, SlotsOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import { revisionOf } from '../records/revision.ts';
-import type { Arguments, Row } from '../schema.ts';
+import type { Tables } from '../schema.ts';
 import { endUserSessions } from './login.ts';
 import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';
-import type { AppliedRows, RowChange, Touched, WriteChange } from './verbs.ts';
-
-type Kind = Missing['what'];
+import type { AppliedRows, RecordRow, RowChange, Touched, WriteChange } from './verbs.ts';
 
 /** The model's names of the tables. */
-export const KINDS: Record<RecordTable, Kind> = {
+export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
   realm: 'realm',
   client: 'client',
   client_scope: 'clientScope',
@@ -72,10 +71,10 @@ function* applyChange(change: RowChange, touched: Touched): Steps<void> {
     case 'putConsent':
       yield* mustExist('account', change.row.user_id);
       yield* mustExist('client', change.row.client_uuid);
-      yield* send('consent.put', { ...change.row });
+      yield* send('consent.put', change.row);
       return;
     case 'record':
-      if ((yield* get('realm.byId', { id: change.row['realm_id'] })) !== undefined)
+      if ((yield* get('realm.byId', { id: change.row.realm_id })) !== undefined)
         yield* send('admin_event.insert', change.row);
       return;
   }
@@ -92,30 +91,33 @@ function missing(table: RecordTable, id: string): Refused {
 
 function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const { table, row } = change;
-  const [previous, realm, user, ...names] = yield* getEach([
+  const realmId = 'realm_id' in row ? row.realm_id : undefined;
+  const names = namesOf(change);
+  const [previous, realm, user, ...owners] = yield* getEach([
     // A user with the assignments, which a `put` replaces too.
-    [change.do === 'put' && table === 'account' ? 'user.find' : `${table}.byId`, row],
-    typeof row['realm_id'] === 'string' ? ['realm.byId', { id: row['realm_id'] }] : undefined,
-    table === 'credential' ? ['account.byId', { id: String(row['user_id']) }] : undefined,
-    ...namesOf(table, row).map(({ query, values }) => [query, values] as const),
+    change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, row],
+    realmId === undefined ? undefined : ['realm.byId', { id: realmId }],
+    change.table === 'credential' ? ['account.byId', { id: change.row.user_id }] : undefined,
+    ...names.map(({ query }) => query),
   ]);
   if (change.do === 'create' && previous !== undefined)
-    throw new Refused({ outcome: 'conflict', on: `${KINDS[table]}.id` as Conflict['on'], value: row.id });
-  if (change.do === 'put' && previous === undefined)
-    throw new Refused({ outcome: 'missing', what: KINDS[table], id: row.id });
-  if (change.do === 'put' && revisionOf(previous!) !== change.revision)
-    throw new Refused({ outcome: 'stale', what: KINDS[table], id: row.id });
-  if (typeof row['realm_id'] === 'string' && realm === undefined) throw missing('realm', row['realm_id']);
-  if (table === 'credential' && user === undefined) throw missing('account', String(row['user_id']));
-  for (const [index, { on, value }] of namesOf(table, row).entries()) {
-    const other = names[index];
-    if (other === undefined || other['id'] === row.id) continue;
-    if (on !== 'user.email' || !duplicateEmailsAllowed(realm!))
-      throw new Refused({ outcome: 'conflict', on, value: String(value) });
+    throw new Refused({ outcome: 'conflict', on: `${KINDS[table]}.id`, value: row.id });
+  if (change.do === 'put') {
+    if (previous === undefined) throw missing(table, row.id);
+    if (revisionOf(previous) !== change.revision)
+      throw new Refused({ outcome: 'stale', what: KINDS[table], id: row.id });
+  }
+  if (realmId !== undefined && realm === undefined) throw missing('realm', realmId);
+  if (change.table === 'credential' && user === undefined) throw missing('account', change.row.user_id);
+  for (const [index, { on, value }] of names.entries()) {
+    const owner = owners[index];
+    if (owner === undefined || owner.id === row.id) continue;
+    if (on !== 'user.email' || realm === undefined || !duplicateEmailsAllowed(realm))
+      throw new Refused({ outcome: 'conflict', on, value });
   }
   yield* send(`${table}.${change.do === 'create' ? 'insert' : 'update'}`, row);
   if (table === 'account') yield* writeAssignments(change);
-  touch(touched, table, row);
+  touch(touched, change);
 }
 
 function* writeAssignments(change: WriteChange): Steps<void> {
@@ -128,47 +130,55 @@ function* writeAssignments(change: WriteChange): Steps<void> {
   for (const groupId of change.groupIds ?? []) yield* send('user_group.add', { ...user, group_id: groupId });
 }
 
-function touch(touched: Touched, table: RecordTable, row: WriteChange['row']): void {
+function touch(touched: Touched, { table, row }: RecordRow): void {
   if (table === 'client') touched.clients.push(row.id);
   else if (table === 'realm') touched.realms.push(row.id);
-  else if (table !== 'account' && table !== 'credential') touched.realms.push(String(row['realm_id']));
+  else if (table !== 'account' && table !== 'credential') touched.realms.push(row.realm_id);
 }
 
-/** A name that must be free, and how another record that has it is found. */
+/** A name that must be unique, and the query that finds its owner. */
 interface Name {
-  query: string;
-  values: Arguments;
+  query: NameQuery;
   on: Conflict['on'];
-  value: unknown;
+  value: string;
 }
 
-function namesOf(table: RecordTable, row: WriteChange['row']): readonly Name[] {
-  const named = { realm_id: row['realm_id'], name: row['name'] };
-  const name = (query: string, values: Arguments, on: Conflict['on'], value = row['name']): Name[] => [
-    { query, values, on, value },
+type NameQuery = {
+  [Q in Extract<QueryName, `${string}.byName` | 'account.byUsername' | 'account.byEmail'>]: readonly [
+    query: Q,
+    values: SlotsOf<Q>,
   ];
+}[Extract<QueryName, `${string}.byName` | 'account.byUsername' | 'account.byEmail'>];
+
+function namesOf({ table, row }: RecordRow): readonly Name[] {
   switch (table) {
     case 'realm':
-      return name('realm.byName', named, 'realm.name');
+      return [{ query: ['realm.byName', row], on: 'realm.name', value: row.name }];
     case 'client':
-      return name('client.byName', row, 'client.clientId', row['client_id']);
+      return [{ query: ['client.byName', row], on: 'client.clientId', value: row.client_id }];
     case 'client_scope':
-      return name('client_scope.byName', named, 'clientScope.name');
-    case 'role':
-      return name('role.byName', { ...named, owner: row['client_uuid'] ?? '' }, 'role.name');
-    case 'realm_group':
-      return name('realm_group.byName', { ...named, owner: row['parent_id'] ?? '' }, 'group.name');
-    case 'account':
-      return [
-        ...name('account.byUsername', row, 'user.username', row['username']),
-        ...(row['email'] === null ? [] : name('account.byEmail', row, 'user.email', row['email'])),
-      ];
+      return [{ query: ['client_scope.byName', row], on: 'clientScope.name', value: row.name }];
+    case 'role': {
+      const owner = row.client_uuid ?? '';
+      return [{ query: ['role.byName', { ...row, owner }], on: 'role.name', value: row.name }];
+    }
+    case 'realm_group': {
+      const owner = row.parent_id ?? '';
+      return [{ query: ['realm_group.byName', { ...row, owner }], on: 'group.name', value: row.name }];
+    }
+    case 'account': {
+      const { email, username } = row;
+      const names: Name[] = [{ query: ['account.byUsername', row], on: 'user.username', value: username }];
+      if (email !== null)
+        names.push({ query: ['account.byEmail', { ...row, email }], on: 'user.email', value: email });
+      return names;
+    }
     default:
       return [];
   }
 }
 
-function duplicateEmailsAllowed(realm: Row): boolean {
-  const { settings } = JSON.parse(String(realm['doc'])) as { settings: { duplicateEmailsAllowed?: boolean } };
+function duplicateEmailsAllowed(realm: Tables['realm']): boolean {
+  const { settings }: { settings: { duplicateEmailsAllowed?: boolean } } = JSON.parse(realm.doc);
   return settings.duplicateEmailsAllowed === true;
 }

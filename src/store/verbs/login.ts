@@ -1,6 +1,6 @@
+import type { RowOf } from '../queries/compiled/types.ts';
 import { detachedName } from '../records/login.ts';
-import type { Row } from '../schema.ts';
-import { type CodeRow, UNUSED } from '../schema.ts';
+import { type SessionRow, UNUSED } from '../schema.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
@@ -28,37 +28,37 @@ export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished
   const { authentication, session, consent, code, now } = input;
   const [current, user, before, ...clients] = yield* getEach([
     authentication && ['authentication.find', { id: authentication.id, now }],
-    ['account.byId', { id: session['user_id'] }],
-    ['session.row', { id: session['id'], offline: session['offline'] }],
+    ['account.byId', { id: session.user_id }],
+    ['session.row', { id: session.id, offline: session.offline }],
     consent && ['client.byId', { id: consent.client_uuid }],
     code && ['client.byId', { id: code.client_uuid }],
   ]);
-  if (authentication !== undefined && current?.['revision'] !== authentication.revision) return 'gone';
+  if (authentication !== undefined && current?.revision !== authentication.revision) return 'gone';
   if (user === undefined) return 'gone';
   for (const [index, client] of clients.entries())
     if ([consent, code][index] !== undefined && client === undefined) return 'gone';
   if (before === undefined && input.session_must_exist) return 'gone';
-  if (before !== undefined && before['user_id'] !== session['user_id']) return 'gone';
+  if (before !== undefined && before.user_id !== session.user_id) return 'gone';
 
   if (authentication !== undefined) yield* send('authentication.take', { ...authentication, now });
   if (before === undefined) yield* send('session.insert', session);
-  else yield* goOn(before, session);
+  else yield* continueSession(before, session);
   if (consent !== undefined) yield* send('consent.put', { ...consent });
   if (code !== undefined) yield* send('code.insert', { ...code, hash: Buffer.from(code.hash, 'latin1') });
   return 'finished';
 }
 
 /** The session's last use, and its notes where the user proved themselves anew. */
-function* goOn(before: Row, session: Verbs['finishLogin']['in']['session']): Steps<void> {
-  const key = { id: session['id'], offline: session['offline'] };
-  yield* send('session.touch', { ...key, at: session['last_access_at'] });
-  if (provedAt(session['doc']) > provedAt(before['doc']))
-    yield* send('session.setDoc', { ...key, doc: session['doc'] });
+function* continueSession(before: SessionRow, session: SessionRow): Steps<void> {
+  const key = { id: session.id, offline: session.offline };
+  yield* send('session.touch', { ...key, at: session.last_access_at });
+  if (provedAt(session.doc) > provedAt(before.doc))
+    yield* send('session.setDoc', { ...key, doc: session.doc });
 }
 
 /** The note `auth_time`. */
-function provedAt(doc: unknown): number {
-  const { notes } = JSON.parse(String(doc)) as { notes?: Record<string, string> };
+function provedAt(doc: string): number {
+  const { notes }: { notes?: Record<string, string> } = JSON.parse(doc);
   return Number(notes?.['auth_time'] ?? 0);
 }
 
@@ -67,7 +67,7 @@ export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<V
   const hash = Buffer.from(text, 'latin1');
   const found = yield* get('code.find', { hash });
   if (found === undefined) return { outcome: 'gone' };
-  const { hash: _, ...row } = found as unknown as CodeRow;
+  const { hash: _, ...row } = found;
   if (row.state === UNUSED) {
     if (row.expires_at <= now) return { outcome: 'gone' };
     yield* send('code.take', { hash });
@@ -87,13 +87,13 @@ export function* startFamily({
   if (code !== undefined) {
     const { outcome } = yield* takeCode(code);
     if (outcome !== 'taken') return outcome;
-  } else if ((yield* get('client.byId', { id: family['client_uuid'] })) === undefined) return 'gone';
-  if ((yield* get('session.row', { id: family['session_id'], offline: 0 })) === undefined) return 'gone';
+  } else if ((yield* get('client.byId', { id: family.client_uuid })) === undefined) return 'gone';
+  if ((yield* get('session.row', { id: family.session_id, offline: 0 })) === undefined) return 'gone';
   if (offline_session !== undefined && (yield* run('session.insert', offline_session)) === 0)
     yield* send('session.touch', {
-      id: offline_session['id'],
+      id: offline_session.id,
       offline: 1,
-      at: offline_session['last_access_at'],
+      at: offline_session.last_access_at,
     });
   yield* send('family.insert', family);
   return 'started';
@@ -103,19 +103,19 @@ export function* startFamily({
 export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): Steps<{ removed: boolean }> {
   const withdrawn = (yield* run('consent.delete', key)) === 1;
   const families = yield* all('family.ofClientAndUser', key);
-  const offline = families.filter((family) => family['offline'] === 1);
+  const offline = families.filter((family) => family.offline === 1);
   yield* detach(withdrawn ? families : offline, now);
   return { removed: withdrawn || offline.length > 0 };
 }
 
 /** Takes a client out of its sessions; an offline session is there for its clients alone and goes with the last. */
-function* detach(families: readonly Row[], now: number): Steps<void> {
+function* detach(families: readonly RowOf<'family.ofClientInSession'>[], now: number): Steps<void> {
   for (const family of families) {
     yield* removeFamilyRow(family);
-    yield* send('revoked.add', { jti: detachedName(String(family['id'])), expires_at: now + DETACHED_FOR });
-    const place = { session_id: family['session_id'], offline: family['offline'] };
-    if (family['offline'] === 1 && (yield* get('family.ofSession', place)) === undefined)
-      yield* send('session.delete', { id: family['session_id'], offline: 1 });
+    yield* send('revoked.add', { jti: detachedName(family.id), expires_at: now + DETACHED_FOR });
+    const place = { session_id: family.session_id, offline: family.offline };
+    if (family.offline === 1 && (yield* get('family.ofSession', place)) === undefined)
+      yield* send('session.delete', { id: family.session_id, offline: 1 });
   }
 }
 

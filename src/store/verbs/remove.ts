@@ -1,5 +1,5 @@
+import type { RowOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
-import type { Row } from '../schema.ts';
 import { KINDS, Refused } from './apply.ts';
 import { all, get, type Steps, send } from './steps.ts';
 import type { Touched } from './verbs.ts';
@@ -8,10 +8,10 @@ import type { Touched } from './verbs.ts';
 export function* removeRecord(table: RecordTable, id: string, touched: Touched): Steps<void> {
   const row = yield* get(`${table}.byId`, { id });
   if (row === undefined) throw new Refused({ outcome: 'missing', what: KINDS[table], id });
-  const realmId = table === 'realm' ? id : String(row['realm_id'] ?? '');
+  const realmId = 'realm_id' in row ? row.realm_id : id;
   switch (table) {
     case 'client':
-      yield* removeOfClient(row, touched);
+      yield* removeOfClient({ id, realmId }, touched);
       touched.clients.push(id);
       break;
     case 'role':
@@ -24,7 +24,7 @@ export function* removeRecord(table: RecordTable, id: string, touched: Touched):
       break;
     case 'realm_group':
       for (const child of yield* all('realm_group.children', { id }))
-        yield* removeRecord('realm_group', String(child['id']), touched);
+        yield* removeRecord('realm_group', child.id, touched);
       yield* send('user_group.deleteGroup', { group_id: id });
       break;
     case 'account':
@@ -40,13 +40,11 @@ export function* removeRecord(table: RecordTable, id: string, touched: Touched):
   yield* send(`${table}.delete`, { id });
 }
 
-function* removeOfClient(client: Row, touched: Touched): Steps<void> {
-  const id = String(client['id']);
-  const realmId = String(client['realm_id']);
+function* removeOfClient({ id, realmId }: { id: string; realmId: string }, touched: Touched): Steps<void> {
   const roles = yield* all('role.ofClient', { client_uuid: id });
   for (const role of roles) {
-    yield* forgetRole(realmId, String(role['id']));
-    yield* send('role.delete', { id: role['id'] });
+    yield* forgetRole(realmId, role.id);
+    yield* send('role.delete', { id: role.id });
   }
   if (roles.length > 0) {
     touched.realms.push(realmId);
@@ -59,13 +57,13 @@ function* removeOfClient(client: Row, touched: Touched): Steps<void> {
 }
 
 /** Removes a family; its session keeps the time of the family's last use. */
-export function* removeFamilyRow(family: Row): Steps<void> {
+export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Steps<void> {
   yield* send('session.touch', {
-    id: family['session_id'],
-    offline: family['offline'],
-    at: family['last_refresh_at'],
+    id: family.session_id,
+    offline: family.offline,
+    at: family.last_refresh_at,
   });
-  yield* send('family.delete', { id: family['id'] });
+  yield* send('family.delete', { id: family.id });
 }
 
 /** Takes a role out of all that names it. */
@@ -87,11 +85,11 @@ function* forgetId(
     realm_id: realmId,
     pattern: `%${JSON.stringify(id)}%`,
   })) {
-    const doc = JSON.parse(String(row['doc'])) as Record<string, unknown>;
+    const doc: Record<string, unknown> = JSON.parse(row.doc);
     for (const list of lists) {
       const ids = doc[list];
       if (Array.isArray(ids)) doc[list] = ids.filter((other) => other !== id);
     }
-    yield* send(`${table}.setDoc`, { id: row['id'], doc: JSON.stringify(doc) });
+    yield* send(`${table}.setDoc`, { id: row.id, doc: JSON.stringify(doc) });
   }
 }

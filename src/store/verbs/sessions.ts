@@ -1,5 +1,4 @@
 import type { RotationResult } from '../contract/index.ts';
-import type { Row } from '../schema.ts';
 import { removeFamilyRow } from './remove.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
@@ -13,28 +12,28 @@ export function* rotate(call: Verbs['rotate']['in']): Steps<RotationResult> {
   const family = yield* get('family.row', { id: input.id });
   if (family === undefined) return { outcome: 'gone' };
   // Nobody else knows the next token: this very call was done before, and its answer was lost.
-  if (equals(family['current_hash'], input.next)) return { outcome: 'rotated' };
+  if (equals(family.current_hash, input.next)) return { outcome: 'rotated' };
   if (input.max_reuse > 0 && (yield* run('family.rotateAgain', input)) === 1) return { outcome: 'rotated' };
-  const session = { id: family['session_id']!, offline: family['offline']! };
+  const session = { id: family.session_id, offline: family.offline };
   const clients = yield* all('session.clients', session);
   yield* send('session.delete', session);
   return {
     outcome: 'reused',
-    reason: equals(family['parent_hash'], presented) ? 'exceeded' : 'stale',
-    clientUuids: clients.map((row) => String(row['client_uuid'])),
+    reason: equals(family.parent_hash, presented) ? 'exceeded' : 'stale',
+    clientUuids: clients.map((row) => row.client_uuid),
   };
 }
 
-function equals(stored: Row[string] | undefined, hash: Buffer): boolean {
-  return stored instanceof Uint8Array && Buffer.compare(stored, hash) === 0;
+function equals(stored: Uint8Array | null, hash: Buffer): boolean {
+  return stored !== null && Buffer.compare(stored, hash) === 0;
 }
 
 export function* startSession(input: Verbs['startSession']['in']): Steps<undefined> {
   if ((yield* run('session.insert', input.session)) === 0)
     yield* send('session.touch', {
-      id: input.session['id'],
-      offline: input.session['offline'],
-      at: input.session['last_access_at'],
+      id: input.session.id,
+      offline: input.session.offline,
+      at: input.session.last_access_at,
     });
   yield* send('family.insert', input.family);
 }
@@ -54,5 +53,5 @@ export function* putLoginFailures(input: Verbs['putLoginFailures']['in']): Steps
 /** Of realms that are there. */
 export function* appendEvents(input: Verbs['appendEvents']['in']): Steps<undefined> {
   for (const row of input.rows)
-    if ((yield* get('realm.byId', { id: row['realm_id'] })) !== undefined) yield* send('event.insert', row);
+    if ((yield* get('realm.byId', { id: row.realm_id })) !== undefined) yield* send('event.insert', row);
 }

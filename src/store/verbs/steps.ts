@@ -1,56 +1,63 @@
-import type { Arguments, Row } from '../schema.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 
-/** One statement that a verb needs the answer of, or that it only wants done (`send`). */
+/** One statement. `send` does not wait for its result. */
 export interface Ask {
   how: 'run' | 'get' | 'all' | 'send';
-  /** Name of a compiled query. */
-  query: string;
-  values: Arguments;
+  query: QueryName;
+  values: SlotsOf<QueryName>;
 }
 
 /**
- * A verb as a generator: it yields what it asks of the database and is given the answers, so that one logic serves a
- * database that answers at once and one that answers later. Several asks at once travel together and are answered in
- * their order. It must not catch: a fault ends the whole verb.
+ * A verb as a generator: it yields statements and receives their results, so that the same logic runs on a database that
+ * returns results immediately and on one that returns them later. An array of statements is sent in one go and answered
+ * in its order. A verb must not catch errors: an error ends the whole verb.
  */
 export type Steps<T> = Generator<Ask | readonly Ask[], T, unknown>;
 
-/** How many rows were written. */
-export function* run(query: string, values: Arguments = {}): Steps<number> {
+/** Returns the number of rows that were written. */
+export function* run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<number> {
   return (yield { how: 'run', query, values }) as number;
 }
 
-/** Writes, and goes on before it is done; a fault of it ends the verb later. */
-export function* send(query: string, values: Arguments = {}): Steps<void> {
+/** Writes and continues before the statement is done. Its error ends the verb later. */
+export function* send<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<void> {
   yield { how: 'send', query, values };
 }
 
-/** The first row. */
-export function* get(query: string, values: Arguments = {}): Steps<Row | undefined> {
-  return (yield { how: 'get', query, values }) as Row | undefined;
+/** Returns the first row. */
+export function* get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<RowOf<Q> | undefined> {
+  return (yield { how: 'get', query, values }) as RowOf<Q> | undefined;
 }
 
-/** The first row of each; undefined in the place of what is not asked. */
-export function* getEach(
-  asks: readonly (readonly [query: string, values: Arguments] | undefined)[],
-): Steps<(Row | undefined)[]> {
-  const asked = asks.filter((ask) => ask !== undefined);
-  const rows = (yield asked.map(([query, values]) => ({ how: 'get', query, values }))) as (Row | undefined)[];
-  return asks.map((ask) => (ask === undefined ? undefined : rows[asked.indexOf(ask)]));
+/** A query with its values. */
+type Asked = { [Q in QueryName]: readonly [query: Q, values: SlotsOf<Q>] }[QueryName];
+
+/** The first row of each query, in its place. */
+type FirstRows<A extends readonly (Asked | undefined)[]> = {
+  -readonly [I in keyof A]: RowOf<NonNullable<A[I]>[0]> | undefined;
+};
+
+/** Returns the first row of each query. Undefined instead of a query yields undefined. */
+export function* getEach<const A extends readonly (Asked | undefined)[]>(queries: A): Steps<FirstRows<A>> {
+  const asks = queries.flatMap((query) =>
+    query === undefined ? [] : [{ how: 'get' as const, query: query[0], values: query[1] }],
+  );
+  const rows = ((yield asks) as unknown[]).values();
+  return queries.map((query) => (query === undefined ? undefined : rows.next().value)) as FirstRows<A>;
 }
 
-export function* all(query: string, values: Arguments = {}): Steps<Row[]> {
-  return (yield { how: 'all', query, values }) as Row[];
+export function* all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): Steps<RowOf<Q>[]> {
+  return (yield { how: 'all', query, values }) as RowOf<Q>[];
 }
 
-/** Answers asks at once. */
+/** A database that returns results immediately. */
 export interface Database {
-  run(query: string, values: Arguments): number;
-  get(query: string, values: Arguments): Row | undefined;
-  all(query: string, values: Arguments): Row[];
+  run<Q extends QueryName>(query: Q, values: SlotsOf<Q>): number;
+  get<Q extends QueryName>(query: Q, values: SlotsOf<Q>): RowOf<Q> | undefined;
+  all<Q extends QueryName>(query: Q, values: SlotsOf<Q>): RowOf<Q>[];
 }
 
-/** Runs a verb to its end on a database that answers at once. */
+/** Runs a verb to its end on a database that returns results immediately. */
 export function drive<T>(database: Database, steps: Steps<T>): T {
   const answer = ({ how, query, values }: Ask) =>
     how === 'send' ? database.run(query, values) : database[how](query, values);

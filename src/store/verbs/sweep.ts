@@ -1,6 +1,6 @@
 import type { RealmSettings } from '../../model/index.ts';
 import type { Swept } from '../contract/index.ts';
-import type { Arguments, Row } from '../schema.ts';
+import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
@@ -17,6 +17,9 @@ const CODE_MARK = HOUR;
 /** Keycloak's values where a realm's own is 0 or less (facts §4.1). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
+/** Queries that remove at most `limit` rows. */
+type SweepQuery = Extract<QueryName, `${string}.sweep`>;
+
 /**
  * Works on at most `limit` records that are due. A session is removed only when no setting of its realm, nor of any
  * client of it, could still let it be used; one that could is due again in the hour after its end, so that no second
@@ -25,25 +28,29 @@ const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 
 export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
   const sessions = yield* sweepSessions(now, limit);
   let { removed, handled } = sessions;
-  const take = function* (query: string, values: Arguments): Steps<void> {
+  const take = function* <Q extends SweepQuery>(query: Q, values: (left: number) => SlotsOf<Q>): Steps<void> {
     if (handled >= limit) return;
-    const rows = yield* run(query, { ...values, limit: limit - handled });
+    const rows = yield* run(query, values(limit - handled));
     removed += rows;
     handled += rows;
   };
-  yield* take('authentication.sweep', { now });
-  yield* take('code.sweep', { before: now - CODE_MARK });
-  yield* take('claim.sweep', { now });
-  yield* take('revoked.sweep', { now });
-  for (const { name } of handled < limit ? yield* all('realm.names') : []) {
+  const expired = (left: number) => ({ now, limit: left });
+  yield* take('authentication.sweep', expired);
+  yield* take('code.sweep', (left) => ({ before: now - CODE_MARK, limit: left }));
+  yield* take('claim.sweep', expired);
+  yield* take('revoked.sweep', expired);
+  for (const { name } of handled < limit ? yield* all('realm.names', {}) : []) {
     const realm = yield* get('realm.byName', { name });
-    const { settings } = JSON.parse(String(realm?.['doc'])) as { settings: RealmSettings };
-    const expirations = {
-      'event.sweep': settings.eventsExpiration,
-      'admin_event.sweep': Number(settings.attributes['adminEventsExpiration'] ?? 0),
-    };
-    for (const [query, expiration] of Object.entries(expirations))
-      if (expiration > 0) yield* take(query, { realm_id: realm?.['id'], before: (now - expiration) * 1000 });
+    if (realm === undefined) continue;
+    const { settings }: { settings: RealmSettings } = JSON.parse(realm.doc);
+    const older = (age: number) => (left: number) => ({
+      realm_id: realm.id,
+      before: (now - age) * 1000,
+      limit: left,
+    });
+    const adminEvents = Number(settings.attributes['adminEventsExpiration'] ?? 0);
+    if (settings.eventsExpiration > 0) yield* take('event.sweep', older(settings.eventsExpiration));
+    if (adminEvents > 0) yield* take('admin_event.sweep', older(adminEvents));
   }
   return { removed, handled };
 }
@@ -53,11 +60,11 @@ function* sweepSessions(now: number, limit: number): Steps<Swept> {
   let removed = 0;
   const due = yield* all('session.due', { hour: Math.floor(now / HOUR), limit });
   for (const session of due) {
-    const offline = Number(session['offline']);
-    const key = `${offline} ${session['realm_id']}`;
+    const offline = session.offline;
+    const key = `${offline} ${session.realm_id}`;
     let times = lifetimes.get(key);
     if (times === undefined) {
-      times = yield* readLifetimes(String(session['realm_id']), offline === 1);
+      times = yield* readLifetimes(session.realm_id, offline === 1);
       lifetimes.set(key, times);
     }
     removed += yield* sweepSession(session, times, now);
@@ -65,14 +72,14 @@ function* sweepSessions(now: number, limit: number): Steps<Swept> {
   return { removed, handled: due.length };
 }
 
-function* sweepSession(session: Row, times: Lifetimes, now: number): Steps<number> {
-  const key = { id: session['id'], offline: session['offline'] };
-  const lastAccess = Math.max(Number(session['last_access_at']), Number(session['last_refresh_at'] ?? 0));
-  const end = Math.min(lastAccess + times.idle, Number(session['started_at']) + times.max);
+function* sweepSession(session: RowOf<'session.due'>, times: Lifetimes, now: number): Steps<number> {
+  const key = { id: session.id, offline: session.offline };
+  const lastAccess = Math.max(session.last_access_at, session.last_refresh_at ?? 0);
+  const end = Math.min(lastAccess + times.idle, session.started_at + times.max);
   if (end <= now) return yield* run('session.delete', key);
   const removed = yield* run('family.deleteIdle', {
-    session_id: session['id'],
-    offline: session['offline'],
+    session_id: session.id,
+    offline: session.offline,
     before: now - times.idle,
   });
   yield* send('session.lookAgain', { ...key, hour: Math.floor(end / HOUR) + 1 });
@@ -80,9 +87,9 @@ function* sweepSession(session: Row, times: Lifetimes, now: number): Steps<numbe
 }
 
 function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
-  const { settings } = JSON.parse(String((yield* get('realm.byId', { id: realmId }))?.['doc'])) as {
-    settings: RealmSettings;
-  };
+  const realm = yield* get('realm.byId', { id: realmId });
+  if (realm === undefined) throw new Error(`a session belongs to the realm ${realmId}, which does not exist`);
+  const { settings }: { settings: RealmSettings } = JSON.parse(realm.doc);
   const idle = offline
     ? [settings.offlineSessionIdleTimeout, settings.clientOfflineSessionIdleTimeout]
     : [
@@ -98,8 +105,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
         settings.clientSessionMaxLifespan,
       ];
   for (const client of yield* all('client.byRealm', { realm_id: realmId })) {
-    const attributes = (JSON.parse(String(client['doc'])) as { attributes?: Record<string, string> })
-      .attributes;
+    const { attributes }: { attributes?: Record<string, string> } = JSON.parse(client.doc);
     const prefix = offline ? 'client.offline.session' : 'client.session';
     idle.push(Number(attributes?.[`${prefix}.idle.timeout`] ?? 0));
     max.push(Number(attributes?.[`${prefix}.max.lifespan`] ?? 0));

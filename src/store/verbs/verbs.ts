@@ -1,7 +1,8 @@
 import type { Conflict, Missing, RotationResult, Stale, Swept } from '../contract/index.ts';
+import type { QueryName, SlotsOf } from '../queries/compiled/types.ts';
 import type { RecordTable } from '../queries/configuration.ts';
 import type { NewAuthenticationRow, NewCodeRow } from '../records/login.ts';
-import type { Arguments, CodeRow, ConsentRow } from '../schema.ts';
+import type { CodeRow, ConsentRow, FamilyRow, SessionRow, Tables } from '../schema.ts';
 import { applyChanges } from './apply.ts';
 import {
   endUserSessions,
@@ -23,19 +24,20 @@ export type RowChange =
   | { do: 'join' | 'leave'; userId: string; groupId: string }
   | { do: 'putConsent'; row: ConsentRow }
   | { do: 'endSessions'; userId: string; offlineToo: boolean }
-  | { do: 'record'; row: Arguments };
+  | { do: 'record'; row: SlotsOf<'admin_event.insert'> };
 
-/** A record that is made, or replaces one. */
-export interface WriteChange {
+/** The row of a record, with its table. */
+export type RecordRow = { [T in RecordTable]: { table: T; row: Tables[T] } }[RecordTable];
+
+/** Creates a record, or replaces one. */
+export type WriteChange = RecordRow & {
   do: 'create' | 'put';
-  table: RecordTable;
-  row: Arguments & { id: string };
-  /** What the record that a `put` replaces was read as. */
+  /** The revision that the record replaced by a `put` had when it was read. */
   revision: string | undefined;
-  /** Of a user; replaces what was there. */
+  /** Of a user: replaces the previous assignments. */
   roleIds?: readonly string[];
   groupIds?: readonly string[];
-}
+};
 
 /** What of the caches an applied list has made stale. */
 export interface Touched {
@@ -62,9 +64,9 @@ export interface Verbs {
     };
     out: RotationResult;
   };
-  startSession: { in: { session: Arguments; family: Arguments }; out: undefined };
+  startSession: { in: { session: SessionRow; family: FamilyRow }; out: undefined };
   removeFamily: { in: { id: string }; out: { removed: boolean } };
-  appendEvents: { in: { rows: readonly Arguments[] }; out: undefined };
+  appendEvents: { in: { rows: readonly SlotsOf<'event.insert'>[] }; out: undefined };
   putLoginFailures: {
     in: { realm_id: string; user_id: string; revision: number; next: number; doc: string };
     out: 'stored' | 'changed';
@@ -74,7 +76,7 @@ export interface Verbs {
     in: {
       now: number;
       authentication: { id: string; revision: number } | undefined;
-      session: Arguments;
+      session: SessionRow;
       session_must_exist: boolean;
       consent: ConsentRow | undefined;
       code: NewCodeRow | undefined;
@@ -89,8 +91,8 @@ export interface Verbs {
   startFamily: {
     in: {
       code: { hash: string; now: number } | undefined;
-      family: Arguments;
-      offline_session: Arguments | undefined;
+      family: FamilyRow;
+      offline_session: SessionRow | undefined;
     };
     out: 'started' | 'used' | 'gone';
   };
@@ -98,7 +100,7 @@ export interface Verbs {
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
   sweep: { in: { now: number; limit: number }; out: Swept };
   /** One statement by name; how many rows it wrote. */
-  run: { in: { query: string; values: Arguments }; out: number };
+  run: { in: { query: QueryName; values: SlotsOf<QueryName> }; out: number };
 }
 
 export type Verb = keyof Verbs;
@@ -117,38 +119,25 @@ export const TOGETHER: ReadonlySet<Verb> = new Set([
   'sweep',
 ]);
 
-/** The verb's steps; they throw `Refused` where the verb must be undone and answered all the same. */
-export function stepsOf(verb: Verb, input: unknown): Steps<unknown> {
-  switch (verb) {
-    case 'rotate':
-      return rotate(input as Verbs['rotate']['in']);
-    case 'startSession':
-      return startSession(input as Verbs['startSession']['in']);
-    case 'run': {
-      const { query, values } = input as Verbs['run']['in'];
-      return run(query, values);
-    }
-    case 'apply':
-      return applyChanges((input as Verbs['apply']['in']).changes);
-    case 'removeFamily':
-      return removeFamily(input as Verbs['removeFamily']['in']);
-    case 'appendEvents':
-      return appendEvents(input as Verbs['appendEvents']['in']);
-    case 'putLoginFailures':
-      return putLoginFailures(input as Verbs['putLoginFailures']['in']);
-    case 'putAuthenticationSession':
-      return putAuthenticationSession(input as Verbs['putAuthenticationSession']['in']);
-    case 'finishLogin':
-      return finishLogin(input as Verbs['finishLogin']['in']);
-    case 'takeCode':
-      return takeCode(input as Verbs['takeCode']['in']);
-    case 'startFamily':
-      return startFamily(input as Verbs['startFamily']['in']);
-    case 'removeConsent':
-      return removeConsent(input as Verbs['removeConsent']['in']);
-    case 'endUserSessions':
-      return endUserSessions(input as Verbs['endUserSessions']['in']);
-    case 'sweep':
-      return sweep(input as Verbs['sweep']['in']);
-  }
+/** The steps of each verb. */
+const STEPS: { readonly [V in Verb]: (input: Verbs[V]['in']) => Steps<Verbs[V]['out']> } = {
+  apply: ({ changes }) => applyChanges(changes),
+  rotate,
+  startSession,
+  removeFamily,
+  appendEvents,
+  putLoginFailures,
+  putAuthenticationSession,
+  finishLogin,
+  takeCode,
+  startFamily,
+  removeConsent,
+  endUserSessions,
+  sweep,
+  run: ({ query, values }) => run(query, values),
+};
+
+/** Returns the verb's steps. They throw `Refused` if the verb must be rolled back and return an answer. */
+export function stepsOf<V extends Verb>(verb: V, input: Verbs[V]['in']): Steps<Verbs[V]['out']> {
+  return STEPS[verb](input);
 }

@@ -1,8 +1,9 @@
 // Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.
 import type { CompiledQuery } from '../define.ts';
+import type { PostgresQueryName, QueryName } from './types.ts';
 
 // biome-ignore format: generated
-export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
+export const COMPILED_QUERIES: Readonly<Record<PostgresQueryName | QueryName, CompiledQuery>> = {
   "realm.insert": {"sql":"insert into \"realm\" (\"id\", \"name\", \"doc\", \"sealed\") values ($1, $2, $3, $4)","bind":[{"slot":"id"},{"slot":"name"},{"slot":"doc"},{"slot":"sealed"}]},
   "realm.update": {"sql":"update \"realm\" set \"name\" = $1, \"doc\" = $2, \"sealed\" = $3 where \"id\" = $4","bind":[{"slot":"name"},{"slot":"doc"},{"slot":"sealed"},{"slot":"id"}]},
   "realm.delete": {"sql":"delete from \"realm\" where \"id\" = $1","bind":[{"slot":"id"}]},

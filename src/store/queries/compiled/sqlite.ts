@@ -1,8 +1,9 @@
 // Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.
 import type { CompiledQuery } from '../define.ts';
+import type { QueryName } from './types.ts';
 
 // biome-ignore format: generated
-export const COMPILED_QUERIES: Readonly<Record<string, CompiledQuery>> = {
+export const COMPILED_QUERIES: Readonly<Record<QueryName, CompiledQuery>> = {
   "realm.insert": {"sql":"insert into \"realm\" (\"id\", \"name\", \"doc\", \"sealed\") values (?, ?, ?, ?)","bind":[{"slot":"id"},{"slot":"name"},{"slot":"doc"},{"slot":"sealed"}]},
   "realm.update": {"sql":"update \"realm\" set \"name\" = ?, \"doc\" = ?, \"sealed\" = ? where \"id\" = ?","bind":[{"slot":"name"},{"slot":"doc"},{"slot":"sealed"},{"slot":"id"}]},
   "realm.delete": {"sql":"delete from \"realm\" where \"id\" = ?","bind":[{"slot":"id"}]},

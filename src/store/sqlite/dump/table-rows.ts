@@ -19,7 +19,6 @@ interface Column {
   type: string;
   notnull: number;
   pk: number;
-  hidden: number;
 }
 
 /** @throws Error for a table that plain SQL cannot hold */
@@ -28,7 +27,14 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
     .all(table);
   // 2 and 3 are generated columns, which are computed anew.
-  const columns = (all as unknown as Column[]).filter((column) => column.hidden === 0);
+  const columns = all
+    .filter(({ hidden }) => hidden === 0)
+    .map(({ name, type, notnull, pk }) => ({
+      name: String(name),
+      type: String(type),
+      notnull: Number(notnull),
+      pk: Number(pk),
+    }));
   const written = columns.map(({ name, type, notnull }) => ({ name, type, mayBeNull: notnull === 0 }));
   let key: string[];
   if (isWithoutRowid(database, table)) {
@@ -86,8 +92,8 @@ function isWithoutRowid(database: DatabaseSync, table: string): boolean {
 
 /** Whether a column is the row number itself (https://www.sqlite.org/lang_createtable.html#rowid). */
 function hasRowidAlias(database: DatabaseSync, table: string, columns: readonly Column[]): boolean {
-  const keys = columns.filter((column) => column.pk > 0);
-  if (keys.length !== 1 || keys[0]!.type.toUpperCase() !== 'INTEGER') return false;
+  const [key, ...others] = columns.filter((column) => column.pk > 0);
+  if (others.length > 0 || key?.type.toUpperCase() !== 'INTEGER') return false;
   const indexes = database.prepare('SELECT origin FROM pragma_index_list(?)').all(table);
   return !indexes.some((index) => index['origin'] === 'pk');
 }

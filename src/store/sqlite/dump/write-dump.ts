@@ -7,12 +7,6 @@ export const END_LINE = '-- idkit dump complete';
 /** What lives for minutes: logins half done and codes. A dump holds the tables without their rows. */
 const PASSING: ReadonlySet<string> = new Set(['authentication_session', 'authorization_code']);
 
-interface SchemaEntry {
-  type: 'table' | 'index' | 'trigger' | 'view';
-  name: string;
-  sql: string;
-}
-
 /**
  * Writes a database as plain SQL that `sqlite3` loads alone. The caller holds the read transaction. Tables come
  * with their rows first, then indexes, triggers and views, so that nothing fires and no index grows row by row.
@@ -23,8 +17,10 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
   const text = (sql: string) => write(Buffer.from(sql));
   const schema = database
     .prepare(`SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid`)
-    .all() as unknown as SchemaEntry[];
-  const own = schema.filter(({ name }) => !name.startsWith('sqlite_'));
+    .all();
+  const own = schema
+    .map(({ type, name, sql }) => ({ type: String(type), name: String(name), sql: String(sql) }))
+    .filter(({ name }) => !name.startsWith('sqlite_'));
   text('PRAGMA foreign_keys=OFF;\nBEGIN;\n');
   for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);
@@ -34,6 +30,6 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
   for (const kind of ['index', 'trigger', 'view'])
     for (const { sql } of own.filter(({ type }) => type === kind)) text(`${sql};\n`);
   for (const pragma of ['application_id', 'user_version'])
-    text(`PRAGMA ${pragma}=${database.prepare(`PRAGMA ${pragma}`).get()![pragma]};\n`);
+    text(`PRAGMA ${pragma}=${database.prepare(`PRAGMA ${pragma}`).get()?.[pragma]};\n`);
   text(`COMMIT;\n${END_LINE}\n`);
 }

@@ -68,8 +68,8 @@ function writeBatches(
     database.limits.length = LONGEST_BATCH;
     const statement = database.prepare(select);
     statement.setReturnArrays(true);
-    const found = statement.iterate({ $start: start, $rows: rows }) as unknown as Iterable<[Uint8Array]>;
-    for (const [batch] of found) {
+    for (const row of statement.iterate({ $start: start, $rows: rows })) {
+      const batch = blobOf(row);
       put(Buffer.from(batch.buffer, batch.byteOffset, batch.byteLength));
       at += rows;
       const better = betterSize(rows, batch.length);
@@ -107,13 +107,19 @@ function writeSingly(
     pieces = [];
     bytes = 0;
   };
-  for (const [row] of statement.iterate({ $start: start, $rows: rows }) as unknown as Iterable<
-    [Uint8Array]
-  >) {
+  for (const columns of statement.iterate({ $start: start, $rows: rows })) {
+    const row = blobOf(columns);
     if (bytes > 0) pieces.push(COMMA);
     pieces.push(row);
     bytes += row.length;
     if (bytes >= INSERT_BYTES) finish();
   }
   finish();
+}
+
+/** Returns the one column of a row, which is an array. */
+function blobOf(row: object): Uint8Array {
+  const [blob] = Object.values(row);
+  if (!(blob instanceof Uint8Array)) throw new Error('a row of the dump is not a blob');
+  return blob;
 }

@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads';
 import { IdkitError, threadModule } from '../../../core/index.ts';
-import type { Row } from '../../schema.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
 export interface ReaderQuestion {
@@ -9,12 +8,12 @@ export interface ReaderQuestion {
   values: readonly unknown[];
 }
 
-export type ReaderAnswer = { id: number; rows: Row[] } | { id: number; fault: Fault };
+export type ReaderAnswer = { id: number; rows: unknown[] } | { id: number; fault: Fault };
 
 /** The thread for reads that may take long; it starts with the first one. */
 export class Reader {
   readonly #workerData: { location: string; file: string };
-  readonly #waiting = new Map<number, { resolve(rows: Row[]): void; reject(error: Error): void }>();
+  readonly #waiting = new Map<number, { resolve(rows: unknown[]): void; reject(error: Error): void }>();
   #worker: Worker | undefined;
   #nextId = 1;
   #closed = false;
@@ -23,12 +22,13 @@ export class Reader {
     this.#workerData = { location, file };
   }
 
-  all(sql: string, values: readonly unknown[]): Promise<Row[]> {
+  /** @typeParam R the rows that the statement returns */
+  all<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     if (this.#closed) return Promise.reject(new IdkitError('IDKIT_FAILED', 'the database is closed'));
     const worker = this.#start();
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
-      this.#waiting.set(id, { resolve, reject });
+      this.#waiting.set(id, { resolve: (rows) => resolve(rows as R[]), reject });
       worker.ref();
       worker.postMessage({ id, sql, values } satisfies ReaderQuestion);
     });

@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { COMPILED_QUERIES } from '../../queries/compiled/sqlite.ts';
 import { Refused } from '../../verbs/apply.ts';
 import { drive } from '../../verbs/steps.ts';
-import { stepsOf, TOGETHER, type Verb } from '../../verbs/verbs.ts';
+import { stepsOf, TOGETHER, type Verb, type Verbs } from '../../verbs/verbs.ts';
 import { type Fault, isStorageFault, toFault } from '../faults.ts';
 import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
@@ -32,7 +31,7 @@ try {
 if (database?.isOpen) serve(database);
 
 function serve(connection: DatabaseSync): void {
-  const sql = new Statements(connection, COMPILED_QUERIES);
+  const sql = new Statements(connection);
   const waiting: Call[] = [];
   let closing = false;
   const take = (message: ToWriter) => {
@@ -99,7 +98,7 @@ function checkpoint(connection: DatabaseSync, mode: 'PASSIVE' | 'TRUNCATE'): voi
 }
 
 /** Runs one verb inside the batch's transaction. A verb that throws leaves nothing behind. */
-function runVerb(sql: Statements, verb: Verb, input: unknown): unknown {
+function runVerb(sql: Statements, verb: Verb, input: Verbs[Verb]['in']): unknown {
   if (!TOGETHER.has(verb)) return drive(sql, stepsOf(verb, input));
   sql.database.exec('SAVEPOINT verb');
   try {

@@ -138,7 +138,7 @@ export class Writer {
 export interface Call {
   id: number;
   verb: Verb;
-  input: unknown;
+  input: Verbs[Verb]['in'];
 }
 
 export type Answer = { id: number; value: unknown } | { id: number; fault: Fault };

@@ -1,0 +1,219 @@
+import { DatabaseSync } from 'node:sqlite';
+import { migrate } from '../sqlite/schema-state.ts';
+import { type Compilable, Slot } from './define.ts';
+
+// Finds the types of a query's slots and rows, for the generator of compiled/types.ts: those of slots in the query's
+// nodes, those of rows in what SQLite reports of the prepared statement.
+
+/** Columns of rows that belong to no table. */
+const EXPRESSIONS: Readonly<Record<string, string>> = {
+  actions: 'string',
+  client_uuids: 'string',
+  common: 'number',
+  group_ids: 'string',
+  last_refresh_at: "Tables['token_family']['last_refresh_at'] | null",
+  offlineSessions: 'number',
+  openLogins: 'number',
+  realms: 'number',
+  role_ids: 'string',
+  session_refresh_at: "Tables['token_family']['last_refresh_at']",
+  sessions: 'number',
+  tokenFamilies: 'number',
+  users: 'number',
+};
+
+const database = new DatabaseSync(':memory:');
+migrate(database);
+
+/** The columns of each table: whether they may hold null. */
+const CATALOG: ReadonlyMap<string, ReadonlyMap<string, { nullable: boolean }>> = new Map(
+  database
+    .prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`)
+    .all()
+    .map(({ name }) => [String(name), columnsOf(String(name))]),
+);
+
+function columnsOf(table: string): ReadonlyMap<string, { nullable: boolean }> {
+  const rows = database.prepare('SELECT name, "notnull", pk FROM pragma_table_info(?)').all(table);
+  return new Map(
+    rows.map((row) => [String(row['name']), { nullable: Number(row['notnull']) + Number(row['pk']) === 0 }]),
+  );
+}
+
+/** A column of an object type: its table's column of the same name, or any other type. */
+interface Property {
+  name: string;
+  table?: string;
+  type: string;
+}
+
+/** Returns the text of the type of a query's slots. */
+export function slotsType(query: Compilable): string {
+  const found = new Map<string, Set<string>>();
+  const from = new Map<string, string>();
+  const add = ({ name, type }: Slot, known?: ColumnUse) => {
+    const text = type === undefined ? known && typeOfUse(known) : namedType(type);
+    if (text === undefined) throw new Error(`the slot ${name} has no column: give it a type`);
+    found.set(name, (found.get(name) ?? new Set()).add(text));
+    if (known?.column === name) from.set(name, known.table);
+  };
+  visit(query.compile().query, [], add);
+  return objectType(
+    [...found].map(([name, types]) => {
+      const table = from.get(name);
+      const own = table === undefined ? undefined : columnType(table, name);
+      const type = [...types].join(' & ');
+      return { name, type, ...(table !== undefined && type === own ? { table } : {}) };
+    }),
+  );
+}
+
+/** Returns the text of the type of a query's rows. @param sql of SQLite */
+export function rowType(name: string, sql: string): string {
+  const columns = database.prepare(sql).columns();
+  if (columns.length === 0) return 'never';
+  return objectType(
+    columns.map(({ name: key, table, column }) => {
+      if (table !== null && column !== null) {
+        const type = columnType(table, column);
+        return key === column ? { name: key, type, table } : { name: key, type };
+      }
+      const type = EXPRESSIONS[key];
+      if (type === undefined)
+        throw new Error(`the column ${key} of ${name} belongs to no table: name its type`);
+      return { name: key, type };
+    }),
+  );
+}
+
+/** Returns the text of an object type with the named types of `slot`. */
+export function namedRowType(columns: Readonly<Record<string, string>>): string {
+  return objectType(Object.entries(columns).map(([name, type]) => ({ name, type: namedType(type) })));
+}
+
+/** Tables whose columns are all there are named whole, parts of others by `Pick`. */
+function objectType(properties: readonly Property[]): string {
+  const parts: string[] = [];
+  for (const [table, columns] of Map.groupBy(properties, ({ table: own }) => own ?? '')) {
+    if (table === '') continue;
+    const names = columns.map(({ name }) => name);
+    const whole = names.length === CATALOG.get(table)?.size;
+    parts.push(
+      whole
+        ? `Tables['${table}']`
+        : `Pick<Tables['${table}'], ${names.map((name) => `'${name}'`).join(' | ')}>`,
+    );
+  }
+  const rest = properties.filter(({ table }) => table === undefined);
+  if (rest.length > 0) parts.push(`{ ${rest.map(({ name, type }) => `${name}: ${type}`).join('; ')} }`);
+  return parts.length === 0 ? 'Record<never, never>' : parts.join(' & ');
+}
+
+function columnType(table: string, column: string): string {
+  return `Tables['${table}']['${column}']`;
+}
+
+function namedType(type: string): string {
+  const [, table, column, list] = /^(?:(\w+)\.)?(\w+)(\[\])?$/.exec(type) ?? [];
+  if (column === undefined) throw new Error(`${type} is not the type of a slot`);
+  if (table !== undefined && !CATALOG.get(table)?.has(column)) throw new Error(`there is no column ${type}`);
+  const text = table === undefined ? column : columnType(table, column);
+  return list === undefined ? text : `readonly ${text}[]`;
+}
+
+/** A column that a slot is compared with, or written to. */
+interface ColumnUse {
+  table: string;
+  column: string;
+  written: boolean;
+}
+
+/** A value that is compared is never null. */
+function typeOfUse({ table, column, written }: ColumnUse): string {
+  if (table === '') return column;
+  const type = columnType(table, column);
+  return !written && CATALOG.get(table)?.get(column)?.nullable ? `NonNullable<${type}>` : type;
+}
+
+/** A node of Kysely's tree, seen as plain data. */
+type Node = Readonly<Record<string, unknown>>;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !(value instanceof Slot);
+}
+
+function child(node: unknown, ...path: readonly string[]): unknown {
+  return path.reduce((at, name) => (isNode(at) ? at[name] : undefined), node);
+}
+
+/** Calls `add` with each slot below `node`. @param scopes the tables of each enclosing query, the innermost first */
+function visit(
+  node: unknown,
+  scopes: readonly (readonly string[])[],
+  add: (slot: Slot, use?: ColumnUse) => void,
+) {
+  if (Array.isArray(node)) {
+    for (const one of node) visit(one, scopes, add);
+    return;
+  }
+  if (node instanceof Slot) add(node);
+  if (!isNode(node)) return;
+  const inner = /^(Select|Insert|Update|Delete)QueryNode$/.test(String(node['kind']))
+    ? [tablesOf(node), ...scopes]
+    : scopes;
+  const give = (value: unknown, column: unknown, written: boolean) => {
+    const target = child(value, 'value');
+    const slot = value instanceof Slot ? value : target;
+    if (!(slot instanceof Slot)) return visit(value, inner, add);
+    add(slot, slot.type === undefined ? columnUse(column, inner, written) : undefined);
+  };
+  switch (node['kind']) {
+    case 'BinaryOperationNode':
+      visit(node['leftOperand'], inner, add);
+      give(node['rightOperand'], node['leftOperand'], false);
+      return;
+    case 'ColumnUpdateNode':
+      give(node['value'], node['column'], true);
+      return;
+    case 'InsertQueryNode': {
+      const [list] = [child(node, 'values', 'values')].flat();
+      const values = [child(list, 'values')].flat();
+      for (const [index, column] of [node['columns']].flat().entries()) give(values[index], column, true);
+      visit(node['onConflict'], inner, add);
+      return;
+    }
+    case 'LimitNode':
+    case 'OffsetNode': {
+      const slot = child(node, String(node['kind']) === 'LimitNode' ? 'limit' : 'offset', 'value');
+      if (slot instanceof Slot) add(slot, { table: '', column: 'number', written: false });
+      return;
+    }
+    default:
+      visit(Object.values(node), inner, add);
+  }
+}
+
+function columnUse(
+  node: unknown,
+  scopes: readonly (readonly string[])[],
+  written: boolean,
+): ColumnUse | undefined {
+  const column = child(node, 'column', 'column', 'name') ?? child(node, 'column', 'name');
+  if (typeof column !== 'string') return undefined;
+  const named = child(node, 'table', 'table', 'identifier', 'name');
+  const candidates = typeof named === 'string' ? [named] : scopes.flat();
+  const table = candidates.find((name) => CATALOG.get(name)?.has(column));
+  return table === undefined ? undefined : { table, column, written };
+}
+
+/** The tables that a query reads or writes, without those of its subqueries. */
+function tablesOf(query: Node): readonly string[] {
+  const joined = [query['joins']].flat().map((join) => child(join, 'table'));
+  const froms = [child(query, 'from', 'froms')].flat();
+  return [query['into'], query['table'], ...froms, ...joined]
+    .map(
+      (node) =>
+        child(node, 'table', 'identifier', 'name') ?? child(node, 'node', 'table', 'identifier', 'name'),
+    )
+    .filter((name) => typeof name === 'string');
+}

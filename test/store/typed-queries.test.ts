@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { renderQueryTypes } from '../../src/store/queries/compile.ts';
+import { migrate } from '../../src/store/sqlite/schema-state.ts';
+import { Statements } from '../../src/store/sqlite/statements.ts';
+import { all, drive, get, getEach, run, type Steps } from '../../src/store/verbs/steps.ts';
+
+// `npm run check` compiles this file: each line below a `@ts-expect-error` must be an error of the compiler.
+
+/** Never called. */
+export function* doNotCompile(statements: Statements): Steps<void> {
+  // @ts-expect-error no query has this name
+  yield* run('family.rotatee', { id: 'a' });
+  // @ts-expect-error a slot has no value
+  yield* get('session.find', { id: 'a', offline: 0 });
+  // @ts-expect-error the query has no such slot
+  yield* get('realm.byId', { idd: 'a' });
+  // @ts-expect-error the value of a slot has another type
+  yield* all('client.byRealm', { realm_id: 1 });
+  const row = yield* get('realm.byName', { name: 'acme' });
+  // @ts-expect-error the rows have no such column
+  row?.nmae;
+  // @ts-expect-error nor under an index
+  row?.['nmae'];
+  const [realm, session] = yield* getEach([
+    ['realm.byId', { id: 'a' }],
+    ['session.row', { id: 'a', offline: 0 }],
+  ]);
+  // @ts-expect-error a realm has no session's column
+  realm?.last_access_at;
+  // @ts-expect-error a session has no realm's column
+  session?.sealed;
+  // @ts-expect-error a query of Postgres alone
+  statements.all('family.findAll', { ids: [] });
+}
+
+test('the types of the queries are those of the Kysely sources and the migrations', async () => {
+  const file = new URL('../../src/store/queries/compiled/types.ts', import.meta.url);
+  assert.equal(await readFile(file, 'utf8'), renderQueryTypes(), 'run: node src/store/queries/compile.ts');
+});
+
+test('getEach returns the first row of each query in its place, and undefined for an absent query', () => {
+  const database = new DatabaseSync(':memory:');
+  migrate(database);
+  const statements = new Statements(database);
+  for (const name of ['one', 'two']) statements.run('meta.put', { name, value: name });
+  statements.run('realm.insert', { id: 'realm-1', name: 'acme', doc: '{}', sealed: null });
+  const rows = drive(
+    statements,
+    getEach([
+      ['realm.byId', { id: 'none' }],
+      undefined,
+      ['realm.byName', { name: 'acme' }],
+      ['meta.list', {}],
+    ]),
+  );
+  assert.deepEqual(
+    rows.map((row) => row && Object.values(row)[0]),
+    [undefined, undefined, 'realm-1', 'one'],
+  );
+  database.close();
+});
