@@ -5,6 +5,9 @@ import { namedRowType, rowType, slotsType } from './types.ts';
 
 const HEAD = '// Written by `node src/store/queries/compile.ts` from the queries; a test compares the two.\n';
 
+/** The module of the tables, seen from `compiled/`. */
+const SCHEMA = '../../schema.ts';
+
 /** Returns the text of the module `compiled/DIALECT.ts`: one query a line. */
 export function renderCompiledQueries(dialect: 'sqlite' | 'postgres'): string {
   const lines = Object.entries(compileAll(dialect)).map(
@@ -34,7 +37,7 @@ export function renderQueryTypes(): string {
       typeof rows === 'string' ? `Queries['${rows}']['row']` : namedRowType(rows),
     );
   });
-  return `${HEAD}import type { Tables } from '../../schema.ts';
+  return `${HEAD}import type { Tables } from '${SCHEMA}';
 
 /** The queries of both drivers: the values that each takes by the names of its slots, and its rows. */
 // biome-ignore format: generated
