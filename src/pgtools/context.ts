@@ -9,44 +9,44 @@ import type { ScratchAdministrator } from './scratch-role.ts';
 export interface PostgresContext {
   psql: Psql;
   /**
-   * At a server of a drill's own: makes databases and roles there. What a set brings is loaded, checked and served as
-   * the role of `psql`, which may do neither.
+   * Creates databases and roles at the server of a drill. A set is loaded, checked and served as the role of `psql`,
+   * which may do neither.
    */
   administrator?: Psql;
   programs: PostgresPrograms;
-  /** The live database's name. */
+  /** The name of the live database. */
   database: string;
   service: 'idkit' | 'keycloak';
   random: Random;
   /** Seconds that pg_dump waits for a table that another session has locked. */
   lockWaitSeconds: number;
-  /** Seconds without a byte after which a dump is given up. */
+  /** Seconds without a byte after which a dump fails. */
   stallSeconds: number;
   /**
-   * Ends what runs at the server under a name. A server that does not answer has nothing running, or ends it itself
-   * when it finds the client gone: that is no fault of its own.
+   * Ends the sessions of an application name. Ignores a server that does not answer: it runs nothing, or it ends the
+   * session itself once it notices that the client is gone.
    */
   endBackends(applicationName: string): Promise<void>;
 }
 
-/** The `application_name` of a restore, by which the server's sessions show it. */
+/** The `application_name` of a restore in `pg_stat_activity`. */
 export const RESTORE_NAME = `idkit restore ${hostname()} ${process.pid}`.slice(0, 63);
 
 /** Seconds that pg_dump waits for a table that another session has locked. */
 const LOCK_WAIT_SECONDS = 30;
-/** Seconds without a byte after which a dump is given up. */
+/** Seconds without a byte after which a dump fails. */
 const STALL_SECONDS = 300;
 
 /** How to reach a database. */
 export interface ConnectionOptions {
   address: PostgresAddress;
-  /** The role's password as it is to be; undefined if libpq finds one by itself. */
+  /** The role's password after the work; undefined if libpq finds one by itself. */
   password: Secret | undefined;
-  /** Passwords to try if the server refuses `password`: what it may have been before, or may be later. */
+  /** Passwords to try if the server rejects `password`: the one before the work, or the one after it. */
   otherPasswords?: readonly Secret[];
   programs: PostgresPrograms;
   service: 'idkit' | 'keycloak';
-  /** The server exists for a test alone: this role creates its databases and the roles that a dump names. */
+  /** Set for a server that exists for a test alone: this role creates its databases and the roles that a dump names. */
   administrator?: ScratchAdministrator;
   random?: Random;
   /** Default: 30. */
@@ -55,7 +55,7 @@ export interface ConnectionOptions {
   stallSeconds?: number;
 }
 
-/** Opens nothing yet: each query starts a psql of its own. */
+/** Opens nothing yet: each query starts its own psql. */
 export function openContext(options: ConnectionOptions): PostgresContext {
   const { address, password, otherPasswords = [], programs, service, random = systemRandom } = options;
   const passwords = [password ?? address.password, ...otherPasswords].filter((one) => one !== undefined);
@@ -76,7 +76,7 @@ export function openContext(options: ConnectionOptions): PostgresContext {
       try {
         await psql.terminate(address.database, applicationName);
       } catch (error) {
-        // A server that does not answer runs nothing for us, or ends it when it finds the client gone.
+        // A server that does not answer runs nothing for idkit, or ends it once it notices that the client is gone.
         if (!(error instanceof IdkitError)) throw error;
       }
     },

@@ -4,33 +4,33 @@ import type { PostgresContext } from './context.ts';
 import type { JsonRow, QueryOptions } from './psql.ts';
 import { literal } from './quote.ts';
 
-/** A database of the server, as far as a swap needs to know it. */
+/** A database of the server, with what a swap needs to know about it. */
 export interface ExistingDatabase {
   name: string;
   owner: string;
-  /** This role may do with it what its owner may: rename it, drop it. */
+  /** This role has the rights of the owner, so it may rename or drop the database. */
   ours: boolean;
-  /** False while a swap is under way, and for an old one that is kept aside. */
+  /** False during a swap, and for a previous database that a restore keeps. */
   allowsConnections: boolean;
-  /** The restore that put it in place where there was no database before. */
+  /** The id of the restore that put it in place when there was no database before. */
   restored?: string;
-  /** No service comes in: a restore has put it in place and not taken its lock yet. */
+  /** A restore has put it in place and does not hold its lock yet, so no service may use it. */
   closed?: true;
   comment?: string;
 }
 
 /**
- * How the comment of a database begins that a restore put where none was before; the restore's id and a line break
- * follow, then the comment that the database has of its own. It goes when the restore is proven.
+ * The start of the comment that a restore gives to a database if there was none before. The id of the restore and a
+ * line break follow, then the database's own comment. The restore removes it once it has proven the database.
  */
 export const RESTORED = 'idkit restore ';
 
-/** Databases that every server has, and nobody restores: work on other databases is done from there. */
+/** Databases that every server has and nobody restores. Work on other databases runs from there. */
 const MAINTENANCE = ['postgres', 'template1'];
 
 /**
- * Runs statements from beside the databases that are worked on: a database that one is connected to can be neither
- * renamed nor dropped.
+ * Runs statements from a maintenance database, because a database with a connection can be neither renamed nor
+ * dropped.
  */
 export async function queryBeside<Row extends object = JsonRow>(
   { psql, administrator = psql }: PostgresContext,
@@ -48,7 +48,7 @@ export async function queryBeside<Row extends object = JsonRow>(
   throw new IdkitError('IDKIT_BUG', 'there is no database to work from');
 }
 
-/** Those of the named databases that exist. */
+/** Returns those of the named databases that exist. */
 export async function findDatabases(
   context: PostgresContext,
   names: readonly string[],
@@ -76,13 +76,13 @@ export async function findDatabases(
   );
 }
 
-/** A database's comment as it is when the restore has it in hand. */
+/** Returns a database's comment without the mark of a restore that works on it. */
 export function withoutClosed(comment: string): string | undefined {
   if (comment === CLOSED_COMMENT) return undefined;
   return comment.startsWith(`${CLOSED_COMMENT}\n`) ? comment.slice(CLOSED_COMMENT.length + 1) : comment;
 }
 
-/** The comment of a database that a restore puts in place. */
+/** Returns the comment of a database that a restore puts in place. */
 export function renderComment({
   closed,
   restored,

@@ -6,15 +6,15 @@ import { readServer } from './server.ts';
 import { type RealmCount, readServiceFacts, SERVICE_SCHEMAS } from './service-tables.ts';
 import { parseTraits, renderTraits, traitsQuery } from './traits.ts';
 
-/** The line that ends what pg_dump writes; `\unrestrict` may follow. */
+/** The last line of pg_dump's output; only `\unrestrict` may follow. */
 const END = '-- PostgreSQL database dump complete';
-/** Bytes at the end in which it lies. */
+/** Bytes at the end of the output that contain the last line. */
 const TAIL_BYTES = 400;
 
 /** Seconds that counting the users of a large database may take. */
 const COUNT_SECONDS = 600;
 
-/** Begins the moment that is dumped, and holds it for pg_dump. */
+/** Takes the snapshot that is dumped, and keeps it for pg_dump. */
 const SNAPSHOT = `BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
   SELECT json_build_object('snapshot', pg_export_snapshot(), 'bytes', pg_database_size(current_database()));`;
 
@@ -30,11 +30,12 @@ export interface PostgresDump {
 }
 
 /**
- * Streams a plain pg_dump, headed by comments that tell what it leaves out of the database. Realms, users and schema
- * are counted in the very snapshot that is dumped.
+ * Streams a plain pg_dump after comments that record what pg_dump leaves out of the database. Realms, users and
+ * schema
+ * are counted in the snapshot that is dumped.
  *
- * @throws IDKIT_UNREACHABLE (also for a table that stays locked, or a server that says nothing for too long),
- *   IDKIT_CREDENTIALS, IDKIT_VERSION; whatever `write` throws. Nothing of it is left at the server then.
+ * @throws IDKIT_UNREACHABLE (also for a table that stays locked, or a server that sends nothing for too long),
+ *   IDKIT_CREDENTIALS, IDKIT_VERSION; whatever `write` throws. No session of the dump is left at the server then.
  */
 export async function dumpPostgres(
   context: PostgresContext,
@@ -78,7 +79,7 @@ export async function dumpPostgres(
       realms: facts.realms,
     };
   } finally {
-    // A client that is gone is noticed by its backend only when it next speaks.
+    // A backend notices that its client is gone only when it next sends something.
     if (failed) await context.endBackends(applicationName);
     await session.close();
   }
@@ -97,7 +98,7 @@ async function runPgDump(
     [
       '--format=plain',
       '--encoding=UTF8',
-      // They say how changes leave the database, not what is in it.
+      // They define how changes leave the database, not what it contains.
       '--no-subscriptions',
       '--no-publications',
       '--no-security-labels',
@@ -142,5 +143,5 @@ async function runPgDump(
     );
   if (end.code !== 0) throw explainEnd('pg_dump', end, { database, location: psql.location });
   if (!tail.toString('latin1').includes(`\n${END}\n`))
-    throw new IdkitError('IDKIT_FAILED', 'pg_dump ended well and wrote no end line');
+    throw new IdkitError('IDKIT_FAILED', 'pg_dump ended successfully but wrote no end line');
 }

@@ -7,20 +7,23 @@ interface Known {
   hints?: readonly string[];
 }
 
-/** What servers and libpq say (in C locale; server messages by SQLSTATE where psql shows it), and what it is. */
+/**
+ * Maps the messages of servers and libpq to idkit's errors. Messages are in the C locale, with the SQLSTATE if psql
+ * shows it.
+ */
 const KNOWN: readonly Known[] = [
   {
     pattern:
       /\b(28P01|28000)\b|password authentication failed|no password supplied|role "[^"]*" does not exist|no pg_hba\.conf entry|authentication failed for user/i,
     code: 'IDKIT_CREDENTIALS',
     hints: [
-      'the password comes from IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE or libpq’s password file',
+      'set the password in IDKIT_DATABASE_PASSWORD, IDKIT_DATABASE_PASSWORD_FILE or libpq’s password file',
     ],
   },
   {
     pattern: /\b53100\b|No space left on device|could not extend file|could not write (to )?file/i,
     code: 'IDKIT_NO_SPACE',
-    hints: ['make room on the disk of the database server'],
+    hints: ['free space on the disk of the database server'],
   },
   {
     pattern: /\b53300\b|too many (clients|connections)|remaining connection slots/i,
@@ -30,12 +33,12 @@ const KNOWN: readonly Known[] = [
   {
     pattern: /\b55P03\b|lock timeout/i,
     code: 'IDKIT_UNREACHABLE',
-    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity tell which'],
+    hints: ['another session holds a lock on a table; pg_locks and pg_stat_activity show which'],
   },
   {
     pattern: /\b57014\b.*timeout/i,
     code: 'IDKIT_UNREACHABLE',
-    hints: ['the server took too long for it; pg_stat_activity tells what keeps it busy'],
+    hints: ['the statement took too long; pg_stat_activity shows what keeps the server busy'],
   },
   {
     pattern: /aborting because of server version mismatch|server version mismatch/i,
@@ -48,7 +51,7 @@ const KNOWN: readonly Known[] = [
     hints: ['name every server of the cluster in the address: postgres://USER@HOST1,HOST2/NAME'],
   },
   {
-    // Of the database's container and its engine, where the programs run inside.
+    // Messages of the database's container and its engine, if the programs run inside it.
     pattern:
       /\bcontainer \S+ is (not running|restarting|paused)|no such container|no container with|container state improper|error during connect|cannot connect to the docker daemon|was ended inside the container/i,
     code: 'IDKIT_UNREACHABLE',
@@ -66,24 +69,25 @@ const KNOWN: readonly Known[] = [
   },
 ];
 
-/** The server is on its way up or down, and will answer soon. */
+/** The server is starting or stopping, and will answer soon. */
 export const SOON =
   /not yet accepting connections|the database system is (starting up|shutting down|in recovery)|Connection refused|server closed the connection|57P0[13]|could not connect/i;
 
 /**
- * Whether the server may have refused the password. While somebody connects it tells no SQLSTATE, and speaks the language
- * of its `lc_messages`; only libpq's words around it are English. Another attempt with another password harms nothing.
+ * Returns whether the server may have rejected the password. During a connection attempt the server sends no SQLSTATE
+ * and uses the language of its `lc_messages`; only libpq's part of the message is English. A further attempt with
+ * another password does no harm.
  */
 export function mayRefusePassword({ code, message }: IdkitError): boolean {
   if (/authentication failed|\b28P01\b/.test(message)) return true;
-  const saidByServer = /connection to server .* failed: [^\s:]+: {2}/.test(message);
-  return saidByServer && code === 'IDKIT_UNREACHABLE' && !SOON.test(message);
+  const isFromServer = /connection to server .* failed: [^\s:]+: {2}/.test(message);
+  return isFromServer && code === 'IDKIT_UNREACHABLE' && !SOON.test(message);
 }
 
-/** Lines of a report that tell the operator nothing. */
+/** Lines of a report that do not help the operator. */
 const NOISE = /^(LOCATION:|psql:<stdin>:\d+: NOTICE|NOTICE:|WARNING:)/;
 
-/** Where the server repeats what stood in a row: passwords and keys stand in some. What stays tells which row. */
+/** Messages that repeat the values of a row, which may be passwords or keys. The rest still identifies the row. */
 const ROWS: readonly [RegExp, string][] = [
   [/^(CONTEXT: +COPY .*?, line \d+(?:, column [^:\n]+)?): "[\s\S]*?"(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1'],
   [/^(DETAIL: +Failing row contains) \([\s\S]*?\)\.?(?=\n[A-Z ]+: |\s*$(?![\s\S]))/gm, '$1 …'],
@@ -91,8 +95,8 @@ const ROWS: readonly [RegExp, string][] = [
 ];
 
 /**
- * What a program that failed said, as the operator's error: the whole of what the server answered (its LINE, CONTEXT,
- * DETAIL and HINT) but for what rows hold, never more than twelve lines.
+ * Turns a failed program into the operator's error. It keeps the server's LINE, CONTEXT, DETAIL and HINT without the
+ * values of rows, at most twelve lines.
  */
 export function explainEnd(
   program: ProgramName,
@@ -100,17 +104,17 @@ export function explainEnd(
   at: { database: string; location: string },
 ): IdkitError {
   if (end.unreached !== undefined) return end.unreached;
-  const said = ROWS.reduce((text, [pattern, by]) => text.replace(pattern, by), end.stderr)
+  const report = ROWS.reduce((text, [pattern, by]) => text.replace(pattern, by), end.stderr)
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line !== '' && !NOISE.test(line.trim()))
     .slice(0, 12)
     .join('\n');
-  const known = KNOWN.find(({ pattern }) => pattern.test(said));
-  const how = end.fault === undefined ? `ended with code ${end.code ?? 'none'}` : `ended by ${end.fault}`;
+  const known = KNOWN.find(({ pattern }) => pattern.test(report));
+  const how = end.fault === undefined ? `ended with code ${end.code ?? 'none'}` : `was ended by ${end.fault}`;
   return new IdkitError(
     known?.code ?? 'IDKIT_FAILED',
-    `the database ${at.database} of ${at.location}: ${program} ${said === '' ? how : `says: ${said}`}`,
+    `the database ${at.database} of ${at.location}: ${program} ${report === '' ? how : `reports: ${report}`}`,
     { hints: known?.hints ?? [] },
   );
 }

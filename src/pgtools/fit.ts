@@ -6,10 +6,10 @@ import { identifier, literal } from './quote.ts';
 import { readServer, type ServerFacts } from './server.ts';
 
 /**
- * What a dump needs of the server that it is loaded into, before anything is: its version, roles that this one may
- * act for, the right to make databases and to rename the live one. Everything that is missing is told at once.
+ * Checks before a load what a dump needs of the server: its version, roles that this role may act for, and the rights
+ * to
+ * create databases and to rename the live one. One error lists everything that is missing.
  *
- * @returns what the server is
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
  */
 export async function checkServerFits(
@@ -22,7 +22,7 @@ export async function checkServerFits(
   if (server.standby)
     throw new IdkitError(
       'IDKIT_UNREACHABLE',
-      `the database server at ${psql.location} is a standby, which takes no writes`,
+      `the database server at ${psql.location} is a standby, which accepts no writes`,
       { hints: ['name the primary, or every server of the cluster: postgres://USER@HOST1,HOST2/NAME'] },
     );
   const { serverVersion, roles = [] } = dump.postgres ?? {};
@@ -30,16 +30,14 @@ export async function checkServerFits(
   const hints: string[] = [];
   const sourceMajor = Number.parseInt(serverVersion ?? '0', 10);
   if (sourceMajor > server.major) {
-    faults.push(`the dump is of Postgres ${serverVersion}, and the server is ${server.versionText}`);
+    faults.push(`the dump is from Postgres ${serverVersion}, and the server is ${server.versionText}`);
     hints.push(`restore it into Postgres ${sourceMajor} or newer`);
   }
   if (!server.createsDatabases && options.inPlace !== true) {
-    faults.push(
-      `the role ${server.role} may not create a database, which the restore loads beside the live one`,
-    );
+    faults.push(`the role ${server.role} may not create the database that the restore loads`);
     hints.push(
       `as a superuser: ALTER ROLE ${identifier(server.role)} CREATEDB`,
-      'or --in-place --confirm NAME, which empties the live database first',
+      'or use --in-place --confirm NAME, which empties the live database first',
     );
   }
   const live = (await findDatabases(context, [context.database])).get(context.database);
@@ -49,7 +47,7 @@ export async function checkServerFits(
     );
     hints.push(
       `as a superuser: ALTER DATABASE ${identifier(live.name)} OWNER TO ${identifier(server.role)}`,
-      'or --in-place --confirm NAME, which empties the live database first',
+      'or use --in-place --confirm NAME, which empties the live database first',
     );
   }
   const known = await readKnown(context, roles);
@@ -71,8 +69,8 @@ export async function checkServerFits(
 }
 
 /**
- * Makes the roles that the server does not have: they can own things, nobody can log in as them, and `loader` may act
- * for them.
+ * Creates the roles that the server lacks. They can own objects, nobody can log in as them, and `loader` may act for
+ * them.
  */
 export async function makeRoles(
   context: PostgresContext,
@@ -88,7 +86,7 @@ export async function makeRoles(
       );
 }
 
-/** The roles that exist, and whether this one may act for each. */
+/** Returns the roles that exist, and whether this role may act for each. */
 async function readKnown(
   context: PostgresContext,
   names: readonly string[],

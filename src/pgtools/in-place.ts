@@ -2,17 +2,19 @@ import { type PostgresContext, RESTORE_NAME } from './context.ts';
 import { findDatabases, queryBeside } from './databases.ts';
 import { literal } from './quote.ts';
 import { readServer } from './server.ts';
-import { createSide } from './side.ts';
+import { createStaged } from './staged.ts';
 import type { SwapNames } from './swap.ts';
 import { drop, replaceLive } from './swap.ts';
 import type { DatabaseTraits } from './traits.ts';
 
-/** Seconds that emptying may take. */
+/** Seconds that emptying the database may take. */
 const EMPTY_SECONDS = 600;
 
 /**
- * Every object of a database that is neither the system's nor an extension's, for a role that may not drop the
- * database itself. Schemas but `public` go as wholes; there each table, view, sequence, function and type.
+ * Drops every object of a database that belongs neither to the system nor to an extension, for a role that may not
+ * drop
+ * the database. Schemas other than `public` are dropped whole; in `public`, each table, view, sequence, function and
+ * type.
  */
 const EMPTY = `DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT nspname FROM pg_namespace
@@ -38,11 +40,13 @@ const EMPTY = `DO $$ DECLARE found record; BEGIN
   END LOOP; END $$;`;
 
 /**
- * Empties the live database for want of room beside it: drops it and puts an empty one with all that it had of its
- * own in its place, or, for a role that may not make or drop databases, drops what is in it. Nothing leads back from here; cut
- * off anywhere, it may be repeated.
+ * Empties the live database if there is no room for a second one. It replaces the database by an empty one with the
+ * same
+ * properties, or drops its contents if the role may not create or drop databases. This cannot be undone. A call that
+ * was
+ * interrupted may be repeated.
  *
- * @returns what could not be given to the new one, for the operator
+ * @returns notes for the operator about properties that the new database could not get
  */
 export async function emptyLive(
   context: PostgresContext,
@@ -50,10 +54,10 @@ export async function emptyLive(
   source: DatabaseTraits | undefined,
   options: { closed: boolean },
 ): Promise<{ notes: readonly string[]; replaced: boolean }> {
-  const { live, side, old } = names;
-  const found = await findDatabases(context, [live, side, old]);
+  const { live, staged, previous } = names;
+  const databases = await findDatabases(context, [live, staged, previous]);
   const server = await readServer(context);
-  if (found.has(live) && !(server.createsDatabases && found.get(live)?.ours === true)) {
+  if (databases.has(live) && !(server.createsDatabases && databases.get(live)?.ours === true)) {
     await queryBeside(
       context,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${literal(live)} AND usename = current_user
@@ -62,11 +66,12 @@ export async function emptyLive(
     await context.psql.query(live, EMPTY, { seconds: EMPTY_SECONDS });
     return { notes: [], replaced: false };
   }
-  // The empty one first: with the old one goes what tells how it was made. While that is there, an empty one may be
-  // half made, by who was cut off; once it is gone, the empty one is whole.
-  if (found.has(live) && found.has(side)) await drop(context, side);
-  if (found.has(live) && found.has(old)) await drop(context, old);
-  const notes = found.has(live) || !found.has(side) ? await createSide(context, names, source) : [];
+  // The empty database is created first, because the live one shows how it was created. While the live one exists, an
+  // empty one may be unfinished by an interrupted call. Once the live one is gone, the empty one is complete.
+  if (databases.has(live) && databases.has(staged)) await drop(context, staged);
+  if (databases.has(live) && databases.has(previous)) await drop(context, previous);
+  const notes =
+    databases.has(live) || !databases.has(staged) ? await createStaged(context, names, source) : [];
   await replaceLive(context, names, options);
   return { notes, replaced: true };
 }

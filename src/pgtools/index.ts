@@ -1,14 +1,14 @@
-// Postgres tools: a database server worked on with psql and pg_dump, idkit's own or Keycloak's.
-// Owns: dumping, loading, swapping by rename, servers for drills, how a password reaches a server.
+// Postgres tools: everything that idkit does to a database server with psql and pg_dump, be it idkit's or Keycloak's.
+// Owns: dumping, loading, swapping by rename, servers for drills, and how a password reaches a server.
 // Must not know: platforms, containers, settings.
-// Start at psql.ts (a query), then dump.ts, load.ts and swap.ts.
-export { checkConstraints } from './check-loaded.ts';
+// Start at psql.ts (a query), then dump.ts, load.ts and swap.ts. programs/ finds and runs the client programs.
 export { type ConnectionOptions, openContext, type PostgresContext, RESTORE_NAME } from './context.ts';
 export { findDatabases, queryBeside } from './databases.ts';
 export { dumpPostgres, type PostgresDump } from './dump.ts';
 export { checkServerFits, makeRoles } from './fit.ts';
 export { emptyLive } from './in-place.ts';
-export { loadGuarded } from './load.ts';
+export { checkConstraints, loadGuarded } from './load.ts';
+export { setPassword } from './password.ts';
 export {
   openLocalPrograms,
   parseProgramVersion,
@@ -32,13 +32,12 @@ export {
   readServiceFacts,
   SERVICE_SCHEMAS,
 } from './service-tables.ts';
-export { createSide, handOver } from './side.ts';
+export { createStaged, handOver } from './staged.ts';
 export {
   discard,
   drop,
   reopen,
-  setPassword,
-  sideBytes,
+  stagedBytes,
   swapBack,
   swapIn,
   swapNames,

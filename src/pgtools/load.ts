@@ -4,20 +4,21 @@ import { explainEnd } from './faults.ts';
 import type { ProgramEnd, RunningProgram } from './programs/programs.ts';
 import { fitDump, guardLines } from './transform.ts';
 
-/** For this one session; the server's own settings stay as they are. The dump was verified as what it says by these strings. */
+/** Settings of this session alone. The dump was verified under the same string syntax. */
 const SESSION = `SET standard_conforming_strings = on;
 SET synchronous_commit = off;
 SET maintenance_work_mem = '128MB';
 BEGIN READ WRITE;
 `;
-/** Bytes of psql's output that are looked at. */
+/** Bytes of psql's output that are kept. */
 const ANSWER_BYTES = 1024;
-/** SQLSTATE classes that blame the SQL: it does not fit what it is loaded into. */
+/** SQLSTATE classes of faults in the SQL: it does not fit the database that it is loaded into. */
 const BAD_SQL = /\b(22|23|42|2B|0A)[0-9A-Z]{3}:/;
 
 /**
- * Loads a dump into an empty database in one transaction, which is committed only once `sql` has ended well: it must
- * end well only where the dump has proven whole. Whatever goes wrong, nothing of it is left there.
+ * Loads a dump into an empty database in one transaction. The commit follows only if `sql` ends without an error,
+ * which
+ * it must do only for an intact dump. After any fault the database is still empty.
  *
  * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_UNREACHABLE; whatever `sql` throws
  */
@@ -59,12 +60,12 @@ export async function loadGuarded(
     signal.throwIfAborted();
     if (end.code !== 0) throw explainLoad(end, target, psql.location);
     if (!(await answer).includes(word))
-      throw new IdkitError('IDKIT_FAILED', 'psql ended well before its end');
+      throw new IdkitError('IDKIT_FAILED', 'psql ended successfully but before its input did');
     loaded = true;
   } finally {
     signal.removeEventListener('abort', stop);
     if (!loaded) {
-      // The transaction ends with its backend: nothing was committed.
+      // The transaction ends with its backend, so nothing was committed.
       stop();
       await run.ended;
       await context.endBackends(applicationName);
@@ -72,7 +73,7 @@ export async function loadGuarded(
   }
 }
 
-/** What psql is given, as fast as it takes it. */
+/** Writes psql's input as fast as psql reads it. */
 class Feed {
   readonly #run: RunningProgram;
   #over = false;
@@ -87,7 +88,7 @@ class Feed {
     });
   }
 
-  /** False once psql has ended, whatever the reason: it tells it itself. */
+  /** Returns false once psql has ended; `ended` reports why. */
   async write(chunk: Uint8Array): Promise<boolean> {
     if (this.#over) return false;
     const room = new Promise<void>((resolve) => {
@@ -111,4 +112,37 @@ function explainLoad(end: ProgramEnd, database: string, location: string): Idkit
   const error = explainEnd('psql', end, { database, location });
   if (error.code !== 'IDKIT_FAILED' || !BAD_SQL.test(error.message)) return error;
   return new IdkitError('IDKIT_DAMAGED', `the dump does not load: ${error.message}`, { hints: error.hints });
+}
+
+/** Seconds that the check of one constraint may take. */
+const CHECK_SECONDS = 3600;
+
+/**
+ * Checks that every foreign key of a loaded database holds and that every index is complete. The load itself checks
+ * the
+ * constraints that were valid in the source, so only the others are checked here.
+ *
+ * @throws IDKIT_DAMAGED
+ */
+export async function checkConstraints({ psql }: PostgresContext, name: string): Promise<void> {
+  const found = await psql.query(
+    name,
+    `SELECT json_build_object('table', conrelid::regclass::text, 'constraint', quote_ident(conname))
+       FROM pg_constraint WHERE contype = 'f' AND NOT convalidated;
+     SELECT json_build_object('index', indexrelid::regclass::text) FROM pg_index WHERE NOT indisvalid OR NOT indisready;`,
+  );
+  for (const row of found) {
+    if (typeof row['index'] === 'string') throw damaged(`its index ${row['index']} is incomplete`);
+    const validate = `ALTER TABLE ${String(row['table'])} VALIDATE CONSTRAINT ${String(row['constraint'])};`;
+    try {
+      await psql.query(name, validate, { seconds: CHECK_SECONDS });
+    } catch (error) {
+      if (!(error instanceof IdkitError) || !/\b23503\b/.test(error.message)) throw error;
+      throw damaged(`the foreign key ${String(row['constraint'])} of ${String(row['table'])} does not hold`);
+    }
+  }
+}
+
+function damaged(why: string): IdkitError {
+  return new IdkitError('IDKIT_DAMAGED', `the loaded database is damaged: ${why}`);
 }

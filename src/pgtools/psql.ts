@@ -12,63 +12,66 @@ import type {
 import { connectSeconds } from './programs/programs.ts';
 import { connectionValue, literal } from './quote.ts';
 
-/** Seconds that one statement may take unless told. */
+/** Seconds that one statement may take. Default of `QueryOptions.seconds`. */
 const STATEMENT_SECONDS = 60;
-/** Milliseconds between two attempts to reach a server that is on its way up. */
+/** Milliseconds between two attempts to reach a server that is starting. */
 const BETWEEN_ATTEMPTS = 250;
 
-/** Rows as JSON objects, one for each line that psql prints. */
+/** One JSON object for each line that psql prints. */
 export type JsonRow = Readonly<Record<string, unknown>>;
 
 export interface QueryOptions {
   signal?: AbortSignal | undefined;
-  /** Seconds of a statement. */
+  /** Seconds that each statement may take. Default: 60. */
   seconds?: number;
-  /** Seconds to wait for a server that is starting or stopping. */
+  /** Seconds to wait for a server that is starting or stopping. Default: 0. */
   patience?: number;
-  /** Seconds that a statement may wait for another session's lock; as long as it may run unless told. */
+  /** Seconds that a statement may wait for the lock of another session. Default: as long as it may run. */
   lockSeconds?: number;
   applicationName?: string;
 }
 
-/** A psql held open, so that a transaction stays open between questions. */
+/** A psql that stays open, so that its transaction stays open between queries. */
 export interface PsqlSession {
   /** Runs statements; each row of their results is one JSON object. */
   ask(sql: string): Promise<readonly JsonRow[]>;
-  /** Ends it; an open transaction is rolled back. Idempotent. */
+  /** Ends psql and rolls back an open transaction. Idempotent. */
   close(): Promise<void>;
 }
 
 /** One database server, reached through psql alone. */
 export interface Psql {
-  /** For messages: hosts and ports. */
+  /** Hosts and ports, for messages. */
   readonly location: string;
-  /** Runs statements in a psql of its own; each row of their results is one JSON object. @throws as `explainEnd` tells */
+  /**
+   * Runs statements in a psql of their own; each row of their results is one JSON object.
+   *
+   * @throws the error that `explainEnd` makes of psql's report
+   */
   query<Row extends object = JsonRow>(
     database: string,
     sql: string,
     options?: QueryOptions,
   ): Promise<readonly Row[]>;
   openSession(database: string, options: QueryOptions): Promise<PsqlSession>;
-  /** Starts psql to be fed by the caller. The password is settled by an earlier `query`. */
+  /** Starts a psql whose input the caller writes. An earlier `query` must have found the password. */
   startPsql(
     database: string,
     applicationName: string,
   ): Promise<{ program: FoundProgram; run: RunningProgram }>;
   /** Arguments and target of another client program. */
   connect(database: string, applicationName: string): { args: string[]; target: ProgramTarget };
-  /** Which of the passwords given the server took; undefined before the first query. */
+  /** The password that the server accepted; undefined before the first query. */
   readonly password: Secret | undefined;
-  /** From now on this one is tried first. */
+  /** Tries this password first from now on. */
   preferPassword(password: Secret | undefined): void;
-  /** Ends what runs at the server under a name, whoever started it. */
+  /** Ends every session of an application name at the server. */
   terminate(database: string, applicationName: string): Promise<void>;
 }
 
-/** What `openPsql` needs. */
 export interface PsqlOptions {
   address: PostgresAddress;
-  /** Tried in turn where the server refuses one; empty: what libpq finds by itself. */
+  /** Tried in turn if the server rejects one. If empty, libpq finds a password by itself. */
   passwords: readonly Secret[];
   programs: PostgresPrograms;
   random: Random;
@@ -91,7 +94,7 @@ export function openPsql(options: PsqlOptions): Psql {
     return { program, run: await program.start([...PSQL_ARGUMENTS, ...args], target) };
   };
 
-  /** Tries `work` with each password until the server takes one. */
+  /** Tries `work` with each password until the server accepts one. */
   async function withPassword<T>(work: () => Promise<T>): Promise<T> {
     for (let left = passwords.length - 1; ; left--) {
       try {
@@ -118,7 +121,7 @@ export function openPsql(options: PsqlOptions): Psql {
     signal?.addEventListener('abort', stop);
     if (signal?.aborted === true) stop();
     let late = false;
-    // The server ends the statement itself; a server that is gone does not.
+    // The server ends a late statement itself, but only if it still runs.
     const timer = setTimeout(
       () => {
         late = true;
@@ -190,7 +193,7 @@ export function openPsql(options: PsqlOptions): Psql {
   return psql;
 }
 
-/** No start-up file, no headers, every error an end, every error with its SQLSTATE. */
+/** No start-up file and no headers; every error ends psql and shows its SQLSTATE. */
 const PSQL_ARGUMENTS = [
   '--no-psqlrc',
   '--quiet',
@@ -200,7 +203,7 @@ const PSQL_ARGUMENTS = [
   '--set=VERBOSITY=verbose',
 ];
 
-/** What roles and databases may have set for every session must not reach into this one. */
+/** Overrides what roles and databases have set for every session. */
 function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions): string {
   return [
     'SET client_min_messages = warning;',
@@ -213,7 +216,7 @@ function preamble({ seconds = STATEMENT_SECONDS, lockSeconds = 0 }: QueryOptions
   ].join('\n');
 }
 
-/** A name alone, with the keep-alives that notice a server that went away without a word. */
+/** Names the database alone, with keep-alives that detect a server that disappeared. */
 function connectionString(database: string): string {
   return [
     `dbname=${connectionValue(database)}`,
@@ -234,7 +237,7 @@ async function readAll(run: RunningProgram): Promise<string> {
   try {
     for await (const chunk of run.stdout) chunks.push(chunk as Buffer);
   } catch {
-    // A killed program breaks its output off; `ended` tells how it ended.
+    // A killed program truncates its output; `ended` reports how it ended.
   }
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -262,7 +265,7 @@ function holdSession(
     signal?.throwIfAborted();
     throw explain(end);
   });
-  // Told by the question that waits, or by nobody once the session was closed.
+  // A waiting `ask` reports it; after `close` nobody needs to know.
   broken.catch(() => undefined);
   return {
     async ask(sql) {

@@ -10,29 +10,29 @@ import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scr
 /** Seconds that the server may take to start. */
 const START_SECONDS = 30;
 const BETWEEN_LOOKS = 50;
-/** Bytes of a socket's path that the kernel takes, less the file's own name. */
+/** Bytes that the kernel allows for a socket's path, minus the file's own name. */
 const LONGEST_SOCKET_DIRECTORY = 107 - '/.s.PGSQL.5432'.length;
 
-/** Who runs the server. */
+/** The user that runs the server. */
 type Owner = { uid: number; gid: number } | 'this user';
 
-/** A database place that is nobody's, thrown away at the end. */
+/** A temporary place for a database, separate from every live one. */
 export interface ScratchPlace {
-  /** A `postgres://` address; the database itself is not there yet. */
+  /** A `postgres://` address; the database itself does not exist yet. */
   url: string;
   password: Secret | undefined;
-  /** Of a server that is nobody's, either. */
+  /** Set if the server, too, is temporary. */
   administrator?: ScratchAdministrator;
-  /** Ends and removes it. Idempotent. */
+  /** Stops and removes it. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * A Postgres server of its own in `dir`, on a socket that nobody else reaches: whatever is done there, no other
- * database can be meant. It ends with this process, however that ends.
+ * Starts a Postgres server in `dir` on a socket that only this user reaches, so that no statement can reach another
+ * database. It ends with this process, even if the process is killed.
  *
- * @param major the oldest version that fits
- * @returns undefined where the server's programs are not on this machine
+ * @param major the oldest major version that fits
+ * @returns undefined if this machine lacks the server's programs
  */
 export async function openScratchCluster(
   dir: string,
@@ -75,13 +75,13 @@ export async function openScratchCluster(
   const settings = {
     listen_addresses: '',
     unix_socket_directories: home,
-    // What is thrown away need not outlive a loss of power.
+    // The data is temporary and need not survive a power loss.
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // The shell hears this process go by the end of its input, and takes the server with it.
+  // The shell's input ends when this process does, and the shell then stops the server.
   const watched = [
     '"$@" >log 2>&1 & server=$!; read -r _; kill -INT $server; wait $server',
     ...(apart ? ['cd /; rm -rf "$IDKIT_SCRATCH"'] : []),
@@ -129,24 +129,29 @@ export async function openScratchCluster(
   return { url, password, administrator, close };
 }
 
-/** `said`: what it wrote before it gave up. */
-function noServer(said: string, home: string): IdkitError {
-  const isFull = /No space left on device|Disk quota exceeded/i.test(said);
+/** `report` is what the server wrote before it ended. */
+function noServer(report: string, home: string): IdkitError {
+  const isFull = /No space left on device|Disk quota exceeded/i.test(report);
   return new IdkitError(
     isFull ? 'IDKIT_NO_SPACE' : 'IDKIT_FAILED',
-    `a Postgres server to drill on did not start: ${said.trim().slice(-2000)}`,
-    { hints: isFull ? [`make room on the disk of ${home}, or set TMPDIR to a directory on another`] : [] },
+    `the temporary Postgres server of the drill did not start: ${report.trim().slice(-2000)}`,
+    {
+      hints: isFull
+        ? [`free space on the disk of ${home}, or set TMPDIR to a directory on another disk`]
+        : [],
+    },
   );
 }
 
 /**
- * The server's directory: in `dir`, else, where whoever runs the server cannot get there or a socket's path would be
- * too long, apart; that one the server's watcher removes.
+ * Creates the server's directory in `dir`. If the server's user cannot enter it, or the path is too long for a
+ * socket,
+ * creates it elsewhere; the shell that watches the server then removes it.
  */
 async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
   const inside = join(dir, 'postgres');
   await mkdir(inside, { mode: 0o700 });
-  // The others in `dir` stay shut.
+  // The other directories in `dir` stay private.
   await chmod(dir, 0o711);
   if (Buffer.byteLength(inside) <= LONGEST_SOCKET_DIRECTORY && (await reaches(inside, owner)))
     return { home: inside, apart: false };
@@ -160,12 +165,12 @@ async function reaches(path: string, owner: Owner): Promise<boolean> {
     await promisify(execFile)('/bin/sh', ['-c', 'cd "$1"', 'sh', path], { ...owner, cwd: '/' });
     return true;
   } catch {
-    // A parent directory is shut to that user.
+    // That user may not enter a parent directory.
     return false;
   }
 }
 
-/** The last line of the server's record says so. */
+/** The server records its state in the last line of its PID file. */
 async function isReady(cluster: string): Promise<boolean> {
   try {
     const record = await readFile(join(cluster, 'postmaster.pid'), 'utf8');
@@ -176,7 +181,7 @@ async function isReady(cluster: string): Promise<boolean> {
   }
 }
 
-/** Postgres refuses to run as root; its packages bring a user for it. */
+/** Postgres refuses to run as root. Its packages create a user for it. */
 async function findOwner(): Promise<Owner | 'nobody to run it'> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');

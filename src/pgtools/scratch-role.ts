@@ -1,22 +1,23 @@
 import { parsePostgresUrl } from '../config/index.ts';
 import type { Random, Secret } from '../core/index.ts';
+import { scramVerifier } from './password.ts';
 import type { PostgresPrograms } from './programs/programs.ts';
 import { openPsql } from './psql.ts';
 import { identifier, literal } from './quote.ts';
-import { scramVerifier } from './scram.ts';
 
-/** Who makes databases and roles at a server of a drill's own. */
+/** The role that creates databases and roles at the server of a drill. */
 export interface ScratchAdministrator {
   user: string;
   password: Secret;
 }
 
-/** The administrator's name at such a server. */
+/** The name of that role. */
 export const ADMINISTRATOR = 'idkit_administrator';
 
 /**
- * Makes the role of `url`, which loads and serves what a set brings: it may log in, and neither make roles or
- * databases nor reach a file or program of the server.
+ * Creates the role of `url`, which loads and serves a set. It may log in, but it may not create roles or databases,
+ * and
+ * it cannot reach a file or program of the server.
  */
 export async function makeScratchRole(
   { url, password, administrator }: { url: string; password: Secret; administrator: ScratchAdministrator },

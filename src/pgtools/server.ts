@@ -4,23 +4,23 @@ import { queryBeside } from './databases.ts';
 import { OLDEST_MAJOR, showVersion } from './programs/local-programs.ts';
 import type { QueryOptions } from './psql.ts';
 
-/** What a server and the role there are. */
+/** Facts about a server and idkit's role at it. */
 export interface ServerFacts {
-  /** As `server_version_num`. */
+  /** In the form of `server_version_num`. */
   version: number;
   major: number;
-  /** `15.18`. */
+  /** For example `15.18`. */
   versionText: string;
   role: string;
   superuser: boolean;
   createsDatabases: boolean;
-  /** It follows another server and takes no writes. */
+  /** Whether it follows another server and accepts no writes. */
   standby: boolean;
-  /** Of the cluster; undefined where the role may not ask. */
+  /** Identifies the cluster; undefined if the role may not read it. */
   systemIdentifier?: string;
-  /** Undefined where the role may not ask. */
+  /** Undefined if the role may not read it. */
   dataDirectory?: string;
-  /** Seconds of the epoch. */
+  /** Unix time in seconds. */
   startedAt: number;
 }
 
@@ -35,11 +35,11 @@ const QUERY = `SELECT json_build_object(
     'startedAt', floor(extract(epoch FROM pg_postmaster_start_time())))
   FROM pg_roles r WHERE r.rolname = current_user;`;
 
-/** @throws IDKIT_VERSION for a server older than idkit works with; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS */
+/** @throws IDKIT_VERSION for a server that is older than idkit supports; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS */
 export async function readServer(
   context: PostgresContext,
   options: QueryOptions & {
-    /** Asked from there; from beside all databases unless told, as the one to be restored may be absent. */
+    /** The database to connect to. Default: a maintenance database, because the one to restore may not exist. */
     database?: string;
   } = {},
 ): Promise<ServerFacts> {
@@ -53,7 +53,7 @@ export async function readServer(
   if (major < OLDEST_MAJOR)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the database server at ${psql.location} is of version ${showVersion(version)}, and ${OLDEST_MAJOR} is the oldest that works`,
+      `the database server at ${psql.location} has version ${showVersion(version)}, but idkit needs ${OLDEST_MAJOR} or newer`,
     );
   return {
     version,

@@ -2,25 +2,25 @@ import { keycloakSchemaNumber } from '../backupset/index.ts';
 import type { JsonRow } from './psql.ts';
 import { identifier, literal } from './quote.ts';
 
-/** A realm and its users as they are in one snapshot of the database. */
+/** A realm and the number of its users in one snapshot of the database. */
 export interface RealmCount {
   realm: string;
-  /** Without service accounts, as `GET /admin/realms/{realm}/users/count` counts. */
+  /** Without service accounts, like `GET /admin/realms/{realm}/users/count`. */
   users: number;
 }
 
-/** What a database holds, read by one or two statements of one transaction. */
+/** What a database contains, read by one or two statements of one transaction. */
 export interface DatabaseFacts {
-  /** 0 where the service has made no table yet. */
+  /** 0 if the service has not created its tables yet. */
   schemaVersion: number;
   realms: readonly RealmCount[];
 }
 
-/** How a service's tables are read. */
+/** How to read the tables of a service. */
 export interface ServiceSchema {
-  /** A table that exists once the service has served. */
+  /** A table that exists once the service has run. */
   table: string;
-  /** Rows `{schema}` and `{realm, users}`; only where `table` exists. */
+  /** Returns rows `{schema}` and `{realm, users}`. Runs only if `table` exists. */
   query: string;
   readSchemaVersion(value: unknown): number;
 }
@@ -34,7 +34,7 @@ const IDKIT: ServiceSchema = {
   readSchemaVersion: Number,
 };
 
-/** Keycloak counts users without service accounts (facts §13). */
+/** Keycloak counts users without service accounts. */
 const KEYCLOAK: ServiceSchema = {
   table: 'migration_model',
   query: `SELECT json_build_object('schema', version) FROM migration_model ORDER BY update_time DESC LIMIT 1;
@@ -44,18 +44,18 @@ const KEYCLOAK: ServiceSchema = {
   readSchemaVersion: (version) => keycloakSchemaNumber(String(version)),
 };
 
-/** The schema of the service whose database it is. */
+/** The tables of each kind of service. */
 export const SERVICE_SCHEMAS = { idkit: IDKIT, keycloak: KEYCLOAK } as const;
 
-/** Asks a psql, whose rows are JSON objects. */
+/** Queries a psql whose rows are JSON objects. */
 type Ask = (sql: string) => Promise<readonly JsonRow[]>;
 
-/** Whether the service has made its tables. */
+/** Returns whether the service has created its tables. */
 export async function hasServiceTables(schema: ServiceSchema, ask: Ask): Promise<boolean> {
   return (await findSchema(schema, ask)) !== undefined;
 }
 
-/** Reads realms, users and schema version; of one moment where `ask` sees one. */
+/** Reads realms, users and schema version; from one snapshot if `ask` has one. */
 export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise<DatabaseFacts> {
   const place = await findSchema(schema, ask);
   if (place === undefined) return { schemaVersion: 0, realms: [] };
@@ -69,7 +69,7 @@ export async function readServiceFacts(schema: ServiceSchema, ask: Ask): Promise
   };
 }
 
-/** The schema that its tables are in: the one where names are looked up, else another (Keycloak’s `db-schema`). */
+/** The schema that contains the tables: preferably one in the search path, else another one (Keycloak’s `db-schema`). */
 async function findSchema({ table }: ServiceSchema, ask: Ask): Promise<string | undefined> {
   const [found] = await ask(
     `SELECT json_build_object('place', n.nspname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { withoutClosed } from './databases.ts';
 import { identifier, literal } from './quote.ts';
 
-/** No server has a NUL in a text; in a dump's line somebody put it there. */
+/** No server stores a NUL in a text, so in a dump's line it is an attack. */
 const text = z.string().refine((value) => !value.includes('\0'));
 const grant = z.object({
   grantee: text.nullable(),
@@ -27,21 +27,26 @@ const schema = z.object({
 });
 
 /**
- * What a database has of its own beside what is in it: a plain pg_dump carries none of it. `provider` is c (libc),
- * i (ICU) or b (builtin); `grants` is null where the defaults hold.
+ * The properties of a database apart from its contents. A plain pg_dump contains none of them. `provider` is c
+ * (libc), i
+ * (ICU) or b (builtin); `grants` is null if the defaults apply.
  */
 export type DatabaseTraits = z.infer<typeof schema>;
 
-/** The line of a dump that holds them, a comment for psql. */
+/** The line of a dump that contains them; a comment for psql. */
 const LINE = '-- idkit database ';
 /**
- * Settings that a dump may bring for its database: how long things may take, how they are planned, how values are
- * written. None loads code, acts for another, writes elsewhere or has checks left out.
+ * Settings that a dump may bring for its database: time limits, planning, and the form of values. None of them loads
+ * code, acts for another role, writes elsewhere or disables checks.
  */
 const HARMLESS =
   /^(?:search_path|timezone|datestyle|intervalstyle|\w+_timeout|work_mem|maintenance_work_mem|temp_buffers|hash_mem_multiplier|effective_\w+|\w+_page_cost|cpu_\w+_cost|enable_\w+|jit|(?:from|join)_collapse_limit|geqo\w*|default_statistics_target|plan_cache_mode|max_parallel_\w+|synchronous_commit|default_transaction_(?:isolation|deferrable|read_only)|client_min_messages|lc_\w+|default_text_search_config|default_toast_compression|bytea_output|extra_float_digits)=/i;
 
-/** The row of each database that `condition` finds, `d` being `pg_database`. Works on every version from 13 on. */
+/**
+ * Returns a query with one row for each database that `condition` finds, where `d` is `pg_database`. Works from
+ * version
+ * 13 on.
+ */
 export function traitsQuery(condition: string): string {
   return `SELECT json_build_object(
     'name', d.datname, 'owner', pg_get_userbyid(d.datdba), 'encoding', pg_encoding_to_char(d.encoding),
@@ -61,13 +66,13 @@ export function traitsQuery(condition: string): string {
     FROM pg_database d WHERE ${condition};`;
 }
 
-/** @throws where a server's answer is of another shape */
+/** @throws if a server's answer has another shape */
 export function parseTraits(row: unknown): DatabaseTraits {
   const traits = schema.parse(row);
   return { ...traits, comment: withoutClosed(traits.comment ?? '') || null };
 }
 
-/** Comments that a dump begins with: the statements for a person, and one line for idkit. */
+/** Returns the comments that a dump begins with: statements for a person, and one line for idkit. */
 export function renderTraits(traits: DatabaseTraits): string {
   const statements = [
     createDatabase(traits.name, traits),
@@ -83,7 +88,7 @@ export function renderTraits(traits: DatabaseTraits): string {
   ].join('\n');
 }
 
-/** What the head of a dump tells of its database; undefined for a dump that idkit did not make. */
+/** Reads the properties from the head of a dump; undefined for a dump that idkit did not write. */
 export function findTraits(head: string): DatabaseTraits | undefined {
   const line = head.split('\n').find((one) => one.startsWith(LINE));
   if (line === undefined) return undefined;
@@ -92,12 +97,12 @@ export function findTraits(head: string): DatabaseTraits | undefined {
     if (traits === undefined) return undefined;
     return { ...traits, settings: traits.settings?.filter((one) => HARMLESS.test(one.setting)) ?? null };
   } catch {
-    // A comment that somebody changed says nothing.
+    // A comment that a person changed is ignored.
     return undefined;
   }
 }
 
-/** From template0, which nobody can be connected to. */
+/** Uses template0, because nobody can be connected to it. */
 export function createDatabase(
   name: string,
   traits: Omit<DatabaseTraits, 'owner'> & { owner?: string },
@@ -118,7 +123,7 @@ export function createDatabase(
   return `${parts.join(' ')};`;
 }
 
-/** Who may do what with the database; none where the defaults hold. */
+/** Statements for the rights on the database; none if the defaults apply. */
 export function grantStatements(name: string, { grants }: DatabaseTraits): readonly string[] {
   if (grants === null) return [];
   const on = `ON DATABASE ${identifier(name)}`;
@@ -131,7 +136,7 @@ export function grantStatements(name: string, { grants }: DatabaseTraits): reado
   ];
 }
 
-/** `ALTER DATABASE … SET`, and what is set for a role in it; its comment. */
+/** `ALTER DATABASE … SET`, settings of roles in the database, and its comment. */
 export function settingStatements(name: string, { settings, comment }: DatabaseTraits): readonly string[] {
   const statements = (settings ?? []).flatMap(({ role, setting: text }) => {
     const at = text.indexOf('=');
@@ -145,7 +150,7 @@ export function settingStatements(name: string, { settings, comment }: DatabaseT
     : [...statements, `COMMENT ON DATABASE ${identifier(name)} IS ${literal(comment)};`];
 }
 
-/** Settings that are lists of names: stored as one text, each name quoted where it must be. */
+/** Settings that are lists of names, stored as one text with quotes only if a name needs them. */
 const LISTS = [
   'local_preload_libraries',
   'search_path',

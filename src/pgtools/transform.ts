@@ -1,33 +1,34 @@
 import type { Random } from '../core/index.ts';
 
-/** What of a dump must not reach a certain psql or server. */
+/** The psql and the server that a dump must suit. */
 export interface Target {
-  /** The psql that reads it, as `server_version_num`. */
+  /** The version of psql, in the form of `server_version_num`. */
   psql: number;
   /** The server's major version. */
   serverMajor: number;
 }
 
 const NEWLINE = 0x0a;
-/** pg_dump's settings end far before. */
+/** More than the settings at the start of a pg_dump take. */
 const HEAD_BYTES = 1024 * 1024;
-/** The end line and what may follow it. */
+/** More than the end line and what may follow it. */
 const TAIL_BYTES = 4096;
 const END = '\n-- PostgreSQL database dump complete\n';
 const DATA_BEGINS = /^(CREATE|ALTER|COPY|SELECT pg_catalog\.(?!set_config)|INSERT|COMMENT|GRANT|REVOKE|DO) ?/;
 
-/** The first versions of psql that know `\restrict` (CVE-2025-8714). */
+/** The first minor versions of psql that know `\restrict` (CVE-2025-8714). */
 const RESTRICT_SINCE: Readonly<Record<number, number>> = { 13: 22, 14: 19, 15: 14, 16: 10, 17: 6 };
 
-/** Whether a psql can be told to take no command of its own. */
+/** Returns whether a psql knows `\restrict`. */
 export function knowsRestrict(version: number): boolean {
   const major = Math.floor(version / 10_000);
   return major >= 18 || version % 10_000 >= (RESTRICT_SINCE[major] ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * The line before a dump that makes psql refuse every command of its own, until the line after it. The word between
- * is this call's secret: a dump cannot end what it does not know.
+ * The line before a dump that makes psql reject its own meta-commands, and the line after it that ends this. The word
+ * in
+ * both is a secret of this call, so the dump cannot end the restriction.
  */
 export function guardLines(target: Target, random: Random): { before: string; after: string } {
   if (!knowsRestrict(target.psql)) return { before: '', after: '' };
@@ -35,22 +36,22 @@ export function guardLines(target: Target, random: Random): { before: string; af
   return { before: `\\restrict ${word}\n`, after: `\\unrestrict ${word}\n` };
 }
 
-/** Whether a line of the dump's head, before its first object, is for another psql or server. */
+/** Returns whether a line before the dump's first object is meant for another psql or server. */
 export function isForeignHeadLine(line: string, target: Target): boolean {
   if (/^\\(un)?restrict [A-Za-z0-9]+$/.test(line)) return true;
   return target.serverMajor < 17 && line === 'SET transaction_timeout = 0;';
 }
 
 /**
- * A dump without the lines that this psql or server would stumble over: the dump's own `\restrict` and `\unrestrict`,
- * in whose place `guardLines` stand, and settings of newer servers. Everything between head and tail passes as it is.
+ * Removes the lines of a dump that this psql or server would reject: its own `\restrict` and `\unrestrict`, which
+ * `guardLines` replace, and settings of newer servers. Everything between head and tail passes unchanged.
  */
 export async function* fitDump(
   sql: AsyncIterable<Uint8Array>,
   target: Target,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let head: Buffer | undefined = Buffer.alloc(0);
-  /** The end may lie in it, and is at most so long. */
+  /** The last bytes, which may contain the end line. */
   let held: Buffer = Buffer.alloc(0);
   for await (const chunk of sql) {
     let next = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
@@ -72,7 +73,7 @@ export async function* fitDump(
       held = all.subarray(done);
     }
   }
-  // Only behind the end line: before it the same bytes may be a row, whose first value begins with a line break.
+  // Only after the end line: before it, the same bytes may be a row whose first value begins with a line break.
   const rest = Buffer.concat([head ?? Buffer.alloc(0), held]);
   const end = head === undefined ? rest.lastIndexOf(END, 'latin1') + 1 : 0;
   if (end > 0 || head === undefined) yield rest.subarray(0, end === 0 ? rest.length : end);
@@ -80,7 +81,7 @@ export async function* fitDump(
     yield dropLines(rest.subarray(end), (line) => isForeignHeadLine(line, target));
 }
 
-/** Where the first object begins; undefined where it is not there yet. */
+/** The offset of the first object; undefined if it has not arrived yet. */
 function endOfHead(head: Buffer): number | undefined {
   let line = 0;
   for (;;) {
@@ -91,7 +92,7 @@ function endOfHead(head: Buffer): number | undefined {
   }
 }
 
-/** Byte by byte, whatever the encoding: the text may begin or end within a character. */
+/** Works on bytes in any encoding, because the text may begin or end within a character. */
 function dropLines(text: Buffer, isForeign: (line: string) => boolean): Buffer {
   const lines = text.toString('latin1').split('\n');
   return Buffer.from(lines.filter((line) => !isForeign(line)).join('\n'), 'latin1');

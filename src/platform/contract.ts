@@ -1,178 +1,254 @@
 import type { DumpReport } from '../backupset/index.ts';
+import type { Settings } from '../config/index.ts';
 import type { Secret } from '../core/index.ts';
 import type { RealmCount } from '../pgtools/index.ts';
-import type { PlatformParts } from './components.ts';
 
 export type { RealmCount } from '../pgtools/index.ts';
 
-/** What a dump holds; the manifest's database part. */
+/** What a dump contains; the database part of a manifest. */
 export interface DumpSummary {
-  /** `sqlite` or `postgres`. */
   kind: 'sqlite' | 'postgres';
-  /** The database's own version. */
+  /** The version of SQLite or of the Postgres server. */
   version: string;
   schemaVersion: number;
   databaseBytes: number;
-  /** Counted in the dump's own snapshot. */
+  /** Counted in the snapshot that was dumped. */
   realms: readonly RealmCount[];
 }
 
-/** What this platform is. */
-export interface PlatformDescription {
+/** The kind and version of a platform's service. */
+export interface ServiceInfo {
   runtime: 'embedded' | 'compose';
   service: 'idkit' | 'keycloak';
+  /** `unknown` for a Keycloak, which alone knows its version; see `readVersion`. */
   serviceVersion: string;
+}
+
+/** The kind and place of a platform's database. */
+export interface DatabaseInfo {
   database: 'sqlite' | 'postgres';
-  /** The side of `database` that an operator knows: the file, or host and name. */
+  /** The file, or the address without its password. */
   databaseLocation: string;
-  /** What `restore --in-place --confirm` must repeat; absent where a database cannot be replaced in place. */
+  /** What `restore --in-place --confirm` must repeat; absent if the database cannot be replaced in place. */
   databaseName?: string;
 }
 
-/** A database loaded beside the live one, to be checked and then swapped in or thrown away. */
-export interface SideDatabase {
-  /** Counts read back from what was loaded. */
+export interface PlatformInfo extends ServiceInfo, DatabaseInfo {}
+
+/** The roles of components in the order in which they start. They stop in the opposite order. */
+export const COMPONENT_ROLES = ['database', 'service', 'proxy', 'application'] as const;
+
+export type ComponentRole = (typeof COMPONENT_ROLES)[number];
+
+/**
+ * Seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates its tables,
+ * which takes two minutes on a busy machine.
+ */
+export function startSeconds({ service }: Pick<Settings, 'service'>): number {
+  return service === 'keycloak' ? 240 : 120;
+}
+
+/** A component of the platform that runs separately: a container, or a Keycloak process. */
+export interface Component {
+  /** Its name in the platform's definition. */
+  name: string;
+  role: ComponentRole;
+  /** Image and tag as in the definition. */
+  image: string;
+  /** The engine's state (`running`, `restarting`, `exited` …), or `absent` if it was never created. */
+  state: string;
+  health: 'UP' | 'DOWN';
+  /** How often the engine has restarted it. */
+  restarts: number;
+  /** Why it is DOWN. */
+  detail?: string;
+}
+
+/** How to start components. */
+export interface StartOptions {
+  signal: AbortSignal;
+  /** Seconds until each component must be UP. */
+  timeoutSeconds: number;
+  /** The directory of the platform's definition, if that is not in its final place yet. */
+  definition?: string;
+  /** Receives the reason for a slow start: the engine must fetch the image. */
+  note?: (message: string) => void;
+}
+
+/** A database that was loaded and checked but is not live yet. */
+export interface StagedDatabase {
+  /** Counted in what was loaded. */
   realms: readonly RealmCount[];
   schemaVersion: number;
-  /** Absolute path (embedded) or database name. */
+  /** An absolute path, or the name of the database. */
   location: string;
 }
 
-/** A database that was loaded and not looked at yet. */
+/** A database that was loaded and not checked yet. */
 export interface LoadedDatabase {
-  /** As `SideDatabase` has it. */
+  /** An absolute path, or the name of the database. */
   location: string;
-  /** What of the old database could not be given to it, for the operator. */
+  /** Properties of the live database that the loaded one could not get, for the operator. */
   notes?: readonly string[];
 }
 
-/** Where a database lies, and what is free there. */
-export interface DatabaseRoom {
-  /** A directory of this machine, or the server, for people. */
+/** The disk of a database. */
+export interface DatabaseSpace {
+  /** A directory of this machine, or the server, for messages. */
   place: string;
-  /** `place` is a directory of this machine, whose disk may be that of other directories too. */
+  /** Whether `place` is a directory of this machine, whose disk may hold other directories too. */
   here: boolean;
-  /** Bytes, where `here` is false; undefined where it cannot be known from this machine. */
+  /** Set only if `here` is false; undefined if this machine cannot find out. */
   freeBytes?: number | undefined;
 }
 
-/** How a database is put in the live one's place. */
+/** How to put a database into the place of the live one. */
 export interface SwapOptions {
-  /** The live database is emptied and loaded itself, for want of room: nothing is swapped, and nothing leads back. */
+  /** Empties the live database and loads into it, because there is no room for two. Cannot be undone. */
   inPlace?: boolean;
 }
 
-/** The service of a platform and the parts around it: how it is found, started and stopped. */
-export interface ServiceHalf extends PlatformParts {
-  describeService(): Pick<PlatformDescription, 'runtime' | 'service' | 'serviceVersion'>;
-  /** The version that the running service tells, where `describeService` cannot know it; undefined where it tells none. */
-  askServiceVersion?(): Promise<string | undefined>;
-  /** The service's address for this machine, or undefined where no service runs (contract §3, "Finding the service"). */
+/** How to load a dump. */
+export interface LoadOptions extends SwapOptions {
+  /** The id of the restore, which the names of its databases contain. */
+  id: string;
+  /** Undefined if the service encrypts nothing itself. */
+  masterKey: Secret | undefined;
+  signal: AbortSignal;
+  /** Receives the bytes of SQL loaded so far. */
+  onProgress?: (bytes: number) => void;
+}
+
+/** The service of a platform, and the components around it. */
+export interface PlatformService {
+  info(): ServiceInfo;
+  /** Asks a running Keycloak for its version; undefined if the service does not report one. */
+  readVersion(): Promise<string | undefined>;
+  /** The address of the service for this machine; undefined if it does not run. */
   baseUrl(): Promise<string | undefined>;
-  /** Where the running service's health and metrics are, where that is another port than `baseUrl`'s. */
+  /** The address of health and metrics if they have their own port. */
   managementUrl(): Promise<string | undefined>;
-  /** False where only its operator can start it, and it does not run; absent: true. */
-  canStart?(): Promise<boolean>;
-  /** Starts the service; embedded: within this process, on a random loopback port. */
+  /** False if the service does not run and only its operator can start it. */
+  canStart(): Promise<boolean>;
+  /** Starts the service. An embedded one runs inside this process on a random port of the loopback interface. */
   start(signal?: AbortSignal): Promise<void>;
-  /** Stops what `start` started. Idempotent. */
+  /** Stops an embedded service that `start` started. Idempotent. */
   stop(): Promise<void>;
   /** Polls `/health/ready`. @throws IDKIT_UNREACHABLE after `timeoutSeconds` */
   waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
-}
 
-/** Whether services are kept out of the database, for the one service that is let in. */
-export interface GateSign {
-  isShut(): boolean;
-}
-
-/** The database of a platform: dumped while the service goes on, loaded beside the live one, put in place by rename. */
-export interface DatabaseHalf {
-  describeDatabase(): Pick<PlatformDescription, 'database' | 'databaseLocation' | 'databaseName'>;
   /**
-   * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service goes on.
-   * A chunk may be read only until `write` resolves. `onProgress` gets bytes of SQL written so far.
+   * Checks that a restore may begin: it can stop everything that runs.
+   *
+   * @throws IDKIT_SERVICE_RUNNING
    */
-  dumpDatabase(
-    write: (chunk: Uint8Array) => Promise<void>,
-    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
-  ): Promise<DumpSummary>;
-  /** Realm representations, as `GET /admin/realms/{realm}` gives them, from the snapshot of the last dump. */
+  checkReplaceable(): Promise<void>;
+  /**
+   * Starts the components of one role and waits until each is UP. Components that run and match their definition keep
+   * running. A platform without components starts none.
+   *
+   * @throws IDKIT_FAILED with the last lines of its log for a component that ends or restarts repeatedly,
+   *   IDKIT_UNREACHABLE for one that is not UP in time, IDKIT_PORT_TAKEN, IDKIT_VERSION without an engine
+   */
+  startComponents(role: ComponentRole, options: StartOptions): Promise<readonly Component[]>;
+  /** Stops and removes the components of one role but keeps their data. Returns those that ran. Idempotent. */
+  stopComponents(role: ComponentRole, options: { signal: AbortSignal }): Promise<readonly Component[]>;
+  /** Removes the networks that `startComponents` created. */
+  removeNetworks(options: { signal: AbortSignal }): Promise<void>;
+  /**
+   * Lists every component of the definition with its current state, in starting order.
+   *
+   * @throws IDKIT_SETTING without a definition, IDKIT_VERSION, IDKIT_UNREACHABLE
+   */
+  listComponents(options?: Pick<StartOptions, 'definition'>): Promise<readonly Component[]>;
+}
+
+/** Work that needs the service's own store. */
+export interface StoreAccess {
+  /** Realm representations like those of `GET /admin/realms/{realm}`, from the snapshot of the last dump. */
   readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]>;
   /**
-   * What each realm asks for and the service does not enforce, read from the database whether the service runs or not.
+   * What each realm demands and the service does not enforce, whether the service runs or not.
+   *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   listUnenforced(): Promise<readonly { realm: string; path: string; what: string; refuses: boolean }[]>;
   /**
-   * What a dump tells of itself fits this platform: its kind, its schema (an older one is migrated once loaded), what
-   * the server must have for it, and the master key. Loads nothing; if `asks` is false, no server is reached.
-   * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
+   * Creates or resets an administrator in the store, and returns the new password this once.
+   *
+   * @throws IDKIT_SERVICE_RUNNING
+   */
+  recoverAdministrator(username: string): Promise<{ password: Secret }>;
+  /** Encrypts every secret with another master key. @throws IDKIT_SERVICE_RUNNING */
+  changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
+}
+
+/** The database of a platform: dumped while the service runs, loaded into a staged database, swapped by rename. */
+export interface PlatformDatabase extends StoreAccess {
+  info(): DatabaseInfo;
+  /**
+   * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service runs.
+   * A chunk may be read only until `write` resolves. `onProgress` receives the bytes of SQL written so far.
+   */
+  dump(
+    write: (chunk: Uint8Array) => Promise<void>,
+    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+  ): Promise<DumpSummary>;
+  /**
+   * Checks that a dump fits this platform: its kind, its schema (`load` migrates an older one), the server, and the
+   * master key. Loads nothing. If `asks` is false, it contacts no server.
+   *
+   * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED if no key belongs to the dump
    */
   checkDump(dump: DumpReport, options?: SwapOptions & { asks?: boolean }): Promise<void>;
   /**
-   * Loads SQL text into a side database; the live one is untouched, unless `inPlace`.
-   * @param options.masterKey undefined where the service seals nothing itself
+   * Loads SQL text into a staged database. Leaves the live one untouched unless `inPlace` is set.
+   *
    * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE
    */
-  loadDatabase(
-    sql: AsyncIterable<Uint8Array>,
-    options: {
-      id: string;
-      masterKey: Secret | undefined;
-      signal: AbortSignal;
-      onProgress?: (bytes: number) => void;
-    } & SwapOptions,
-  ): Promise<LoadedDatabase>;
+  load(sql: AsyncIterable<Uint8Array>, options: LoadOptions): Promise<LoadedDatabase>;
   /**
-   * Integrity, foreign keys, migrations of an older schema, the master key opens it; it gets the statistics that its
-   * queries are planned by.
+   * Checks the integrity, the foreign keys and the master key of a loaded database, migrates an older schema, and
+   * updates the statistics of the query planner.
+   *
    * @throws IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG
    */
   checkLoaded(
     id: string,
     masterKey: Secret | undefined,
     options?: SwapOptions & { signal?: AbortSignal },
-  ): Promise<SideDatabase>;
-  /** Puts the side database in place by rename and keeps the old one aside as `.pre-ID`. */
-  swapDatabase(id: string, options?: SwapOptions): Promise<void>;
+  ): Promise<StagedDatabase>;
+  /** Renames the staged database into place and keeps the previous one as `.pre-ID`. */
+  swap(id: string, options?: SwapOptions): Promise<void>;
   /**
-   * Brings the old database back; harmless where nothing was swapped.
-   * @param options.password what the database's role had before; absent where it did not change
+   * Puts the previous database back. Does nothing if there was no swap.
+   *
+   * @param options.password the previous password of the database's role; absent if it did not change
    */
-  unswapDatabase(id: string, options?: { password?: Secret | undefined }): Promise<void>;
-  /** Bytes on the disk that `discardDatabase` without `old` gives back. */
-  sideBytes(id: string): Promise<number>;
-  /** Removes the side database and, with `old`, what `swapDatabase` kept aside. */
-  discardDatabase(id: string, options: { old: boolean }): Promise<void>;
-  /** Where a side database will lie. */
-  databaseRoom(): Promise<DatabaseRoom>;
+  swapBack(id: string, options?: { password?: Secret | undefined }): Promise<void>;
+  /** The bytes on the disk that `discard` without `previous` frees. */
+  stagedBytes(id: string): Promise<number>;
+  /** Removes the staged database and, with `previous`, the database that `swap` kept. */
+  discard(id: string, options: { previous: boolean }): Promise<void>;
+  /** The disk that a staged database will use. */
+  findSpace(): Promise<DatabaseSpace>;
   /**
-   * The master key of the settings opens what is sealed in the live database; nothing is where nothing ever was.
+   * Checks that the master key of the settings decrypts the live database. Accepts any key if no database exists.
+   *
    * @throws IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG
    */
   checkMasterKey(): Promise<void>;
   /**
-   * No service is at work on the database, on whatever machine; absent where the address of a service tells.
+   * Checks that no service of any machine uses the database. Does nothing if `baseUrl` already answers this.
+   *
    * @throws IDKIT_SERVICE_RUNNING
    */
-  checkUnused?(): Promise<void>;
+  checkUnused(): Promise<void>;
   /**
-   * Keeps services out of the live database until it is released, whatever database has its name by then; the service
-   * that `start` starts is let in. Absent where no service but the platform's own can reach it.
+   * Keeps services out of the live database until `release`, whichever database has its name by then. The service
+   * that `start` starts may use it. Does nothing if no other service can reach the database.
+   *
    * @throws IDKIT_SERVICE_RUNNING
    */
-  keepServicesOut?(): Promise<{ release(): Promise<void> }>;
-  /** Makes or resets an administrator directly in the store; the new password once. @throws IDKIT_SERVICE_RUNNING */
-  recoverAdministrator(username: string): Promise<{ password: Secret }>;
-  /** Seals every secret anew. @throws IDKIT_SERVICE_RUNNING */
-  changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }>;
-}
-
-/**
- * One contract: "the platform, running". Everything that differs between platforms is behind it, so that no procedure
- * asks which one it is. A service half and a database half, put together by open.ts.
- */
-export interface Platform extends ServiceHalf, DatabaseHalf {
-  describe(): PlatformDescription;
+  keepServicesOut(): Promise<{ release(): Promise<void> }>;
 }

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { systemErrorCode } from '../core/index.ts';
 
-/** Whose drill it is: this machine's mark and a process, so that what a dead one left is known. */
+/** Identifies the machine and the process of a drill, so that a later drill can remove what a killed one left. */
 export function drillMark(pid: number | ''): string {
   return `${createHash('sha256').update(hostname()).digest('hex').slice(0, 8)}_${pid}`;
 }
 
-/** The mark is one of this machine's, and its process is gone. `mark` may go on after another `_`. */
+/** Returns whether the mark is from this machine and its process has ended. `mark` may continue after another `_`. */
 export function isDeadDrill(mark: string): boolean {
   const own = drillMark('');
   if (!mark.startsWith(own)) return false;
@@ -15,7 +15,7 @@ export function isDeadDrill(mark: string): boolean {
   return Number.isSafeInteger(pid) && pid > 0 && hasEnded(pid);
 }
 
-/** No process of this machine has the number; one of another user is there all the same. */
+/** Returns whether this machine has no process with the id, including processes of other users. */
 export function hasEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,24 +3,24 @@ import type { Settings } from '../config/index.ts';
 import { IdkitError, type Secret, systemRandom } from '../core/index.ts';
 import type { PostgresPrograms, ScratchAdministrator, ScratchPlace } from '../pgtools/index.ts';
 
-/** A database that nothing else knows, for a test of a backup. */
+/** A temporary database for the test of a backup. */
 export interface Scratch {
   database: Settings['database'];
   databasePassword: Secret | undefined;
-  /** Its server, too, is there for the test alone: who makes databases and roles there. */
+  /** Set if the server is temporary too: the role that creates databases and roles there. */
   administrator?: ScratchAdministrator;
-  /** How its programs are run, where that is not on this machine. */
+  /** Set if the server's programs do not run on this machine. */
   programs?: PostgresPrograms;
-  /** Ends and removes it. Idempotent. */
+  /** Stops and removes it. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * A place for a dump that can never be a live one: a file in `dir`; for Postgres a server of its own in `dir`, else,
- * where its programs are not on this machine, one in a container of its own, or a database of a new name on the
- * platform's server.
+ * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`. For Postgres it is a
+ * server in `dir`; if this machine lacks its programs, a server in a container, or a new database on the platform's own
+ * server.
  *
- * @throws IDKIT_VERSION where there is neither
+ * @throws IDKIT_VERSION if none of them is available
  */
 export async function openScratch(
   settings: Settings,
@@ -41,15 +41,9 @@ export async function openScratch(
     return { ...asScratch(container), programs: container.programs };
   }
   if (settings.database.kind !== 'postgres')
-    throw new IdkitError(
-      'IDKIT_VERSION',
-      'a dump of Postgres needs a server to drill on, and there is none',
-      {
-        hints: [
-          `install one: apt-get install postgresql-${dump.serverMajor ?? 15}; idkit starts it by itself`,
-        ],
-      },
-    );
+    throw new IdkitError('IDKIT_VERSION', 'the drill of a Postgres dump needs a Postgres server', {
+      hints: [`install one: apt-get install postgresql-${dump.serverMajor ?? 15}; idkit starts it by itself`],
+    });
   const { openScratchBeside } = await import('./postgres/scratch-database.ts');
   return asScratch(await openScratchBeside(settings, systemRandom));
 }

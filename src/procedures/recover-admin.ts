@@ -33,7 +33,7 @@ export async function recoverAdmin(
   const run = beginRun(RECOVER_ADMIN_STEPS, options);
   const username = options.username ?? settings.administrator.username;
   const platform = await openPlatform(settings);
-  const { password } = await run.step('reset', () => platform.recoverAdministrator(username));
+  const { password } = await run.step('reset', () => platform.database.recoverAdministrator(username));
   const envUpdated = username === settings.administrator.username;
   if (envUpdated) {
     await run.step('env', async () => {

@@ -48,11 +48,11 @@ export async function rotateMasterKey(
   const current = await run.step('check', async () => {
     if (settings.service === 'keycloak')
       throw new IdkitError('IDKIT_USAGE', 'the service is Keycloak, which seals nothing with a master key');
-    const address = await platform.baseUrl();
+    const address = await platform.service.baseUrl();
     if (address !== undefined) throw serviceRuns(address);
     const key = checkKey(settings);
     // One of another machine would be left with the old key alone.
-    await platform.checkUnused?.();
+    await platform.database.checkUnused();
     return key;
   });
   const unfinished = isUnfinished(settings);
@@ -66,7 +66,7 @@ export async function rotateMasterKey(
   });
   const { records } = await run.step(
     'seal',
-    () => platform.changeMasterKey(keys.from, keys.to),
+    () => platform.database.changeMasterKey(keys.from, keys.to),
     (sealed) => `${sealed.records} secrets`,
   );
   await run.step('remove', async () => writeEnvironmentValue(env, 'IDKIT_MASTER_KEY_OLD', null));

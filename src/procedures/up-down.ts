@@ -1,5 +1,5 @@
 import type { Settings } from '../config/index.ts';
-import type { PlatformPart } from '../platform/index.ts';
+import type { Component } from '../platform/index.ts';
 import { openPlatformService, startSeconds } from '../platform/open.ts';
 import { checkPlatform } from './platform.ts';
 import { beginRun, type ProcedureOptions, type ProcedureResult, type StepDescription } from './run.ts';
@@ -20,12 +20,12 @@ export async function up(settings: Settings, options: UpOptions): Promise<PartsR
   await checkPlatform(settings);
   const run = beginRun(UP_STEPS, options);
   const half = await openPlatformService(settings);
-  const parts: PlatformPart[] = [];
+  const parts: Component[] = [];
   for (const { id } of UP_STEPS) {
     const started = await run.step(
       id,
       () =>
-        half.startParts(id, {
+        half.startComponents(id, {
           signal: options.signal,
           timeoutSeconds: secondsLeft(settings, options, began),
           note: (message) => options.reporter.note(message),
@@ -52,7 +52,7 @@ function secondsLeft(settings: Settings, { withinSeconds }: UpOptions, began: nu
 }
 
 /** The names of parts for one line. */
-export function nameParts(parts: readonly PlatformPart[]): string {
+export function nameParts(parts: readonly Component[]): string {
   return parts.length === 0 ? 'none' : parts.map(({ name }) => name).join(', ');
 }
 
@@ -68,10 +68,10 @@ export async function down(settings: Settings, options: ProcedureOptions): Promi
   const run = beginRun(DOWN_STEPS, options);
   const half = await openPlatformService(settings);
   const { signal } = options;
-  const parts: PlatformPart[] = [];
+  const parts: Component[] = [];
   for (const { id } of DOWN_STEPS)
-    parts.push(...(await run.step(id, () => half.stopParts(id, { signal }), nameParts)));
-  await half.removeParts({ signal });
+    parts.push(...(await run.step(id, () => half.stopComponents(id, { signal }), nameParts)));
+  await half.removeNetworks({ signal });
   return { parts, milliseconds: Math.round(performance.now() - began), findings: run.findings };
 }
 
@@ -110,7 +110,7 @@ export const DOWN_STEPS = [
 /** What `up` or `down` found at its end. */
 export interface PartsResult extends ProcedureResult {
   /** Up: every part as it is now. Down: those that ran. */
-  parts: readonly PlatformPart[];
+  parts: readonly Component[];
   /** Where the service answers now; absent after `down`. */
   baseUrl?: string;
   milliseconds: number;

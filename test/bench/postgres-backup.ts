@@ -6,7 +6,7 @@ import { openSet, readDump } from '../../src/backupset/index.ts';
 import { parsePostgresUrl } from '../../src/config/index.ts';
 import { Secret } from '../../src/core/index.ts';
 import { openLocalPrograms } from '../../src/pgtools/programs/local-programs.ts';
-import { openPostgresDatabase } from '../../src/platform/postgres/database.ts';
+import { PostgresDatabase } from '../../src/platform/postgres/database.ts';
 import { makeDatabase, runSql } from '../store/databases.ts';
 import { type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 import type { Measured } from './grants.ts';
@@ -43,7 +43,7 @@ export async function measurePostgresBackup(
     const tool = (program: string) =>
       `PGPASSWORD='${server.password}' '${server.programs}/${program}' -h 127.0.0.1 -p ${server.port} -U ${server.user}`;
     const dump = join(scratch, 'dump.sql.gz');
-    const database = openPostgresDatabase({
+    const database = new PostgresDatabase({
       address: parsePostgresUrl(url),
       location: url,
       password: new Secret(server.password),
@@ -63,8 +63,8 @@ export async function measurePostgresBackup(
       const set = newestSet(dir);
       const sql = readDump(await openSet(set));
       const signal = new AbortController().signal;
-      const ours = await timed(() => database.loadDatabase(sql, { id: 'x', masterKey: undefined, signal }));
-      await database.discardDatabase('x', { old: false });
+      const ours = await timed(() => database.load(sql, { id: 'x', masterKey: undefined, signal }));
+      await database.discard('x', { previous: false });
       const theirs = await timed(() =>
         shell(
           `${tool('createdb')} bare && gunzip -c '${set}/keycloak-db.sql.gz' | ${tool('psql')} -q -v ON_ERROR_STOP=1 bare > /dev/null`,

@@ -98,7 +98,7 @@ test('a platform that was started with Docker is no other engine’s while the d
     const ended = await runIdkit([...argv, '--dir', platform], { cwd: dir, env });
     assert.equal(ended.code, 15, ended.stderr);
     assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer/);
-    assert.match(ended.stderr, /hint: this platform was started with docker; .*idkit\.yaml takes another/);
+    assert.match(ended.stderr, /hint: this platform was started with docker; .*idkit\.yaml to use another/);
   }
   appendFileSync(join(platform, 'idkit.yaml'), 'compose: { engine: podman }\n');
   const other = await runIdkit(['down', '--dir', platform], { cwd: dir, env });
@@ -140,7 +140,7 @@ test('a Podman that cannot work is told so with its reason (exit 15)', async (t)
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(ended.code, 15, ended.stderr);
   assert.match(ended.stderr, /error IDKIT_UNREACHABLE: Podman does not work: .*none-such/);
-  assert.match(ended.stderr, /hint: podman info tells more/);
+  assert.match(ended.stderr, /hint: podman info shows more/);
 });
 
 test('an engine without a program that reads compose files is named with what to install (exit 14)', async (t) => {
@@ -206,7 +206,7 @@ test('containers of another platform directory with the same project are never t
       assert.notEqual(ended.code, 0, command.join(' '));
       assert.match(
         `${ended.stdout}${ended.stderr}`,
-        new RegExp(`the compose project idkit is that of the platform in ${other}`),
+        new RegExp(`the compose project idkit belongs to the platform in ${other}`),
         command.join(' '),
       );
     }

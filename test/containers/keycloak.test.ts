@@ -174,7 +174,7 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
       assert.equal(failed.code, 16, failed.stdout);
       assert.match(
         failed.stdout,
-        /was rolled back to the old state: keycloak did not start, its image cannot be had/,
+        /was rolled back to the old state: keycloak did not start, its image is unavailable/,
       );
       assert.match(failed.stdout, /idkit up starts it/);
       const psql = ['psql', '-U', 'keycloak', '-Atc'];
@@ -188,7 +188,7 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
       for (const command of ['backup', 'smoke']) {
         const refused = await run([command]);
         assert.equal(refused.code, 15, refused.stdout);
-        assert.match(refused.stdout, /no container of keycloak runs that this machine reaches/);
+        assert.match(refused.stdout, /no container of keycloak is running that this machine can reach/);
       }
     },
   );

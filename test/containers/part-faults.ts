@@ -31,14 +31,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     return ended;
   };
 
-  it('an image that cannot be had is named (exit 14)', async () => {
+  it('names an unavailable image (exit 14)', async () => {
     const [line = ''] = /^DATABASE_IMAGE=.*$/m.exec(place.engine.images) ?? [];
     const none = 'DATABASE_IMAGE=localhost/idkit-test/none:1';
     place.platform.edit('.env', line, none);
     const ended = await place.platform.run(['up']);
     place.platform.edit('.env', none, line);
     assert.equal(ended.code, 14, ended.stderr);
-    assert.match(ended.stderr, /database did not start, its image cannot be had/);
+    assert.match(ended.stderr, /database did not start, its image is unavailable/);
     assert.match(ended.stderr, /compose\.yaml names \$\{DATABASE_IMAGE/);
   });
 
@@ -91,7 +91,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
       assert.equal(ended.code, 14, ended.stderr);
-      assert.match(ended.stderr, /error IDKIT_VERSION: hello runs unchanged, its image cannot be had/);
+      assert.match(ended.stderr, /error IDKIT_VERSION: hello runs unchanged, its image is unavailable/);
       assert.equal(await idOf('hello'), before);
       await ok(['up', '--quiet']);
     });
@@ -259,7 +259,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.equal(ended.code, 1, ended.stderr);
     assert.match(
       ended.stderr,
-      /IDKIT_FAILED: idkit did not come up: it ends and is started again over and over/,
+      /IDKIT_FAILED: idkit did not come up: it ends and restarts repeatedly/,
     );
     assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
     await ok(['up', '--quiet']);

@@ -15,7 +15,7 @@ test('200 clients that come back at once stop no swap, and see the old state or 
   const database = server.open();
   const { sql } = await dumpOf(database);
   server.sql('keycloak', `UPDATE realm SET name = 'later' WHERE name = 'acme'`);
-  await database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
+  await database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
   await database.checkLoaded('x', undefined);
 
   const seen = new Set<string>();
@@ -49,16 +49,16 @@ test('200 clients that come back at once stop no swap, and see the old state or 
     await waitUntil('every client has tried and one has seen the live realms', all, {
       seen: () => [...seen],
     });
-    await database.swapDatabase('x');
+    await database.swap('x');
     const swapped = () => seen.has('acme,globex,initech,master');
     await waitUntil('a client has seen the realms of the other database', swapped, { seen: () => [...seen] });
-    await database.unswapDatabase('x');
-    await database.swapDatabase('x');
+    await database.swapBack('x');
+    await database.swap('x');
   } finally {
     storm = false;
     await Promise.all(clients);
   }
   assert.deepEqual([...seen].sort(), ['acme,globex,initech,master', 'globex,initech,later,master']);
-  await database.discardDatabase('x', { old: true });
+  await database.discard('x', { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
 });

@@ -3,8 +3,8 @@ import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Secret } from '../../src/core/index.ts';
+import { scramVerifier } from '../../src/pgtools/password.ts';
 import { choose, parseProgramVersion } from '../../src/pgtools/programs/local-programs.ts';
-import { scramVerifier } from '../../src/pgtools/scram.ts';
 import { swapNames } from '../../src/pgtools/swap.ts';
 import { fitDump, guardLines, knowsRestrict } from '../../src/pgtools/transform.ts';
 
@@ -118,17 +118,17 @@ test('names of a restore’s databases fit into 63 bytes and differ where the da
   const id = '20261121_120000-abcdef';
   assert.deepEqual(swapNames('idkit', id), {
     live: 'idkit',
-    side: `idkit_restore_${id}`,
-    old: `idkit_pre_${id}`,
+    staged: `idkit_restore_${id}`,
+    previous: `idkit_pre_${id}`,
   });
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
       // It stands for a character that was cut.
       const name = text.replaceAll('�', 'x');
-      const { side, old } = swapNames(name, id);
-      for (const made of [side, old]) assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
-      assert.notEqual(side, old);
-      assert.notEqual(side, swapNames(`${name}x`, id).side);
+      const { staged, previous } = swapNames(name, id);
+      for (const made of [staged, previous]) assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
+      assert.notEqual(staged, previous);
+      assert.notEqual(staged, swapNames(`${name}x`, id).staged);
     }),
   );
   assert.throws(() => swapNames('idkit', 'a"b'), { code: 'IDKIT_USAGE' });

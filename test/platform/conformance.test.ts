@@ -24,9 +24,9 @@ const signal = new AbortController().signal;
 async function dump(
   runtime: Platform,
   atChunk = async () => {},
-): Promise<{ chunks: Uint8Array[]; summary: Awaited<ReturnType<Platform['dumpDatabase']>> }> {
+): Promise<{ chunks: Uint8Array[]; summary: Awaited<ReturnType<Platform['database']['dump']>> }> {
   const chunks: Uint8Array[] = [];
-  const summary = await runtime.dumpDatabase(
+  const summary = await runtime.database.dump(
     async (chunk) => {
       chunks.push(Buffer.from(chunk));
       await atChunk();
@@ -57,7 +57,7 @@ async function servedPlatform(): Promise<{
 test('describes itself', async () => {
   const { platform, runtime } = await servedPlatform();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.deepEqual(runtime.describe(), {
+  assert.deepEqual(runtime.info(), {
     runtime: 'embedded',
     service: 'idkit',
     serviceVersion: version,
@@ -92,11 +92,11 @@ test('"writes the SQL dump of one consistent snapshot while the service goes on"
       for (const id of ['round-1', 'round-2']) {
         const { chunks, summary } = await dump(runtime, rotated);
         assert.match(Buffer.concat(chunks).toString().slice(-40), /-- idkit dump complete\n$/);
-        await runtime.loadDatabase(feed(chunks), { id, masterKey, signal });
-        const side = await runtime.checkLoaded(id, masterKey);
+        await runtime.database.load(feed(chunks), { id, masterKey, signal });
+        const side = await runtime.database.checkLoaded(id, masterKey);
         assert.deepEqual(side.realms, summary.realms);
         assert.deepEqual(side.realms, [{ realm: 'master', users: 1 }]);
-        await runtime.discardDatabase(id, { old: true });
+        await runtime.database.discard(id, { previous: true });
       }
     } finally {
       busy = false;
@@ -111,7 +111,7 @@ test('"writes the SQL dump of one consistent snapshot while the service goes on"
 test('reads the realm representations that GET /admin/realms/{realm} gives, from the stopped database', async () => {
   const { platform, runtime } = await servedPlatform();
   const before = readdirSync(join(platform.dir, 'data')).sort();
-  const realms = await runtime.readSnapshot();
+  const realms = await runtime.database.readSnapshot();
   assert.deepEqual(
     realms.map(({ realm }) => realm),
     ['master'],
@@ -130,9 +130,9 @@ test('a dump that was loaded, checked and swapped in serves what it held; the sw
     const { chunks } = await dump(runtime);
 
     // What happens after the dump is gone after the swap, and back after the unswap.
-    await runtime.start();
-    await runtime.waitUntilReady(60);
-    const address = (await runtime.baseUrl())!;
+    await runtime.service.start();
+    await runtime.service.waitUntilReady(60);
+    const address = (await runtime.service.baseUrl())!;
     const answer = await fetch(`${address}/admin/realms`, {
       method: 'POST',
       headers: {
@@ -142,34 +142,34 @@ test('a dump that was loaded, checked and swapped in serves what it held; the sw
       body: '{"realm":"later","enabled":true}',
     });
     assert.equal(answer.status, 201, await answer.text());
-    await runtime.stop();
+    await runtime.service.stop();
 
-    await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
-    await runtime.checkLoaded('r1', masterKey);
-    await runtime.swapDatabase('r1');
-    await runtime.swapDatabase('r1');
-    await runtime.start();
-    await runtime.waitUntilReady(60);
-    const restored = { address: (await runtime.baseUrl())! };
+    await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
+    await runtime.database.checkLoaded('r1', masterKey);
+    await runtime.database.swap('r1');
+    await runtime.database.swap('r1');
+    await runtime.service.start();
+    await runtime.service.waitUntilReady(60);
+    const restored = { address: (await runtime.service.baseUrl())! };
     assert.equal((await fetch(`${restored.address}/realms/later`)).status, 404);
     assert.equal(
       (await refresh(restored, refreshToken)).status,
       200,
       'a refresh token unused since the dump works',
     );
-    await runtime.stop();
-    await runtime.stop();
+    await runtime.service.stop();
+    await runtime.service.stop();
 
-    await runtime.unswapDatabase('r1');
-    await runtime.unswapDatabase('r1');
-    await runtime.start();
-    assert.equal((await fetch(`${await runtime.baseUrl()}/realms/later`)).status, 200);
-    await runtime.stop();
-    await runtime.discardDatabase('r1', { old: true });
+    await runtime.database.swapBack('r1');
+    await runtime.database.swapBack('r1');
+    await runtime.service.start();
+    assert.equal((await fetch(`${await runtime.service.baseUrl()}/realms/later`)).status, 200);
+    await runtime.service.stop();
+    await runtime.database.discard('r1', { previous: true });
     const left = readdirSync(join(platform.dir, 'data')).filter((name) => /restore-|pre-/.test(name));
     assert.deepEqual(left, []);
   } finally {
-    await runtime.stop();
+    await runtime.service.stop();
     platform.remove();
   }
 });
@@ -177,14 +177,14 @@ test('a dump that was loaded, checked and swapped in serves what it held; the sw
 test('what runs cannot be swapped away, recovered or sealed anew (IDKIT_SERVICE_RUNNING)', async () => {
   const { platform, runtime } = await servedPlatform();
   const { chunks } = await dump(runtime);
-  await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
+  await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
   const service = await startTestService({ platform });
   try {
     const refused = { code: 'IDKIT_SERVICE_RUNNING', exitCode: 11 };
-    await assert.rejects(runtime.swapDatabase('r1'), refused);
-    await assert.rejects(runtime.recoverAdministrator('admin'), refused);
+    await assert.rejects(runtime.database.swap('r1'), refused);
+    await assert.rejects(runtime.database.recoverAdministrator('admin'), refused);
     await assert.rejects(
-      runtime.changeMasterKey(masterKey, new Secret(Buffer.alloc(32, 1).toString('base64'))),
+      runtime.database.changeMasterKey(masterKey, new Secret(Buffer.alloc(32, 1).toString('base64'))),
       refused,
     );
     await login(service);
@@ -199,7 +199,7 @@ test('a dump with a foreign statement, or one that is cut off, is IDKIT_DAMAGED 
   const { chunks } = await dump(runtime);
   const text = Buffer.concat(chunks).toString();
   for (const sql of [`${text.slice(0, -60)}`, `ATTACH DATABASE '/tmp/x' AS x;\n${text}`]) {
-    await assert.rejects(runtime.loadDatabase(feed([Buffer.from(sql)]), { id: 'bad', masterKey, signal }), {
+    await assert.rejects(runtime.database.load(feed([Buffer.from(sql)]), { id: 'bad', masterKey, signal }), {
       code: 'IDKIT_DAMAGED',
     });
     assert.ok(!readdirSync(join(platform.dir, 'data')).some((name) => name.includes('bad')));
@@ -210,9 +210,9 @@ test('a dump with a foreign statement, or one that is cut off, is IDKIT_DAMAGED 
 test('a loaded database that another master key sealed is IDKIT_MASTER_KEY_WRONG', async () => {
   const { platform, runtime } = await servedPlatform();
   const { chunks } = await dump(runtime);
-  await runtime.loadDatabase(feed(chunks), { id: 'r1', masterKey, signal });
+  await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
   const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  await assert.rejects(runtime.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  await assert.rejects(runtime.database.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
   platform.remove();
 });
 
@@ -224,10 +224,10 @@ test('"What a dump tells of itself fits this platform: its kind, its schema …,
   for (const chunk of chunks) inspector.write(chunk);
   const told = inspector.end();
   const before = readdirSync(join(platform.dir, 'data')).sort();
-  await runtime.checkDump(told);
+  await runtime.database.checkDump(told);
   const refuses = async (change: Partial<typeof settings>, dumped: typeof told, code: string) => {
     const other = await openPlatform({ ...settings, ...change });
-    await assert.rejects(other.checkDump(dumped), { code });
+    await assert.rejects(other.database.checkDump(dumped), { code });
   };
   await refuses({}, { ...told, kind: 'postgres' }, 'IDKIT_VERSION');
   await refuses({ service: 'keycloak' }, told, 'IDKIT_VERSION');
@@ -238,15 +238,17 @@ test('"What a dump tells of itself fits this platform: its kind, its schema …,
   await refuses({ masterKey: other }, told, 'IDKIT_MASTER_KEY_WRONG');
   const { meta: _, ...without } = told;
   await refuses({}, without, 'IDKIT_DAMAGED');
-  await (await openPlatform({ ...settings, masterKey: other, masterKeyOld: masterKey })).checkDump(told);
+  await (await openPlatform({ ...settings, masterKey: other, masterKeyOld: masterKey })).database.checkDump(
+    told,
+  );
   assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before);
   platform.remove();
 });
 
 test('recovers an administrator that is locked out, and makes one that does not exist', async () => {
   const { platform, runtime } = await servedPlatform();
-  const reset = await runtime.recoverAdministrator('admin');
-  const made = await runtime.recoverAdministrator('Rescue');
+  const reset = await runtime.database.recoverAdministrator('admin');
+  const made = await runtime.database.recoverAdministrator('Rescue');
   const service = await startTestService({ platform });
   try {
     for (const [username, password] of [
@@ -277,14 +279,14 @@ test('recovers an administrator that is locked out, and makes one that does not 
 test('seals every secret anew: only the new master key opens the database', async () => {
   const { platform, runtime } = await servedPlatform();
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  const { records } = await runtime.changeMasterKey(masterKey, next);
+  const { records } = await runtime.database.changeMasterKey(masterKey, next);
   assert.ok(records > 0);
   await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_WRONG' });
   const settings = await platform.settings();
   const renewed = await openPlatform({ ...settings, masterKey: next });
-  await renewed.start();
-  await login({ address: (await renewed.baseUrl())! });
-  await renewed.stop();
+  await renewed.service.start();
+  await login({ address: (await renewed.service.baseUrl())! });
+  await renewed.service.stop();
   platform.remove();
 });
 
@@ -292,7 +294,7 @@ test('a platform that never served has no secrets to seal anew', async () => {
   const platform = makePlatform();
   const runtime = await openPlatform(await platform.settings());
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  assert.deepEqual(await runtime.changeMasterKey(masterKey, next), { records: 0 });
+  assert.deepEqual(await runtime.database.changeMasterKey(masterKey, next), { records: 0 });
   assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')));
   platform.remove();
 });
@@ -300,6 +302,6 @@ test('a platform that never served has no secrets to seal anew', async () => {
 test('waiting for a service that does not come is IDKIT_UNREACHABLE', async () => {
   const platform = makePlatform();
   const runtime = await openPlatform(await platform.settings());
-  await assert.rejects(runtime.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });
+  await assert.rejects(runtime.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });
   platform.remove();
 });

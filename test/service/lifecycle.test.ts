@@ -200,9 +200,9 @@ test('the running service is found by its record, only while its lock is held (c
   try {
     const settings = await platform.settings({ 'listen.port': '18080' });
     const runtime = await openPlatform(settings);
-    assert.equal(await runtime.baseUrl(), undefined, 'nothing runs');
+    assert.equal(await runtime.service.baseUrl(), undefined, 'nothing runs');
     const service = await startTestService({ platform });
-    assert.equal(await runtime.baseUrl(), service.address);
+    assert.equal(await runtime.service.baseUrl(), service.address);
     await service.stop();
     writeFileSync(
       join(platform.dir, 'data', 'serve.lock.json'),
@@ -213,7 +213,7 @@ test('the running service is found by its record, only while its lock is held (c
         started: 'x',
       }),
     );
-    assert.equal(await runtime.baseUrl(), undefined, 'a record that nobody holds a lock for is no service');
+    assert.equal(await runtime.service.baseUrl(), undefined, 'a record that nobody holds a lock for is no service');
   } finally {
     platform.remove();
   }

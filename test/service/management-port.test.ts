@@ -41,7 +41,7 @@ test('the management listener is on port 9000 of loopback; if it is taken, a not
   ]);
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   assert.equal((await fetch(`${service.address}/metrics`)).status, 404);
-  assert.equal(await (await openPlatform(settings)).managementUrl(), undefined);
+  assert.equal(await (await openPlatform(settings)).service.managementUrl(), undefined);
 });
 
 test('serve prints the note on stderr and serves', async (t) => {
@@ -119,5 +119,5 @@ test('the record of the service names its management listener (contract §3, Fin
   const settings = await settingsOf(t, { 'listen.managementPort': '0' });
   const service = await startService(settings);
   t.after(() => service.close());
-  assert.equal(await (await openPlatform(settings)).managementUrl(), service.managementUrl);
+  assert.equal(await (await openPlatform(settings)).service.managementUrl(), service.managementUrl);
 });

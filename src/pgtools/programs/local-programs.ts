@@ -9,14 +9,14 @@ import type { PostgresPrograms, ProgramEnd, ProgramName, ProgramTarget, RunningP
 import { CONNECT_SECONDS, connectSeconds } from './programs.ts';
 import { openRelay } from './relay.ts';
 
-/** Where Debian keeps the programs of each version; those on its PATH only choose among them. */
+/** The directory where Debian installs the programs of each version. Those on its PATH only choose among them. */
 const DEBIAN = '/usr/lib/postgresql';
 const DEBIAN_CHOOSER = /\/pg_wrapper$/;
-/** The oldest server that idkit works with. */
+/** The oldest major version of a server that idkit supports. */
 export const OLDEST_MAJOR = 13;
 const STDERR_BYTES = 64 * 1024;
 
-/** What the programs may see of this process's environment: the loader's paths, no secret of idkit's. */
+/** Variables that the programs inherit from this process: paths of the loader, and no secret of idkit's. */
 const INHERITED = /^(PATH|HOME|TZ|LD_LIBRARY_PATH|PGTZ)$/;
 
 /** A program of this machine. */
@@ -25,7 +25,7 @@ export interface Candidate {
   version: number;
 }
 
-/** The programs of this machine: every version that PATH or Debian's folders have. */
+/** Finds the programs of this machine: every version on PATH or in Debian's directories. */
 export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): PostgresPrograms {
   const known = new Map<ProgramName, Promise<readonly Candidate[]>>();
   const listed = (program: ProgramName) => {
@@ -43,15 +43,18 @@ export function openLocalPrograms(env: NodeJS.ProcessEnv = process.env): Postgre
   };
 }
 
-/** `program` as `--version` tells it, as `server_version_num` counts: `psql (PostgreSQL) 15.18 (Debian …)` is 150018. */
+/**
+ * Parses the output of `--version` into the form of `server_version_num`: `psql (PostgreSQL) 15.18 (Debian …)` is
+ * 150018.
+ */
 export function parseProgramVersion(text: string): number | undefined {
   const [, major, minor = '0'] = /\(PostgreSQL\) (\d+)(?:\.(\d+))?/.exec(text) ?? [];
   return major === undefined ? undefined : Number(major) * 10_000 + Number(minor);
 }
 
 /**
- * The version of the server itself is best, its newest release: a newer `pg_dump` may write what an older server does
- * not read.
+ * Chooses the newest release of the server's own major version if there is one: a newer `pg_dump` may write what an
+ * older server does not read.
  *
  * @throws IDKIT_VERSION that names the package to install
  */
@@ -66,7 +69,7 @@ export function choose(
   const nearest = server === undefined ? newEnough[0] : newEnough.at(-1);
   const fitting =
     nearest === undefined
-      ? // Any psql speaks to any server.
+      ? // Any psql works with any server.
         newestFirst.find(() => program === 'psql')
       : newEnough.find((one) => major(one) === major(nearest));
   if (fitting !== undefined) return fitting;
@@ -75,17 +78,17 @@ export function choose(
     'IDKIT_VERSION',
     newestFirst.length === 0
       ? `the program ${program} is missing`
-      : `${program} ${showVersion(newestFirst[0]!.version)} is older than the server, which is of version ${server}`,
+      : `${program} ${showVersion(newestFirst[0]!.version)} is older than the server, which has version ${server}`,
     { hints: [`install it: apt-get install ${wanted}`] },
   );
 }
 
-/** `15.18` of 150018. */
+/** Formats 150018 as `15.18`. */
 export function showVersion(version: number): string {
   return `${Math.floor(version / 10_000)}.${version % 10_000}`;
 }
 
-/** Where the programs of a server lie on this machine, with their versions. */
+/** Returns the directories of server programs on this machine, with their versions. */
 export async function listServers(
   env: NodeJS.ProcessEnv = process.env,
 ): Promise<readonly { dir: string; version: number }[]> {
@@ -114,7 +117,7 @@ async function findExecutable(path: string): Promise<string | undefined> {
     await access(path, constants.X_OK);
     return await realpath(path);
   } catch {
-    // Not there, or not for this user: the next place is looked at.
+    // It is missing, or this user may not run it: continue with the next directory.
     return undefined;
   }
 }
@@ -124,7 +127,7 @@ async function askVersion(file: string): Promise<number | undefined> {
     const { stdout } = await promisify(execFile)(file, ['--version'], { timeout: 10_000 });
     return parseProgramVersion(stdout);
   } catch {
-    // What cannot even tell its version is no program to work with.
+    // A program that does not report its version is unusable.
     return undefined;
   }
 }
@@ -138,13 +141,13 @@ async function namesIn(dir: string): Promise<readonly string[]> {
   }
 }
 
-/** The directory is the data directory of the very server that started at that time, on this machine. */
+/** Returns whether the directory belongs to a server on this machine that started at that time. */
 async function isOfServer(directory: string, startedAt: number): Promise<boolean> {
   try {
     const started = (await readFile(join(directory, 'postmaster.pid'), 'utf8')).split('\n')[2];
     return Math.abs(Number(started) - startedAt) <= 2;
   } catch {
-    // Another machine's, or not for this user to see.
+    // It belongs to another machine, or this user may not read it.
     return false;
   }
 }
@@ -172,11 +175,11 @@ async function run(
       PGHOST: relay.directory,
       PGUSER: address.user,
       PGAPPNAME: applicationName,
-      // The relay gives up first, and says why.
+      // The relay's own limit is shorter, and its error says why.
       PGCONNECT_TIMEOUT: String(connectSeconds(address) + 5),
     },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
+    // idkit handles Ctrl-C itself: it first restores a consistent state, then ends the program.
     detached: true,
   });
   const watched = watchChild(child);
@@ -194,7 +197,7 @@ async function run(
   };
 }
 
-/** What libpq says of the relay's socket is meant of the server: it says so as it would have said it of the server. */
+/** Replaces the relay's socket in libpq's messages by the server that is meant. */
 function nameServer(stderr: string, { host, port }: PostgresHost): string {
   const server = host.startsWith('/') ? `on socket "${host}/.s.PGSQL.${port}"` : `at "${host}", port ${port}`;
   return stderr.replaceAll(
@@ -203,7 +206,7 @@ function nameServer(stderr: string, { host, port }: PostgresHost): string {
   );
 }
 
-/** A child process as the seam has it. */
+/** Wraps a child process as a `RunningProgram`. */
 export function watchChild(
   child: import('node:child_process').ChildProcessWithoutNullStreams,
 ): RunningProgram {
@@ -212,7 +215,7 @@ export function watchChild(
   child.stderr.on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_BYTES);
   });
-  // A program that ended takes no more input; `ended` tells why it did.
+  // A program that has ended reads no more input; `ended` reports why.
   child.stdin.on('error', () => undefined);
   child.stdout.on('error', () => undefined);
   const ended = new Promise<ProgramEnd>((resolve) => {

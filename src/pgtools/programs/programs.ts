@@ -2,73 +2,76 @@ import type { Readable, Writable } from 'node:stream';
 import type { PostgresAddress } from '../../config/index.ts';
 import type { IdkitError, Secret } from '../../core/index.ts';
 
-/** The two client programs that all work on a Postgres database goes through. */
+/** The two client programs that all work on a Postgres database uses. */
 export type ProgramName = 'psql' | 'pg_dump';
 
-/** Where a program connects to, and as what. The database's name is an argument of the program. */
+/** Where a program connects to, and as which role. The database's name is an argument of the program. */
 export interface ProgramTarget {
   address: PostgresAddress;
-  /** Goes before the address's own and the password file. */
+  /** Takes precedence over the address's own password and the password file. */
   password: Secret | undefined;
-  /** What the server's administrator sees. */
+  /** The name that the server shows in `pg_stat_activity`. */
   applicationName: string;
 }
 
 /**
- * How `psql` and `pg_dump` are run: from this machine, or inside the database's container, where they reach it by its
- * own socket. However it is done, no server gets the password but by a method of the address's `require_auth`.
+ * Runs `psql` and `pg_dump` on this machine, or inside the database's container over the server's own socket. Either
+ * way
+ * the server gets the password only by a method of the address's `require_auth`.
  */
 export interface PostgresPrograms {
   /**
-   * The program that fits a server of major version `server` best; any version where that is not known yet.
+   * Finds the program that fits a server of major version `server` best; any version if `server` is unknown.
    *
-   * @throws IDKIT_VERSION (14) that names the Debian package where it is missing, or `pg_dump` is older than the server;
-   *   IDKIT_UNREACHABLE where the container does not run
+   * @throws IDKIT_VERSION (14) that names the Debian package if it is missing or `pg_dump` is older than the server;
+   *   IDKIT_UNREACHABLE if the container does not run
    */
   find(program: ProgramName, server?: number): Promise<FoundProgram>;
   /**
-   * Bytes free on the disk of a directory of the server (`data_directory`, a tablespace); undefined where that cannot
-   * be known from here. `startedAt` is the server's start in seconds of its epoch time, as its `postmaster.pid` tells
-   * it: another server of this machine may use a directory of the same name.
+   * Bytes that are free on the disk of a server's directory (`data_directory`, a tablespace); undefined if unknown.
+   * `startedAt` is the server's start as Unix time in seconds, which its `postmaster.pid` records: another server of
+   * this
+   * machine may use a directory of the same name.
    */
   freeBytes(directory: string, options: { startedAt: number }): Promise<number | undefined>;
 }
 
-/** A program that is there. */
+/** A program that was found. */
 export interface FoundProgram {
-  /** As `server_version_num` counts: 150018 for 15.18, 170006 for 17.6. */
+  /** In the form of `server_version_num`: 150018 for 15.18, 170006 for 17.6. */
   version: number;
-  /** Starts it. Never through a shell; nothing of the address but the database's name in an argument. */
+  /** Starts the program without a shell. Of the address, only the database's name is in an argument. */
   start(args: readonly string[], target: ProgramTarget): Promise<RunningProgram>;
 }
 
-/** A program at work. Nothing of it rejects or emits `error`: how it went is told by `ended` alone. */
+/** A running program. It never rejects or emits `error`: `ended` alone reports the outcome. */
 export interface RunningProgram {
-  /** A write after the program's end is lost, and told by `ended`. */
+  /** A write after the program's end is lost; `ended` reports it. */
   stdin: Writable;
   stdout: Readable;
-  /** Resolves once it has ended and its streams are closed; never rejects. */
+  /** Resolves once the program has ended and its streams are closed; never rejects. */
   ended: Promise<ProgramEnd>;
   /**
-   * Ends it at once (SIGKILL). Inside a container this may end only the client of the engine; the caller ends what
-   * it left at the server by its application name.
+   * Kills the program (SIGKILL). Inside a container this may kill only the client of the engine, so the caller must
+   * end
+   * what remains at the server by its application name.
    */
   kill(): void;
 }
 
 /** How a program ended. */
 export interface ProgramEnd {
-  /** Undefined where a signal ended it, or it could not be started. */
+  /** Undefined if a signal ended it or it could not start. */
   code: number | undefined;
-  /** The signal's name, or why it could not be started. */
+  /** The signal's name, or why it could not start. */
   fault?: string;
-  /** The last 64 KiB of what it wrote to standard error. */
+  /** The last 64 KiB of its standard error. */
   stderr: string;
-  /** Why it reached no server, or the server got no password. */
+  /** Why it reached no server, or why the server got no password. */
   unreached?: IdkitError;
 }
 
-/** Seconds that connecting to one host may take, where the address has no `connect_timeout`. */
+/** Seconds that connecting to one host may take if the address has no `connect_timeout`. */
 export const CONNECT_SECONDS = 10;
 
 /** Seconds that connecting may take over all hosts of an address. */

@@ -1,20 +1,20 @@
 import type { Wire } from '../../postgres/index.ts';
 
-/** Codes in the place of a protocol's version (PostgreSQL documentation, 55.7): what a client asks before its start. */
+/** Codes in place of a protocol version with which a client requests encryption (PostgreSQL documentation, 55.7). */
 const ASKS_FOR_ENCRYPTION = [80_877_103, 80_877_104];
-/** The major version of the protocol, in the upper half of its number. */
+/** The major version of the protocol, which is in the upper half of its number. */
 const MAJOR = 3;
-/** Bytes that a first message may have; a server takes no longer one. */
+/** The largest first message that a server accepts, in bytes. */
 const LONGEST_START = 10_000;
 
-/** The first message of a client, as far as it has come. */
+/** The first message of a client, as far as it has arrived. */
 export type FirstMessage =
   | { kind: 'more' }
   | { kind: 'encryption'; bytes: number }
   | { kind: 'start'; parameters: Readonly<Record<string, string>> }
   | { kind: 'other' };
 
-/** Reads what a client sends first: a question for encryption, or its name, its database and settings. */
+/** Reads a client's first message: a request for encryption, or its user, database and settings. */
 export function readFirstMessage(bytes: Buffer): FirstMessage {
   if (bytes.length < 8) return { kind: 'more' };
   const length = bytes.readInt32BE(0);
@@ -30,7 +30,7 @@ export function readFirstMessage(bytes: Buffer): FirstMessage {
   return { kind: 'start', parameters };
 }
 
-/** What a server says to a client that it has let in. */
+/** The messages of a server to a client that it has accepted. */
 export function renderWelcome(wire: Wire): Buffer {
   const accepted = Buffer.alloc(4);
   const key = Buffer.alloc(8);
@@ -44,7 +44,7 @@ export function renderWelcome(wire: Wire): Buffer {
   ]);
 }
 
-/** What a server says to a client that it does not let in. */
+/** The message of a server to a client that it rejects. */
 export function renderRefusal(fault: {
   code?: string | undefined;
   message: string;

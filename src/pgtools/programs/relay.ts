@@ -7,30 +7,32 @@ import { IdkitError, type Secret, systemErrorCode } from '../../core/index.ts';
 import { openWire, type Wire } from '../../postgres/index.ts';
 import { readFirstMessage, renderRefusal, renderWelcome } from './relay-messages.ts';
 
-/** Milliseconds in which a server closes a connection that its client has left. */
+/** Milliseconds in which a server closes a connection after its client has left. */
 const FAREWELL_MS = 1_000;
 
-/** The way of one client program to the server. */
+/** The connection of one client program to the server. */
 export interface Relay {
-  /** Of the socket, as libpq takes it for a host; the port is 5432. */
+  /** The directory of the socket, which libpq accepts as a host; the port is 5432. */
   readonly directory: string;
-  /** Why the server was not reached, or got no password; undefined where it answered by itself. */
+  /** Why the server was not reached or got no password; undefined if the server itself answered. */
   readonly fault: IdkitError | undefined;
-  /** The server that let the program in. */
+  /** The server that accepted the connection. */
   readonly host: Wire['host'] | undefined;
   /** Breaks the connection off. */
   abort(): void;
-  /** Waits until the connection of a program that has ended is closed, then removes the socket. Idempotent. */
+  /** Waits until the connection of an ended program is closed, then removes the socket. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Stands between a client program and the server: the program connects to a socket that only this user reaches, without
- * a password, and idkit itself proves to the server that it knows it, on the very connection that the program then uses.
- * libpq by itself sends the password in the clear to a server that asks for it, up to version 15 without a way to forbid
- * it, and a server that was asked for its method beforehand may say another one the next time.
+ * Connects a client program to the server. The program connects without a password to a socket that only this user
+ * can
+ * reach. idkit then authenticates to the server on the connection that the program uses.
  *
- * It takes one connection and no other. The program ends with this process, as its connection does.
+ * libpq alone would send the password in the clear to a server that requests it. Up to version 15 this cannot be
+ * disabled, and a server that was asked for its method in advance may choose another one on the next connection.
+ *
+ * The relay accepts a single connection. The program ends with this process, because its connection does.
  */
 export async function openRelay(options: {
   address: PostgresAddress;
@@ -44,7 +46,7 @@ export async function openRelay(options: {
   const server = createServer({ pauseOnConnect: true }, (socket) => {
     if (near !== undefined) return void socket.destroy();
     near = socket;
-    // Nobody else gets in, and a process that is killed from here on leaves nothing behind.
+    // No other client can connect now, and a killed process leaves no directory behind.
     server.close();
     rm(directory, { recursive: true, force: true }).catch(() => undefined);
     socket.on('error', () => undefined);
@@ -100,14 +102,14 @@ async function listen(server: Server, path: string): Promise<void> {
   });
 }
 
-/** The client's own parameters; it is told that there is no encryption on a socket. */
+/** Reads the client's own parameters, after a refusal of encryption, which a local socket does not need. */
 async function readStart(socket: Socket): Promise<Readonly<Record<string, string>>> {
   let bytes = Buffer.alloc(0);
   for (;;) {
     const message = readFirstMessage(bytes);
     if (message.kind === 'start') return message.parameters;
     if (message.kind === 'other')
-      throw new IdkitError('IDKIT_FAILED', 'something else than a client of Postgres has connected');
+      throw new IdkitError('IDKIT_FAILED', 'the connection to the relay did not come from a Postgres client');
     if (message.kind === 'encryption') {
       bytes = bytes.subarray(message.bytes);
       socket.write('N');
@@ -119,7 +121,8 @@ async function readStart(socket: Socket): Promise<Readonly<Record<string, string
 
 async function nextBytes(socket: Socket): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const over = () => reject(new IdkitError('IDKIT_FAILED', 'the client has left before it said its name'));
+    const over = () =>
+      reject(new IdkitError('IDKIT_FAILED', 'the client closed the connection before it sent its user name'));
     socket.once('close', over);
     socket.once('data', (chunk: Buffer) => {
       socket.off('close', over);
@@ -130,7 +133,7 @@ async function nextBytes(socket: Socket): Promise<Buffer> {
   });
 }
 
-/** From here on bytes pass as they are, and the end of one side is the other's. */
+/** Passes bytes unchanged from here on. When one side ends, so does the other. */
 function connect(near: Socket, wire: Wire): void {
   const { stream: far } = wire;
   near.write(renderWelcome(wire));
@@ -140,20 +143,20 @@ function connect(near: Socket, wire: Wire): void {
   far.on('close', () => near.end());
   near.on('close', () => {
     if (!far.writableEnded) far.destroy();
-    // Read to its end, so that it closes.
+    // Reads to the end, so that the stream closes.
     far.resume();
   });
   if (near.destroyed) far.destroy();
 }
 
-/** The path of a socket may be no longer than 107 bytes, so TMPDIR does not come into it. */
+/** The path of a socket has at most 107 bytes, so TMPDIR, which may be long, is not used. */
 const PARENT = '/tmp';
-/** The process that made it, then what makes it its own. */
+/** The id of the process that created it, then a random part. */
 const NAME = /^idkit-relay-(\d+)-/;
 
 let swept: Promise<void> | undefined;
 
-/** A directory that only this user may enter. What processes that were killed left of theirs goes first. */
+/** Creates a directory that only this user may enter, after removing those of processes that were killed. */
 async function makeRelayDirectory(): Promise<string> {
   swept ??= removeAbandoned();
   await swept;
@@ -165,7 +168,7 @@ async function removeAbandoned(): Promise<void> {
     const [, pid] = NAME.exec(name) ?? [];
     if (pid === undefined || isAlive(Number(pid))) continue;
     await rm(join(PARENT, name), { recursive: true, force: true }).catch((error: unknown) => {
-      // Another user's is that user's to remove.
+      // A directory of another user stays.
       if (!['EACCES', 'EPERM'].includes(systemErrorCode(error) ?? '')) throw error;
     });
   }

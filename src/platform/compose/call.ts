@@ -2,31 +2,31 @@ import { execa } from 'execa';
 import { withoutPassphrase } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
-/** What a program of the engine answered. */
+/** The result of a program of the engine. */
 export interface Called {
-  /** Undefined where it could not be started. */
+  /** Undefined if the program could not start. */
   code: number | undefined;
   stdout: string;
   stderr: string;
 }
 
 export interface CallOptions {
-  /** Beside this process's own. */
+  /** In addition to this process's environment. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   signal?: AbortSignal | undefined;
-  /** 60 unless told. */
+  /** Default: 60. */
   timeoutSeconds?: number;
 }
 
-/** Bytes of an answer that are kept. */
+/** Bytes of output that are kept. */
 const LONGEST_ANSWER = 16 * 1024 * 1024;
 
 /**
- * Runs a program of the container engine to its end, without a terminal and without input. What it answers is not
- * judged here.
+ * Runs a program of the container engine until it ends, without a terminal and without input. Does not judge its
+ * result.
  *
- * @throws IDKIT_UNREACHABLE where it does not end in time; the signal's reason once that is aborted
+ * @throws IDKIT_UNREACHABLE if it does not end in time; the signal's reason once that is aborted
  */
 export async function callProgram(
   file: string,
@@ -37,7 +37,7 @@ export async function callProgram(
   const result = await execa(file, args, {
     reject: false,
     stdin: 'ignore',
-    // compose.yaml may name any variable, and the engine gives it to containers.
+    // compose.yaml may name any variable, and the engine passes it to containers.
     env: { ...withoutPassphrase(process.env), ...env },
     extendEnv: false,
     timeout: timeoutSeconds * 1000,
@@ -49,14 +49,14 @@ export async function callProgram(
   if (result.timedOut) {
     const what = [file, ...args].slice(0, 3).join(' ');
     throw new IdkitError('IDKIT_UNREACHABLE', `${what} did not end within ${timeoutSeconds} s`, {
-      hints: ['the container engine hangs; look at its own log'],
+      hints: ['the container engine hangs; read its own log'],
     });
   }
   return { code: result.exitCode, stdout: result.stdout, stderr: result.stderr };
 }
 
-/** The last line that says something, for a message. */
+/** Returns the last line that is not empty, for a message. */
 export function lastLine({ stdout, stderr }: Called): string {
   const lines = `${stdout}\n${stderr}`.split('\n').map((line) => line.trim());
-  return lines.findLast((line) => line !== '') ?? 'no word of explanation';
+  return lines.findLast((line) => line !== '') ?? 'it printed no explanation';
 }

@@ -4,47 +4,51 @@ import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 import type { Engine } from './engine.ts';
 
-/** Where the compose program found the definition that a container was made from. */
+/** The label with the directory of the definition that a container was created from. */
 const WORKING_DIRECTORY = 'com.docker.compose.project.working_dir';
 
-/** How the folder in a platform directory begins that a restore stages its definition in. */
+/** The start of the directory's name in which a restore stages a definition. */
 const STAGING = '.restore-';
 
 /**
- * The containers of the project are this platform's own. Another platform directory of this machine may have been given
- * the same project: what is done here would be done to its containers, and a restore would replace its database.
+ * Checks that the containers of the project belong to this platform. If another platform directory of this machine
+ * uses
+ * the same project name, idkit would change that platform's containers, and a restore would replace its database.
  *
- * @throws IDKIT_SETTING that names the other one
+ * @throws IDKIT_SETTING that names the other directory
  */
 export async function checkOwner(engine: Engine, { dir, compose: { project } }: Settings): Promise<void> {
   const filter = `label=com.docker.compose.project=${project}`;
   const listed = await engine.call(['ps', '-aq', '--filter', filter]);
   const ids = listed.stdout.split('\n').filter((line) => line !== '');
-  // An engine that cannot tell is told of by whoever asks it next.
+  // If the engine does not answer, the next call reports it.
   if (listed.code !== 0 || ids.length === 0) return;
   const format = `{{index .Config.Labels "${WORKING_DIRECTORY}"}}`;
-  const told = await engine.call(['container', 'inspect', '--format', format, ...ids]);
+  const inspected = await engine.call(['container', 'inspect', '--format', format, ...ids]);
   const own = realPath(dir);
-  for (const place of new Set(told.stdout.split('\n'))) {
+  for (const place of new Set(inspected.stdout.split('\n'))) {
     const other = findPlatform(place);
     if (other === undefined || other === own) continue;
     throw new IdkitError(
       'IDKIT_SETTING',
-      `the compose project ${project} is that of the platform in ${other}, not of the one in ${own}`,
+      `the compose project ${project} belongs to the platform in ${other}, not to the one in ${own}`,
       {
         hints: [
-          `give this one a project of its own in idkit.yaml, compose: { project: NAME }, and ports of its own in .env`,
-          `or work on that one: --dir ${other}`,
+          `set another project for this platform in idkit.yaml, compose: { project: NAME }, and other ports in .env`,
+          `or work on that platform: --dir ${other}`,
         ],
       },
     );
   }
 }
 
-/** The platform whose definition lay there: in its directory, or staged in it by a restore; undefined where it is gone. */
+/**
+ * The platform whose definition was there, in its directory or staged in it by a restore; undefined if it was
+ * deleted.
+ */
 function findPlatform(place: string): string | undefined {
   if (!place.startsWith(sep)) return undefined;
-  // Cut off, a restore on an empty host leaves the platform's only definition in the staging folder.
+  // An interrupted restore on an empty host leaves the platform's only definition in the staging directory.
   const dir = basename(place).startsWith(STAGING) ? dirname(place) : place;
   return [place, dir].some((one) => existsSync(join(one, 'idkit.yaml'))) ? realPath(dir) : undefined;
 }

@@ -9,57 +9,60 @@ const NO_ROOM = /no space left on device|disk quota exceeded/i;
 
 const PORT_TAKEN = /address already in use|port is already allocated/i;
 
-/** Words of engines and registries alone: files, programs and networks are "not found" too. */
+/** Phrases of engines and registries alone. Files, programs and networks are also "not found". */
 const NO_IMAGE =
   /pull access denied|manifest unknown|no such image|image not known|failed to resolve reference|initializing source|short-name|invalid reference format|\/v2\//i;
 
 /**
- * What compose programs write beside the fault: progress, warnings, that there was a fault, and what `podman-compose`
- * asks for before and after.
+ * Lines of compose programs that are not the fault: progress, warnings, a summary, and the queries of
+ * `podman-compose`.
  */
 const BESIDE_THE_FAULT =
   /^time="[^"]*" level=(warning|info)|^(Network|Volume|Container|Service|Image) \S+ +\w+$|^(Creating|Recreating|Starting|Pulling) .*\.\.\.|^Encountered errors while bringing up the project\.$|^Error: (inspecting object: no such|no container with name)/;
 
 /**
- * What kept a container from being made, changed or started, of all that the compose program wrote. `container` is the
- * one that is there all the same.
+ * Finds the reason in the output of the compose program why a container was not created, changed or started.
+ *
+ * @param container the container that exists nevertheless
  */
 export function composeFault(
   { definition: { file }, settings }: { definition: Definition; settings: Settings },
   { name, image }: DefinedService,
-  said: Called,
+  called: Called,
   container?: Container,
 ): IdkitError {
   const own = container?.error ?? '';
   const what = container?.state === 'running' ? `${name} runs unchanged` : `${name} did not start`;
-  const lines = findLines(`${said.stdout}\n${said.stderr}`);
+  const lines = findLines(`${called.stdout}\n${called.stderr}`);
   const taken = [...lines, own].findLast((line) => PORT_TAKEN.test(line));
   if (taken !== undefined) {
-    return new IdkitError('IDKIT_PORT_TAKEN', `${what}, a port of it is taken: ${taken}`, {
-      hints: ['stop what listens there, or give the part another port in .env (see compose.yaml)'],
+    return new IdkitError('IDKIT_PORT_TAKEN', `${what}, one of its ports is in use: ${taken}`, {
+      hints: [
+        'stop the program that listens there, or set another port for this component in .env (see compose.yaml)',
+      ],
     });
   }
   const full = [...lines, own].findLast((line) => NO_ROOM.test(line));
   if (full !== undefined) {
     return new IdkitError('IDKIT_NO_SPACE', `${what}, a disk is full: ${full}`, {
-      hints: ['make room where the container engine keeps images, containers and volumes'],
+      hints: ['free space where the container engine keeps images, containers and volumes'],
     });
   }
-  // What the engine says of a container that it made is of its start: its image was there.
+  // An error that the engine keeps with a container is about its start, so its image was available.
   const absent = own === '' ? lines.findLast((line) => NO_IMAGE.test(line)) : undefined;
   if (absent !== undefined) {
     const resolved = resolveImage(image, settings);
     const named = resolved === image ? image : `${image}, which is ${resolved}`;
-    return new IdkitError('IDKIT_VERSION', `${what}, its image cannot be had: ${absent}`, {
+    return new IdkitError('IDKIT_VERSION', `${what}, its image is unavailable: ${absent}`, {
       hints: [
         `compose.yaml names ${named}; build or pull it, or name another in .env`,
         ...(resolved.startsWith('localhost/idkit:')
-          ? ['docs/operate/containers.md says how to make it']
+          ? ['docs/operate/containers.md describes how to build it']
           : []),
       ],
     });
   }
-  const why = own !== '' ? own : (findFault(lines) ?? lastLine(said));
+  const why = own !== '' ? own : (findFault(lines) ?? lastLine(called));
   return new IdkitError('IDKIT_FAILED', `${what}: ${why}`, { hints: [`the definition is ${file}`] });
 }
 
@@ -70,7 +73,7 @@ function findLines(text: string): readonly string[] {
     .filter((line) => line !== '' && !BESIDE_THE_FAULT.test(line));
 }
 
-/** The last line, with the one that leads to it; `podman-compose` writes what it ran after what went wrong. */
+/** The last line of an error, with the line that introduces it. `podman-compose` prints its command after the error. */
 function findFault(lines: readonly string[]): string | undefined {
   const last = lines.findLastIndex((line) => /error|invalid|cannot|unknown/i.test(line));
   const leading = lines[last];

@@ -2,29 +2,29 @@ import { IdkitError } from '../../core/index.ts';
 import { lastLine } from './call.ts';
 import type { Engine } from './engine.ts';
 
-/** A container of the project, as the engine tells it. */
+/** A container of the project, as the engine reports it. */
 export interface Container {
   id: string;
-  /** The service of the compose file that it was made for. */
+  /** The service of the compose file. */
   service: string;
   image: string;
-  /** The engine's word: `created`, `running`, `restarting`, `exited` … */
+  /** The engine's state: `created`, `running`, `restarting`, `exited` … */
   state: string;
   exitCode: number;
-  /** How often the engine started it again by itself. */
+  /** How often the engine has restarted it. */
   restarts: number;
-  /** What the engine says of it, where it could not be started. */
+  /** The engine's error if it could not start. */
   error: string;
-  /** The verdict of its own health check, where it has one that the engine runs. */
+  /** The result of its own health check, if the engine runs one. */
   health?: string;
   ports: readonly PublishedPort[];
 }
 
-/** A port of a container that this machine reaches. */
+/** A port of a container that this machine can reach. */
 export interface PublishedPort {
-  /** Inside the container. */
+  /** The port inside the container. */
   inner: number;
-  /** An address of this machine; `127.0.0.1` for one that is published on every address. */
+  /** An address of this machine; `127.0.0.1` for a port that is published on every address. */
   host: string;
   port: number;
 }
@@ -32,20 +32,20 @@ export interface PublishedPort {
 const PROJECT = 'com.docker.compose.project';
 const SERVICE = 'com.docker.compose.service';
 
-/** Every container of a compose project, running or not. @throws IDKIT_UNREACHABLE */
+/** Lists every container of a compose project, running or not. @throws IDKIT_UNREACHABLE */
 export async function listContainers(engine: Engine, project: string): Promise<readonly Container[]> {
   const listed = await engine.call(['ps', '-aq', '--no-trunc', '--filter', `label=${PROJECT}=${project}`]);
   if (listed.code !== 0) throw noAnswer('the containers cannot be listed', lastLine(listed));
   const ids = listed.stdout.split('\n').filter((line) => line !== '');
   if (ids.length === 0) return [];
-  const told = await engine.call(['container', 'inspect', ...ids]);
-  // One that was removed meanwhile is left out of the answer, and makes it a failure.
-  const records = parseRecords(told.stdout);
-  if (records === undefined) throw noAnswer('the containers cannot be inspected', lastLine(told));
+  const inspected = await engine.call(['container', 'inspect', ...ids]);
+  // The output leaves out a container that was removed in the meantime, although the exit code reports a failure.
+  const records = parseRecords(inspected.stdout);
+  if (records === undefined) throw noAnswer('the containers cannot be inspected', lastLine(inspected));
   return records.flatMap((record) => readContainer(record) ?? []);
 }
 
-/** The compose projects that have containers on this engine. */
+/** Lists the compose projects that have containers on this engine. */
 export async function listProjects(engine: Engine): Promise<readonly string[]> {
   const label = engine.kind === 'docker' ? `{{.Label "${PROJECT}"}}` : `{{index .Labels "${PROJECT}"}}`;
   const listed = await engine.call(['ps', '-a', '--format', label]);
@@ -55,26 +55,29 @@ export async function listProjects(engine: Engine): Promise<readonly string[]> {
   );
 }
 
-/** The last lines that a container wrote, the newest last. */
+/** Reads the last lines that a container wrote, the newest last. */
 export async function readLog(engine: Engine, id: string, lines: number): Promise<readonly string[]> {
-  const told = await engine.call(['logs', '--tail', String(lines), id]);
-  return `${told.stdout}\n${told.stderr}`
+  const inspected = await engine.call(['logs', '--tail', String(lines), id]);
+  return `${inspected.stdout}\n${inspected.stderr}`
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line) => line !== '')
     .slice(-lines);
 }
 
-/** A paused container answers nobody, and no engine starts or enters it: only its operator knows why it is. */
+/**
+ * The error for a paused container. It does not respond, no engine starts it, and only its operator knows why it is
+ * paused.
+ */
 export function pausedFault(engine: Engine, { id, service }: Pick<Container, 'id' | 'service'>): IdkitError {
   return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is paused`, {
     hints: [unpauseHint(engine, id)],
   });
 }
 
-/** What lets a paused container run again. */
+/** The hint that resumes a paused container. */
 export function unpauseHint({ kind }: Engine, id: string): string {
-  return `${kind} unpause ${id.slice(0, 12)} lets it run again`;
+  return `${kind} unpause ${id.slice(0, 12)} resumes it`;
 }
 
 function noAnswer(what: string, why: string): IdkitError {
@@ -127,7 +130,7 @@ function readPorts(
 ): readonly PublishedPort[] {
   return Object.entries(ports).flatMap(([inner, places]) =>
     (places ?? []).flatMap(({ HostIp = '', HostPort = '' }) =>
-      // The same port on IPv6 says nothing new.
+      // The same port on IPv6 adds nothing.
       HostPort === '' || HostIp === '::'
         ? []
         : [

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { PART_ROLES, type PartRole } from '../components.ts';
+import { COMPONENT_ROLES, type ComponentRole } from '../contract.ts';
 
-/** What compose.yaml says, as far as idkit reads it. */
+/** The parts of compose.yaml that idkit reads. */
 export interface Definition {
-  /** The compose file. */
+  /** The path of the compose file. */
   file: string;
-  /** The platform directory, from which relative paths in it count. */
+  /** The platform directory, which relative paths in the file refer to. */
   dir: string;
   services: readonly DefinedService[];
 }
@@ -17,14 +17,14 @@ export interface Definition {
 /** One service of the compose file. */
 export interface DefinedService {
   name: string;
-  role: PartRole;
-  /** As it stands in the file, variables and all. */
+  role: ComponentRole;
+  /** As in the file, with variables. */
   image: string;
-  /** Everything that the file says of it, variables and all. */
+  /** The whole entry of the file, with variables. */
   definition: Readonly<Record<string, unknown>>;
 }
 
-/** Where the definition lies: `staged`, where that directory has one, else the platform directory. */
+/** Returns the definition's path: in `staged` if that directory has one, else in the platform directory. */
 export function definitionFile(settings: Settings, staged: string | undefined): string {
   const { compose } = platformPaths(settings.dir);
   const other = staged === undefined ? undefined : join(staged, 'compose.yaml');
@@ -34,12 +34,12 @@ export function definitionFile(settings: Settings, staged: string | undefined): 
 /**
  * Reads the services of compose.yaml, in starting order.
  *
- * @throws IDKIT_SETTING where it is absent, is no compose file, or has not the services that idkit.yaml names
+ * @throws IDKIT_SETTING if the file is missing, is not a compose file, or lacks the services that idkit.yaml names
  */
 export function readDefinition(settings: Settings, staged?: string): Definition {
   const file = definitionFile(settings, staged);
   if (!existsSync(file)) {
-    throw new IdkitError('IDKIT_SETTING', `${file} is missing, and runtime: compose needs it`, {
+    throw new IdkitError('IDKIT_SETTING', `${file} is missing, but runtime: compose needs it`, {
       hints: ['idkit init --runtime compose writes one'],
     });
   }
@@ -53,7 +53,7 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
       { hints: [`its services are ${all.map(({ name }) => name).join(', ')}`] },
     );
   }
-  const order = (role: PartRole) => PART_ROLES.indexOf(role);
+  const order = (role: ComponentRole) => COMPONENT_ROLES.indexOf(role);
   return {
     file,
     dir: settings.dir,
@@ -61,17 +61,17 @@ export function readDefinition(settings: Settings, staged?: string): Definition 
   };
 }
 
-/** The database is the host of its address, the service is named as its kind, the proxy by `compose.proxy`. */
-export function roleOf(settings: Settings, name: string): PartRole {
+/** The database is the host of its address, the service is named after its kind, and `compose.proxy` names the proxy. */
+export function roleOf(settings: Settings, name: string): ComponentRole {
   if (name === nameOf(settings, 'database')) return 'database';
   if (name === settings.service) return 'service';
   return name === settings.compose.proxy ? 'proxy' : 'application';
 }
 
 /**
- * The name that a part has in compose.yaml.
+ * The name of a component in compose.yaml.
  *
- * @throws IDKIT_SETTING where the database's address names no host
+ * @throws IDKIT_SETTING if the address of the database names no host
  */
 export function nameOf(settings: Settings, role: 'database' | 'service'): string {
   if (role === 'service') return settings.service;
@@ -80,7 +80,7 @@ export function nameOf(settings: Settings, role: 'database' | 'service'): string
   if (host !== '') return host;
   throw new IdkitError(
     'IDKIT_SETTING',
-    'runtime: compose needs database: postgres://user@SERVICE/name, with the database’s service in compose.yaml',
+    'runtime: compose needs database: postgres://user@SERVICE/name, where SERVICE is the database’s service in compose.yaml',
     { hints: ['idkit init --runtime compose writes postgres://idkit@database/idkit'] },
   );
 }

@@ -4,17 +4,17 @@ import { platformPaths, replaceFile, type Settings } from '../../config/index.ts
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 import { type Called, type CallOptions, callProgram, lastLine } from './call.ts';
 
-/** A container engine that answers. */
+/** A container engine that responds. */
 export interface Engine {
   kind: 'docker' | 'podman';
-  /** Runs the engine's own command line. */
+  /** Runs the engine's command line. */
   call(args: readonly string[], options?: CallOptions): Promise<Called>;
-  /** The engine's own program, for what is streamed through it. */
+  /** The engine's program, for calls that stream data through it. */
   program: string;
   /**
-   * The program that reads compose files, asked for at the first call.
+   * Finds the program that reads compose files. Later calls return the same one.
    *
-   * @throws IDKIT_VERSION where there is none
+   * @throws IDKIT_VERSION if there is none
    */
   findCompose(): Promise<ComposeProgram>;
 }
@@ -22,13 +22,13 @@ export interface Engine {
 /** `docker compose`, `docker-compose` or `podman-compose`. */
 export interface ComposeProgram {
   file: string;
-  /** What stands before its own arguments. */
+  /** Arguments that precede its own. */
   args: readonly string[];
-  /** Where it tells one. */
+  /** Absent if the program does not report one. */
   version?: string;
 }
 
-/** Seconds that an engine may take to say that it is there. */
+/** Seconds that an engine may take to respond. */
 const PATIENCE = 20;
 
 const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman podman-compose';
@@ -36,10 +36,10 @@ const INSTALL = 'Debian: apt-get install docker.io docker-compose, or podman pod
 /** Variables that decide which engine a program reaches. */
 const SETTLED_BY = ['PATH', 'DOCKER_HOST', 'CONTAINERS_CONF'];
 
-/** Engines that answered, so that one command asks once. */
+/** Engines that responded, so that one command asks only once. */
 const found = new Map<string, Engine>();
 
-/** Why an engine cannot be used. */
+/** Why an engine is unusable. */
 interface Fault {
   kind: 'missing' | 'silent';
   message: string;
@@ -47,11 +47,12 @@ interface Fault {
 }
 
 /**
- * The engine that `compose.engine` names, else Docker or Podman, whichever answers; each is asked, since a program
- * that is there need not have a daemon behind it.
+ * Finds the engine that `compose.engine` names, else Docker or Podman. Each is asked for its version, because an
+ * installed program may have no daemon.
  *
- * @throws IDKIT_VERSION (14) where none is installed; IDKIT_UNREACHABLE (15) where one is and does not answer, or not
- *   to this user
+ * @throws IDKIT_VERSION (14) if none is installed; IDKIT_UNREACHABLE (15) if an installed one does not respond, or
+ *   not to
+ *   this user
  */
 export async function findEngine(named: string | null): Promise<Engine> {
   const key = [named ?? '', ...SETTLED_BY.map((name) => process.env[name] ?? '')].join('\0');
@@ -99,14 +100,14 @@ async function askDocker(file: string): Promise<Fault | undefined> {
   if (/permission denied/i.test(asked.stderr)) {
     return {
       kind: 'silent',
-      message: 'this user may not talk to the Docker daemon (permission denied)',
+      message: 'this user may not connect to the Docker daemon (permission denied)',
       hints: ['add the user to the group docker and log in again, or run idkit as root'],
     };
   }
   return {
     kind: 'silent',
-    message: `the Docker daemon does not answer: ${lastLine(asked)}`,
-    hints: ['start it: systemctl start docker', 'DOCKER_HOST says where it listens'],
+    message: `the Docker daemon does not respond: ${lastLine(asked)}`,
+    hints: ['start it: systemctl start docker', 'DOCKER_HOST sets its address'],
   };
 }
 
@@ -119,7 +120,7 @@ async function askPodman(file: string): Promise<Fault | undefined> {
   return {
     kind: 'silent',
     message: `Podman does not work: ${lastLine(asked)}`,
-    hints: ['podman info tells more'],
+    hints: ['podman info shows more'],
   };
 }
 
@@ -143,7 +144,7 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
   const names = choices.map(({ file, args }) => [file, ...args].join(' '));
   throw new IdkitError(
     'IDKIT_VERSION',
-    `${program} answers, and there is no ${names.join(' and no ')} to read compose.yaml with`,
+    `${program} is installed, but idkit needs ${names.join(' or ')} to read compose.yaml`,
     {
       hints: [
         kind === 'docker'
@@ -155,10 +156,11 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
 }
 
 /**
- * The engine of this platform: the one that idkit.yaml names, else the one that its containers were started with last,
- * else whichever answers. Where the other one happens to answer alone, it knows nothing of the data.
+ * Finds the engine of this platform: the one that idkit.yaml names, else the one that last started its containers,
+ * else
+ * any that responds. Another engine would not have the platform's data.
  *
- * @throws as `findEngine`; says which engine was looked for and how another is taken
+ * @throws as `findEngine`, with a hint at the engine that idkit expected and how to choose another
  */
 export async function findOwnEngine(settings: Settings): Promise<Engine> {
   const { engine: named } = settings.compose;
@@ -168,12 +170,12 @@ export async function findOwnEngine(settings: Settings): Promise<Engine> {
     return await findEngine(started);
   } catch (cause) {
     if (!(cause instanceof IdkitError)) throw cause;
-    const hint = `this platform was started with ${started}; compose: { engine: NAME } in idkit.yaml takes another`;
+    const hint = `this platform was started with ${started}; set compose: { engine: NAME } in idkit.yaml to use another`;
     throw new IdkitError(cause.code, cause.message, { hints: [...cause.hints, hint], cause });
   }
 }
 
-/** Keeps which engine the containers of a platform were started with. */
+/** Records the engine that started the containers of a platform. */
 export async function putStarted(settings: Settings, { kind }: Pick<Engine, 'kind'>): Promise<void> {
   if ((await readStarted(settings)) === kind) return;
   const file = recordFile(settings);

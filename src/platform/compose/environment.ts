@@ -2,17 +2,20 @@ import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts
 import type { Secret } from '../../core/index.ts';
 
 /**
- * Variables that steer the programs that are started here and not what compose.yaml makes of them: which engine they
- * reach, which files and libraries they load. They count where the operator sets them, in the process environment: `.env`
- * comes out of backup sets, and the secrets go where these say.
+ * Variables that change the programs idkit starts rather than compose.yaml: the engine that they reach, and the files
+ * and
+ * libraries that they load. Only the process environment may set them. A backup set may contain another `.env`, and
+ * the
+ * programs receive secrets.
  */
 const STEERING =
   /^(?:LD_|DYLD_|DOCKER_|COMPOSE_|CONTAINERS?_|PODMAN_|BUILDKIT_|PYTHON|(?:PATH|HOME|TMPDIR|XDG_\w+)$)/i;
 
 /**
- * The variables of compose.yaml: what `.env` holds, and the secrets under the names that containers know them by, so
- * that compose.yaml names a variable without a value and no secret stands in a file or an argument. The process
- * environment wins over `.env`, as everywhere.
+ * The variables of compose.yaml: those of `.env`, and the secrets under the names that containers expect. So
+ * compose.yaml
+ * can name a variable without a value, and no secret is in a file or an argument. The process environment takes
+ * precedence over `.env`.
  */
 export function composeEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const { administrator, databasePassword, smoke, masterKey, masterKeyOld, baseUrl } = settings;
@@ -37,8 +40,9 @@ export function composeEnvironment(settings: Settings): Readonly<Record<string, 
 }
 
 /**
- * What `.env` holds and the process environment does not say otherwise, for a compose program that is kept from
- * reading it by itself: `docker compose` refuses some of what dotenv files may hold, and shows it.
+ * The variables of `.env` that the process environment does not override, for a compose program that must not read
+ * the
+ * file itself: `docker compose` rejects some valid dotenv files and prints their contents.
  */
 export function readFileVariables(settings: Settings): Readonly<Record<string, string>> {
   const values = [...readEnvFile(platformPaths(settings.dir).env)];
@@ -47,7 +51,7 @@ export function readFileVariables(settings: Settings): Readonly<Record<string, s
   );
 }
 
-/** The image of a service as compose programs fill in its variables: `${NAME}`, and a default after `-` or `:-`. */
+/** Fills in the variables of an image like a compose program: `${NAME}`, and a default after `-` or `:-`. */
 export function resolveImage(image: string, settings: Settings): string {
   const variables = { ...process.env, ...composeEnvironment(settings) };
   return image.replace(

@@ -2,54 +2,55 @@ import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { Settings } from '../../config/index.ts';
 import { systemErrorCode } from '../../core/index.ts';
-import type { PartRole } from '../components.ts';
+import type { ComponentRole } from '../contract.ts';
 import { type Container, type PublishedPort, unpauseHint } from './containers.ts';
 import type { Engine } from './engine.ts';
 
-/** Whether a part is well at this moment. */
+/** The health of a component. */
 export interface Health {
   health: 'UP' | 'DOWN';
-  /** Why not. */
+  /** Why it is DOWN. */
   detail?: string;
 }
 
-/** What a look at a part works with. */
-export interface Look {
+/** What a check of a component needs. */
+export interface HealthCheck {
   engine: Engine;
   settings: Settings;
   container: Container;
-  role: PartRole;
+  role: ComponentRole;
 }
 
-/** Milliseconds that one look may take. */
+/** Timeout in milliseconds of one request. */
 const PATIENCE = 5_000;
 
-/** Bytes of an answer that are read. */
+/** Bytes of a response that are read. */
 const LONGEST_ANSWER = 64 * 1024;
 
-/** Ports inside a container on which services speak HTTP to people and programs, the likeliest first. */
+/** Ports inside a container on which services usually speak HTTP, the most likely first. */
 const SERVICE_PORTS = [8080, 8443];
 
-/** Where Keycloak and idkit answer for their health apart from the service. */
+/** The port of Keycloak and idkit for health and metrics. */
 const MANAGEMENT_PORT = 9000;
 
 const UP: Health = { health: 'UP' };
 
 /**
- * Looks at a part from outside, by what it is for: timers of an engine's own health checks may never fire (Podman
- * without systemd). A part that does not run is DOWN.
+ * Checks a component from outside, by its role. An engine's own health checks may never run (Podman without systemd).
+ * A
+ * component that does not run is DOWN.
  */
-export async function lookAt(look: Look): Promise<Health> {
-  const { container, role } = look;
+export async function checkHealth(check: HealthCheck): Promise<Health> {
+  const { container, role } = check;
   if (container.state === 'paused')
-    return down(`${describeState(container)}; ${unpauseHint(look.engine, container.id)}`);
-  if (container.state !== 'running') return down(describeState(container));
-  if (role === 'database') return lookAtDatabase(look);
-  if (role === 'service') return lookAtService(look);
-  return role === 'proxy' ? lookAtProxy(look) : lookAtApplication(look);
+    return down(`${stateText(container)}; ${unpauseHint(check.engine, container.id)}`);
+  if (container.state !== 'running') return down(stateText(container));
+  if (role === 'database') return checkDatabase(check);
+  if (role === 'service') return checkService(check);
+  return role === 'proxy' ? checkProxy(check) : checkApplication(check);
 }
 
-/** The address of the service for this machine. */
+/** Returns the address of the service for this machine. */
 export function serviceUrl(container: Container): string | undefined {
   const found =
     SERVICE_PORTS.map((inner) => container.ports.find((port) => port.inner === inner)).find(
@@ -58,7 +59,7 @@ export function serviceUrl(container: Container): string | undefined {
   return found === undefined ? undefined : urlOf(found, found.inner === 8443);
 }
 
-/** Where health and metrics are, where that is a port of their own. */
+/** Returns the address of health and metrics if they have their own port. */
 export function managementUrl(container: Container): string | undefined {
   const found = container.ports.find(({ inner }) => inner === MANAGEMENT_PORT);
   return found === undefined ? undefined : urlOf(found, false);
@@ -68,23 +69,23 @@ function urlOf({ host, port }: PublishedPort, tls: boolean): string {
   return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** By TCP: while it makes itself ready for the first time, Postgres of the public image answers on its socket alone. */
-async function lookAtDatabase({ engine, container }: Look): Promise<Health> {
+/** Uses TCP: during its first start, Postgres of the public image accepts connections on its socket alone. */
+async function checkDatabase({ engine, container }: HealthCheck): Promise<Health> {
   const asked = await engine.call(['exec', container.id, 'pg_isready', '-q', '-h', '127.0.0.1'], {
     timeoutSeconds: 30,
   });
   return asked.code === 0 ? UP : down('Postgres does not accept connections yet');
 }
 
-async function lookAtService({ container, settings }: Look): Promise<Health> {
+async function checkService({ container, settings }: HealthCheck): Promise<Health> {
   const management = settings.keycloak.managementUrl ?? managementUrl(container);
   const url = (settings.service === 'keycloak' ? management : undefined) ?? serviceUrl(container);
-  if (url === undefined) return down('it publishes no port on this machine, so its health cannot be asked');
+  if (url === undefined) return down('it publishes no port on this machine, so its health is unknown');
   return expectUp(`${url}/health/ready`);
 }
 
-/** The proxy is up where it leads to the service. Its certificate may be one that nobody signed. */
-async function lookAtProxy({ container, settings }: Look): Promise<Health> {
+/** The proxy is UP if it leads to the service. Its certificate may be self-signed. */
+async function checkProxy({ container, settings }: HealthCheck): Promise<Health> {
   const base = URL.parse(settings.baseUrl ?? '');
   const wanted = Number(base?.port || (base?.protocol === 'http:' ? 80 : 443));
   const port = container.ports.find((one) => one.port === wanted) ?? container.ports[0];
@@ -93,18 +94,18 @@ async function lookAtProxy({ container, settings }: Look): Promise<Health> {
   const path = `${base?.pathname.replace(/\/$/, '') ?? ''}/realms/${encodeURIComponent(settings.smoke.realm)}`;
   const answer = await ask(`${urlOf(port, tls)}${path}`, base?.host);
   if (answer.status === undefined) return down(answer.fault);
-  // A realm that is not there is the service's own answer.
+  // The service itself answers 404 for an unknown realm.
   if (answer.status === 200 || answer.status === 404) return UP;
-  return down(`${path} through it is answered ${answer.status}`);
+  return down(`the proxy answers ${answer.status} for ${path}`);
 }
 
-async function lookAtApplication({ engine, container, settings }: Look): Promise<Health> {
+async function checkApplication({ engine, container, settings }: HealthCheck): Promise<Health> {
   const configured = settings.applications.find(({ name }) => name === container.service);
   if (configured?.health !== undefined) return expectUp(configured.health);
   if (container.health === undefined) return UP;
   if (container.health === 'healthy') return UP;
-  // Without its timer the check runs when it is asked for; Docker has the timer and not the command.
-  if (engine.kind === 'docker') return down(`its health check says ${container.health}`);
+  // Podman runs a check on request. Docker has a timer for it and no such command.
+  if (engine.kind === 'docker') return down(`its health check reports ${container.health}`);
   const checked = await engine.call(['healthcheck', 'run', container.id], { timeoutSeconds: 60 });
   return checked.code === 0 ? UP : down('its health check fails');
 }
@@ -115,15 +116,15 @@ async function expectUp(url: string): Promise<Health> {
   if (answer.status !== 200) return down(`${url} answers ${answer.status}`);
   try {
     const { status } = JSON.parse(answer.text) as { status?: unknown };
-    return status === 'UP' ? UP : down(`${url} says status ${JSON.stringify(status)}`);
+    return status === 'UP' ? UP : down(`${url} reports status ${JSON.stringify(status)}`);
   } catch {
-    return down(`${url} answers something that is not JSON`);
+    return down(`${url} answers with a body that is not JSON`);
   }
 }
 
 type Answer = { status: number; text: string } | { status: undefined; fault: string };
 
-/** One GET that believes any certificate and sends nothing secret. */
+/** Sends one GET request without secrets, and accepts any certificate. */
 function ask(url: string, host: string | undefined): Promise<Answer> {
   const target = new URL(url);
   const name = (host ?? target.host).replace(/:\d+$/, '');
@@ -138,7 +139,7 @@ function ask(url: string, host: string | undefined): Promise<Answer> {
   };
   return new Promise((resolve) => {
     const fail = (error: Error) =>
-      resolve({ status: undefined, fault: `${url} does not answer: ${explain(error)}` });
+      resolve({ status: undefined, fault: `${url} does not respond: ${explain(error)}` });
     const request = tls
       ? requestTls({ ...options, rejectUnauthorized: false, servername: name })
       : requestPlain(options);
@@ -160,12 +161,12 @@ function ask(url: string, host: string | undefined): Promise<Answer> {
 }
 
 function explain(error: Error): string {
-  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no answer in time';
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'no response in time';
   return systemErrorCode(error) ?? error.message;
 }
 
-/** A container that does not run, in words. */
-export function describeState({ state, exitCode, error }: Container): string {
+/** The state of a container that does not run, for a message. */
+export function stateText({ state, exitCode, error }: Container): string {
   if (state === 'exited' || state === 'dead')
     return `it ended with exit code ${exitCode}${error === '' ? '' : `: ${error}`}`;
   return error === '' ? `it is ${state}` : `it is ${state}: ${error}`;

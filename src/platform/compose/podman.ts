@@ -7,26 +7,26 @@ import type { Called } from './call.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { ComposeProgram } from './engine.ts';
 
-// What podman-compose leaves to idkit: it never changes a container that is there, does not tell by its exit code that
-// one did not start, and up to 1.0.3 takes the values of .env before those of the process environment.
+// Work that podman-compose leaves to idkit. It never changes an existing container, its exit code does not report a
+// container that failed to start, and up to 1.0.3 it prefers the values of .env to those of the process environment.
 
-/** By a container's id: the fingerprint of the definition that it was made by. A cache: unknown ones count as fitting. */
+/** Maps a container's id to the fingerprint of its definition. A cache: an unknown container counts as up to date. */
 type MadeBy = Readonly<Record<string, string>>;
 
-/** `${NAME}`, `$NAME` and their forms with a default; `$$` is a dollar. */
+/** `${NAME}`, `$NAME` and their forms with a default; `$$` is a dollar sign. */
 const VARIABLE = /\$(?:\$|\{(\w+)|(\w+))/g;
 
-/** The newest version that lets `.env` win. */
+/** The newest version in which `.env` takes precedence. */
 const FILE_WINS = [1, 0, 3] as const;
 
-/** The names of the variables that a definition has filled in. */
+/** Returns the names of the variables in a definition. */
 function readVariables(definition: DefinedService['definition']): readonly string[] {
   return [...JSON.stringify(definition).matchAll(VARIABLE)].flatMap(
     ([, braced, bare]) => braced ?? bare ?? [],
   );
 }
 
-/** The names of the variables in a service's definition, and of those that it hands on without a value. */
+/** Returns the names of the variables in a service's definition, including those that it passes on without a value. */
 function findVariables({ definition }: DefinedService): readonly string[] {
   const { environment } = definition;
   const handedOn = Array.isArray(environment)
@@ -35,7 +35,10 @@ function findVariables({ definition }: DefinedService): readonly string[] {
   return [...readVariables(definition), ...handedOn.map(String)];
 }
 
-/** What a container of the service is made by, as one short text: another one means that it must be made anew. */
+/**
+ * Returns a digest of everything that determines a container. Another digest means that the container must be
+ * replaced.
+ */
 export function fingerprint(
   service: DefinedService,
   environment: Readonly<Record<string, string | undefined>>,
@@ -45,12 +48,12 @@ export function fingerprint(
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The fingerprint that a container was made by, where this platform's idkit made it. */
+/** Returns the fingerprint of a container; undefined if this platform's idkit did not create it. */
 export async function findMadeBy(settings: Settings, id: string): Promise<string | undefined> {
   return (await readMadeBy(settings))[id];
 }
 
-/** Keeps what a container was made by, and forgets those that are not in `known`. */
+/** Records the fingerprint of a container, and forgets those that are not in `known`. */
 export async function putMadeBy(
   settings: Settings,
   id: string,
@@ -76,16 +79,16 @@ async function readMadeBy(settings: Settings): Promise<MadeBy> {
   }
 }
 
-/** What podman-compose ended with, as the last podman that it ran did. */
+/** Returns the result of podman-compose with the exit code of the last podman that it ran. */
 export function endOfPodman(called: Called): Called {
   const codes = [...called.stdout.matchAll(/^exit code: (\d+)$/gm)].map(([, code]) => Number(code));
   return { ...called, code: called.code === 0 ? (codes.at(-1) ?? 0) : called.code };
 }
 
 /**
- * A value that the process environment changes must reach the container.
+ * Checks that values of the process environment reach the container.
  *
- * @throws IDKIT_SETTING that names a variable of the service for which this podman-compose would take the one of .env
+ * @throws IDKIT_SETTING that names a variable for which this podman-compose would use the value of .env
  */
 export function checkPrecedence(
   { version }: ComposeProgram,
@@ -101,8 +104,8 @@ export function checkPrecedence(
   if (lost === undefined) return;
   throw new IdkitError(
     'IDKIT_SETTING',
-    `podman-compose ${version} takes ${lost} from .env, and the process environment says otherwise`,
-    { hints: [`change ${lost} in .env, or take it out of there`] },
+    `podman-compose ${version} uses ${lost} from .env, but the process environment has another value`,
+    { hints: [`change ${lost} in .env, or remove it from there`] },
   );
 }
 

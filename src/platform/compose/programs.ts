@@ -16,22 +16,23 @@ import { type Called, lastLine } from './call.ts';
 import { type Container, listContainers, listProjects, pausedFault } from './containers.ts';
 import type { Engine } from './engine.ts';
 
-/** Names one run among the processes of the container. */
+/** The variable that identifies one run among the processes of the container. */
 const MARK = 'IDKIT_RUN';
 
-/** Kills what carries the mark `$1`; a shell and grep are in every image of Postgres. */
+/** Kills every process with the mark `$1`. A shell and grep are in every image of Postgres. */
 const KILL_MARKED =
   'for d in /proc/[0-9]*; do grep -qs "$1" "$d/environ" && kill -9 "$(basename "$d")"; done; true';
 
-/** What engines give as the exit code of a program that SIGKILL ended. */
+/** The exit code that engines return for a program that SIGKILL ended. */
 const KILLED = 137;
 
-/** Seconds of one question to the container. */
+/** Timeout in seconds of one call to the container. */
 const PATIENCE = 60;
 
 /**
- * `psql` and `pg_dump` inside the database's container, by the server's own socket: no port is published and no
- * client is needed on this machine. Never with a terminal, which would change line ends.
+ * Runs `psql` and `pg_dump` inside the database's container over the server's own socket. No port is published, and
+ * this
+ * machine needs no client. There is no terminal, because it would change line ends.
  */
 export function openContainerPrograms(
   service: string,
@@ -39,7 +40,7 @@ export function openContainerPrograms(
 ): PostgresPrograms {
   let known: { engine: Engine; id: string } | undefined;
   const database = async () => {
-    // A container that was made anew meanwhile has another id.
+    // A container that was replaced in the meantime has another id.
     if (known === undefined || !(await isRunning(known))) known = await find();
     return known;
   };
@@ -78,7 +79,7 @@ async function isRunning({ engine, id }: { engine: Engine; id: string }): Promis
   return asked.code === 0 && asked.stdout.trim() === 'running';
 }
 
-/** The running container of the database. @throws IDKIT_UNREACHABLE that says what there is instead */
+/** Finds the running container of the database. @throws IDKIT_UNREACHABLE that names the state or the projects found */
 export async function findDatabase(
   engine: Engine,
   service: string,
@@ -98,7 +99,7 @@ async function notRunning(
   if (found?.state === 'paused') return pausedFault(engine, found);
   if (found !== undefined) {
     return new IdkitError('IDKIT_UNREACHABLE', `the container of ${service} is ${found.state}`, {
-      hints: ['idkit up starts it', `${engine.kind} logs ${found.id.slice(0, 12)} tells more`],
+      hints: ['idkit up starts it', `${engine.kind} logs ${found.id.slice(0, 12)} shows more`],
     });
   }
   const others = (await listProjects(engine)).filter((name) => name !== project);
@@ -116,13 +117,13 @@ async function notRunning(
   );
 }
 
-/** The version of libpq from which on it refuses methods that it was not allowed (`require_auth`). */
+/** The first version of libpq that rejects methods outside `require_auth`. */
 const KNOWS_METHODS = 160_000;
 const NO_PASSWORD = /no password supplied/;
 
 /**
- * What libpq needs beside the server. An older one gets no password: it would send it in whatever way the server asks
- * for. The public image asks nobody for one on its own socket.
+ * The environment of libpq. An older libpq gets no password, because it would send it by any method that the server
+ * requests. On its own socket, the public image requests none.
  */
 function containerEnvironment(
   { address, password, applicationName }: ProgramTarget,
@@ -141,20 +142,22 @@ function containerEnvironment(
 function cannotBeHeld(program: string, version: number, { address }: ProgramTarget): IdkitError {
   return new IdkitError(
     'IDKIT_PASSWORD_METHOD',
-    `the database server in its container asks ${address.user} for a password, and ${program} ${showVersion(version)} there cannot be held to SCRAM-SHA-256: the password was not sent`,
+    `the database server in its container requests a password for ${address.user}, but ${program} ${showVersion(version)} there cannot enforce SCRAM-SHA-256, so the password was not sent`,
     {
       hints: [
-        'take an image of Postgres 16 or newer, whose psql can',
-        'or let the container’s own socket in without a password: local all all trust in pg_hba.conf, as the public image has it',
+        'use an image of Postgres 16 or newer, whose psql can enforce it',
+        'or trust the container’s own socket: local all all trust in pg_hba.conf, as in the public image',
       ],
     },
   );
 }
 
 /**
- * Runs a program that reads nothing, and ends it where its standard input ends: with the process that wants its output,
- * however that ends. The shell waits for both of its children: one that it left behind would become a child of process
- * 1, which is Postgres itself and takes any child that a signal ended for a crash of its own. `$0` marks the program.
+ * Runs a program that reads no input, and kills it when its standard input ends, which happens when the calling
+ * process
+ * ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which is
+ * Postgres
+ * itself, and Postgres mistakes the end of any child by a signal for a crash. `$0` marks the program.
  */
 const WATCHED = `exec 3<&0
 ${MARK}=$0 "$@" 3<&- </dev/null & run=$!
@@ -163,7 +166,10 @@ wait $run; code=$?
 kill $watch 2>/dev/null; wait $watch 2>/dev/null
 exit $code`;
 
-/** Starts a program in a container. Values of variables go by the engine's own environment, never by an argument. */
+/**
+ * Starts a program in a container. Values of variables pass through the engine's environment, never through
+ * arguments.
+ */
 function run(
   engine: Engine,
   id: string,
@@ -182,28 +188,28 @@ function run(
   const child = spawn(engine.program, ['exec', '-i', ...names, id, ...marked], {
     env: { ...withoutPassphrase(process.env), ...inside },
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Ctrl-C in the terminal is idkit's to hear: it ends the program after what the program works on is in order.
+    // idkit handles Ctrl-C itself: it first restores a consistent state, then ends the program.
     detached: true,
   });
   const watched = watchChild(child);
   let killed: Promise<Called | undefined> | undefined;
   return {
     ...watched,
-    // Its end is what ends the program.
+    // The program ends when this input does.
     stdin: isRead ? watched.stdin : new PassThrough().resume(),
     ended: watched.ended.then(async (end) => {
-      // Nothing in a paused container is ended, and nothing of it comes out.
+      // A paused container ends nothing and returns nothing.
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
         return { ...end, unreached: cannotBeHeld(command[0]!, version, target) };
       if (killed !== undefined || end.code !== KILLED) return end;
-      // A container that is killed takes what runs in it along, without a word.
+      // A container that is killed ends its programs without a message.
       return { ...end, stderr: `${end.stderr}${command[0]} was ended inside the container\n` };
     }),
     kill() {
       watched.kill();
-      // The engine's client is not the program: that goes on inside the container.
+      // Killing the engine's client does not end the program inside the container.
       killed ??= engine
         .call(['exec', id, 'sh', '-c', KILL_MARKED, 'sh', `${MARK}=${mark}`])
         .catch(() => undefined);

@@ -17,24 +17,25 @@ import { findOwnEngine } from './engine.ts';
 import { resolveImage } from './environment.ts';
 import { openContainerPrograms } from './programs.ts';
 
-/** Seconds that the server may take to make itself ready. */
+/** Seconds that the server may take to become ready. */
 const START_SECONDS = 60;
-const BETWEEN_LOOKS = 200;
+const POLL_PAUSE = 200;
 const LOG_LINES = 5;
-/** Names the drill that a container is there for. */
+/** The label that identifies the drill of a container. */
 const LABEL = 'idkit.drill';
 
-/** A Postgres server in a container of its own, and how its programs are run. */
+/** A Postgres server in a temporary container, and the programs inside it. */
 export interface ScratchContainer extends ScratchPlace {
   programs: PostgresPrograms;
 }
 
 /**
- * A container of the database's image, with a volume and a password of its own, which nothing else knows and no
- * compose file names: whatever is done there, the live database cannot be meant.
+ * Starts a temporary container of the database's image with its own volume and password. No compose file names it, so
+ * no
+ * statement can reach the live database.
  *
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition,
- *   IDKIT_FAILED where it does not come up; it is removed then
+ *   IDKIT_FAILED if it does not start; it is removed then
  */
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
   const engine = await findOwnEngine(settings);
@@ -59,13 +60,13 @@ export async function openScratchContainer(settings: Settings, random: Random): 
   }
 }
 
-/** Removes the containers of drills that were killed: what they left is a whole database of the platform. */
+/** Removes the containers of drills that were killed: each contains a whole database of the platform. */
 export async function reapDeadDrills(engine: Engine): Promise<void> {
   const listed = await engine.call(['ps', '-aq', '--filter', `label=${LABEL}`]);
   for (const id of listed.stdout.split('\n').filter((line) => line !== '')) {
     const format = `{{index .Config.Labels "${LABEL}"}}`;
-    const told = await engine.call(['container', 'inspect', '--format', format, id]);
-    if (isDeadDrill(told.stdout.trim())) await engine.call(['rm', '-f', '-v', id]);
+    const inspected = await engine.call(['container', 'inspect', '--format', format, id]);
+    if (isDeadDrill(inspected.stdout.trim())) await engine.call(['rm', '-f', '-v', id]);
   }
 }
 
@@ -88,7 +89,7 @@ async function runServer(
   if (ran.code === 0) return ran.stdout.trim();
   throw new IdkitError(
     'IDKIT_FAILED',
-    `no container of ${image} could be started to drill in: ${lastLine(ran)}`,
+    `no container of ${image} could be started for the drill: ${lastLine(ran)}`,
   );
 }
 
@@ -109,6 +110,6 @@ async function waitForPort(engine: Engine, id: string): Promise<string> {
         },
       );
     }
-    await wait(BETWEEN_LOOKS);
+    await wait(POLL_PAUSE);
   }
 }

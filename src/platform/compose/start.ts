@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { PlatformPart, StartOptions } from '../components.ts';
+import type { Component, StartOptions } from '../contract.ts';
 import { type Called, callProgram } from './call.ts';
 import { composeFault } from './compose-fault.ts';
 import { type Container, listContainers, pausedFault, readLog } from './containers.ts';
@@ -9,53 +9,53 @@ import type { DefinedService, Definition } from './definition.ts';
 import type { Engine } from './engine.ts';
 import { putStarted } from './engine.ts';
 import { composeEnvironment, readFileVariables, resolveImage } from './environment.ts';
-import { describeState, type Health, lookAt } from './health.ts';
+import { checkHealth, type Health, stateText } from './health.ts';
 import { checkPrecedence, endOfPodman, findMadeBy, fingerprint, putMadeBy } from './podman.ts';
 
-/** Milliseconds between two looks at a part that starts: the longer it takes, the more seldom. */
-const BETWEEN_LOOKS = { least: 300, most: 1000 };
+/** Milliseconds between two checks of a component that starts. The pause grows with the time. */
+const POLL_PAUSE = { least: 300, most: 1000 };
 
-/** Looks at an ended container before it counts as ended: an engine may be about to start it again. */
-const ENDED_LOOKS = 4;
+/** Checks until an ended container counts as ended: the engine may be about to restart it. */
+const ENDED_CHECKS = 4;
 
-/** Starts by the engine itself after which a part will not come up by waiting. */
+/** Restarts by the engine after which waiting is pointless. */
 const MOST_RESTARTS = 3;
 
 /** Lines of a log that a message shows. */
 const LOG_LINES = 10;
 
-/** Keycloak logs each look at its health that finds it not ready; so many lines may hide the last ones that tell. */
-const ECHOED_LOOK = /\bSRHCK01001\b/;
+/** Keycloak logs each check that finds it not ready. So many lines could hide those that matter. */
+const ECHOED_CHECK = /\bSRHCK01001\b/;
 const MOST_ECHOES = 500;
 
-/** Seconds that a part gets to end by itself where it is made anew. */
+/** Seconds that a container gets to end by itself before it is replaced. */
 const GRACE_SECONDS = 60;
 
-/** Seconds that the compose program may take; it may have to fetch an image. */
+/** Seconds that the compose program may take, because it may fetch an image. */
 const COMPOSE_SECONDS = 1800;
 
-/** A platform in containers, and the engine that runs it. */
+/** A platform in containers, and its engine. */
 export interface Project {
   engine: Engine;
   settings: Settings;
   definition: Definition;
 }
 
-/** Starts one service of the compose file and waits until it is UP. See `PlatformParts.startParts`. */
-export async function startService(
+/** Starts one service of the compose file and waits until it is UP. See `PlatformService.startComponents`. */
+export async function startContainer(
   project: Project,
   service: DefinedService,
   options: StartOptions,
-): Promise<PlatformPart> {
+): Promise<Component> {
   const began = performance.now();
   const before = await findContainer(project, service.name);
   if (before?.state === 'paused') throw pausedFault(project.engine, before);
-  await tellFetch(project, service, options);
+  await noteFetch(project, service, options);
   const said = await composeUp(project, service, options.signal);
   let ended = 0;
   let firstRestarts: number | undefined;
-  let health: Health = { health: 'DOWN', detail: 'it was not looked at' };
-  // An image that had to be fetched has taken its time; the part still gets half of its own.
+  let health: Health = { health: 'DOWN', detail: 'it was not checked' };
+  // After fetching an image has used up the time, the component still gets half of it.
   const patience = options.timeoutSeconds * 1000;
   const until = Math.max(began + patience, performance.now() + patience / 2);
   for (;;) {
@@ -63,37 +63,37 @@ export async function startService(
     const container = await findContainer(project, service.name);
     if (container === undefined) throw composeFault(project, service, said);
     const failed = said.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
-    // One that runs by an older definition is no success; `podman-compose` never changes one.
+    // A container with an older definition is not a success; `podman-compose` never changes one.
     if (failed || (container.state === 'created' && container.error !== ''))
       throw composeFault(project, service, said, container);
     if (container.state === 'paused') throw pausedFault(project.engine, container);
     firstRestarts ??= container.restarts;
     ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;
-    if (ended >= ENDED_LOOKS) throw await ownFault(project, container, describeState(container));
+    if (ended >= ENDED_CHECKS) throw await ownFault(project, container, stateText(container));
     if (container.restarts - firstRestarts >= MOST_RESTARTS) {
-      const why = `it ends and is started again over and over (${container.restarts} times, exit code ${container.exitCode})`;
+      const why = `it ends and restarts repeatedly (${container.restarts} times, exit code ${container.exitCode})`;
       throw await ownFault(project, container, why);
     }
-    health = await lookAt({ ...project, container, role: service.role });
+    health = await checkHealth({ ...project, container, role: service.role });
     if (health.health === 'UP') {
       await putStarted(project.settings, project.engine);
-      return partOf(service, container, health);
+      return componentOf(service, container, health);
     }
     if (performance.now() >= until) {
-      const why = `it was not UP within ${options.timeoutSeconds} s: ${health.detail ?? 'no reason is known'}`;
+      const why = `it was not UP within ${options.timeoutSeconds} s: ${health.detail ?? 'the reason is unknown'}`;
       throw await ownFault(project, container, why, 'IDKIT_UNREACHABLE');
     }
-    const { least, most } = BETWEEN_LOOKS;
+    const { least, most } = POLL_PAUSE;
     await wait(Math.min(most, Math.max(least, (performance.now() - began) / 10)));
   }
 }
 
-/** A container as a part of the platform. */
-export function partOf(
+/** Describes a container as a component of the platform. */
+export function componentOf(
   { name, role, image }: Pick<DefinedService, 'name' | 'role' | 'image'>,
   container: Container | undefined,
   { health, detail }: Health,
-): PlatformPart {
+): Component {
   return {
     name,
     role,
@@ -110,23 +110,24 @@ async function findContainer({ engine, settings }: Project, name: string): Promi
   return all.find(({ service }) => service === name);
 }
 
-/** Compose programs fetch an image without a word where they have no terminal. */
-async function tellFetch(
+/** Without a terminal, compose programs do not report that they fetch an image. */
+async function noteFetch(
   { engine, settings }: Project,
   { image }: DefinedService,
   { note, signal }: StartOptions,
 ): Promise<void> {
   if (note === undefined || image === '') return;
   const name = resolveImage(image, settings);
-  // Made on this machine or nowhere: its absence is told by what fails next.
+  // Such an image is built on this machine, so the next step reports its absence.
   if (name.startsWith('localhost/')) return;
   const asked = await engine.call(['image', 'inspect', '--format', '{{.Id}}', name], { signal });
-  if (asked.code !== 0) note(`${engine.kind} fetches the image ${name}, which is not on this machine`);
+  if (asked.code !== 0)
+    note(`${engine.kind} fetches the image ${name}, because this machine does not have it`);
 }
 
 /**
- * Makes and starts the container where it is not there as the definition says. What counts is what the engine tells
- * afterwards.
+ * Creates and starts the container unless it already matches the definition. The engine's state afterwards decides
+ * whether this worked.
  */
 async function composeUp(project: Project, service: DefinedService, signal: AbortSignal): Promise<Called> {
   const { engine, settings, definition } = project;
@@ -175,7 +176,7 @@ async function composeUp(project: Project, service: DefinedService, signal: Abor
   return called;
 }
 
-/** A container that ran and did not come up, with the last lines of its log. */
+/** The error of a container that ran but did not become UP, with the last lines of its log. */
 async function ownFault(
   { engine }: Project,
   container: Container,
@@ -183,7 +184,7 @@ async function ownFault(
   code: 'IDKIT_FAILED' | 'IDKIT_UNREACHABLE' = 'IDKIT_FAILED',
 ): Promise<IdkitError> {
   const read = await readLog(engine, container.id, LOG_LINES + MOST_ECHOES);
-  const log = read.filter((line) => !ECHOED_LOOK.test(line)).slice(-LOG_LINES);
+  const log = read.filter((line) => !ECHOED_CHECK.test(line)).slice(-LOG_LINES);
   return new IdkitError(code, `${container.service} did not come up: ${why}`, {
     hints: log.length === 0 ? ['its log is empty'] : log.map((line) => `log: ${line}`),
   });

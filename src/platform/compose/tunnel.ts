@@ -6,23 +6,27 @@ import { withoutPassphrase } from '../../config/index.ts';
 import type { Engine } from './engine.ts';
 
 /**
- * Inside the container: one connection to the server, joined to standard input and output. Bash is in the image. It
- * waits for both of its children: one that it left behind would become a child of process 1, which is Postgres itself,
- * and Postgres takes any child that a signal ended for a crash of its own and starts all over.
+ * Runs inside the container and connects the server to standard input and output. Bash is in the image. It waits for
+ * both
+ * of its children: an abandoned child would become a child of process 1, which is Postgres itself, and Postgres
+ * restarts
+ * after the end of any child by a signal.
  */
 const JOIN =
   'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
 
-/** Short, since the path of a socket may be no longer than 107 bytes. */
+/** Short, because the path of a socket has at most 107 bytes. */
 const DIRECTORY = '/tmp/idkit-tunnel-';
 
 /**
- * A socket of this machine that leads to the database in its container, through the engine, while `work` runs: no port
- * of the database is published, and on some engines this machine has no way into their networks. The public image asks
- * nobody inside the container for a password, so the socket lies where only this user gets: never on a port of the
- * loopback, which is everybody's.
+ * Opens a socket on this machine that leads through the engine to the database in its container, while `work` runs.
+ * No
+ * port of the database is published, and this machine cannot enter the networks of some engines. The public image
+ * requests
+ * no password inside the container. So the socket is where only this user can reach it, and never on a loopback port,
+ * which every user can reach.
  *
- * @param work is given the socket's directory, as libpq takes it for a host
+ * @param work receives the socket's directory, which libpq accepts as a host
  */
 export async function whileTunnelled<T>(
   find: () => Promise<{ engine: Engine; id: string }>,
@@ -42,7 +46,7 @@ export async function whileTunnelled<T>(
       socket.destroy();
       child.kill('SIGKILL');
     };
-    // Whoever connects hears of each of these by the end of the connection.
+    // The client notices each of these when its connection ends.
     for (const stream of [socket, child.stdin, child.stdout]) stream.on('error', end);
     child.on('error', end);
     child.on('close', end);

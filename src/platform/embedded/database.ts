@@ -2,80 +2,132 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DumpReport } from '../../backupset/index.ts';
 import { checkMasterKey, type Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import { makeDataDirectory, whileStopped } from '../../service/index.ts';
 import { checkSqlite, checkSqliteDump, dumpSqlite, loadSqlite } from '../../store/open.ts';
-import type { DatabaseHalf } from '../contract.ts';
-import { openStoreWork } from './store-work.ts';
-import { discard, sideBytes, swapBack, swapFiles, swapIn } from './swap.ts';
-
-/** The SQLite file of the embedded platform, absolute. */
-function databaseFile(settings: Settings): string {
-  if (settings.database.kind === 'sqlite') return settings.database.file;
-  throw new IdkitError('IDKIT_BUG', 'a Postgres database was opened as a SQLite file');
-}
+import type {
+  DatabaseInfo,
+  DatabaseSpace,
+  DumpSummary,
+  LoadedDatabase,
+  LoadOptions,
+  PlatformDatabase,
+  StagedDatabase,
+} from '../contract.ts';
+import { IdkitStore } from '../idkit-store.ts';
+import { discard, stagedBytes, swapBack, swapFiles, swapIn } from './swap.ts';
 
 /** The SQLite file of the embedded platform. */
-export function openSqliteDatabase(settings: Settings): DatabaseHalf {
-  const file = databaseFile(settings);
+export class SqliteDatabase implements PlatformDatabase {
+  readonly #settings: Settings;
+  readonly #file: string;
+  readonly #store: IdkitStore;
 
-  const store = openStoreWork(settings, {
-    location: file,
-    exists: async () => existsSync(file),
-    alone: (command, work) => whileStopped(file, command, work),
-  });
-
-  return {
-    describeDatabase: () => ({ database: 'sqlite', databaseLocation: file }),
-
-    async dumpDatabase(write, options) {
-      return { kind: 'sqlite', ...(await dumpSqlite(file, write, options)) };
-    },
-    checkDump: async (dump) => checkDumpFits(settings, dump),
-    async loadDatabase(sql, { id, signal, onProgress }) {
-      const files = swapFiles(file, id);
-      await makeDataDirectory(file);
-      await discard(files, { old: false });
-      await loadSqlite(files.side, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
-      return { location: files.side };
-    },
-    async checkLoaded(id, masterKey) {
-      const { side } = swapFiles(file, id);
-      const key = masterKey ?? checkMasterKey(settings.masterKey);
-      const { realms, schemaVersion } = await checkSqlite(side, key, settings.masterKeyOld);
-      return { realms, schemaVersion, location: side };
-    },
-    swapDatabase: (id) => whileStopped(file, 'restore', () => swapIn(swapFiles(file, id))),
-    async unswapDatabase(id) {
-      const files = swapFiles(file, id);
-      if (!existsSync(files.old) && !existsSync(files.noOld) && !existsSync(`${files.old}-wal`)) return;
-      await whileStopped(file, 'restore', () => swapBack(files));
-    },
-    sideBytes: (id) => sideBytes(swapFiles(file, id)),
-    discardDatabase: (id, options) => discard(swapFiles(file, id), options),
-
-    databaseRoom: async () => ({ place: dirname(file), here: true }),
-    async checkMasterKey() {
-      if (existsSync(file)) await store.readSnapshot();
-    },
-    ...store,
-  };
-}
-
-/** See `Platform.checkDump`. */
-function checkDumpFits(settings: Settings, dump: DumpReport): void {
-  const { kind, schemaVersion = 0, meta = new Map<string, string>() } = dump;
-  if (kind !== 'sqlite') {
-    throw new IdkitError('IDKIT_VERSION', `the dump is one of ${kind}, and this platform runs on sqlite`, {
-      hints: ['restore it into a platform whose idkit.yaml names such a database'],
+  constructor(settings: Settings) {
+    if (settings.database.kind !== 'sqlite')
+      throw new IdkitError('IDKIT_BUG', 'a Postgres database was opened as a SQLite file');
+    const { file } = settings.database;
+    this.#settings = settings;
+    this.#file = file;
+    this.#store = new IdkitStore(settings, {
+      location: file,
+      exists: async () => existsSync(file),
+      alone: (command, work) => whileStopped(file, command, work),
     });
   }
-  if (settings.service !== 'idkit') {
-    throw new IdkitError(
-      'IDKIT_VERSION',
-      `the dump is one of idkit's own service, and this platform says service: ${settings.service}`,
-      { hints: ['restore it into a platform whose idkit.yaml says service: idkit'] },
-    );
+
+  info(): DatabaseInfo {
+    return { database: 'sqlite', databaseLocation: this.#file };
   }
-  checkSqliteDump({ schemaVersion, meta }, checkMasterKey(settings.masterKey), settings.masterKeyOld);
+
+  async dump(
+    write: (chunk: Uint8Array) => Promise<void>,
+    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+  ): Promise<DumpSummary> {
+    return { kind: 'sqlite', ...(await dumpSqlite(this.#file, write, options)) };
+  }
+
+  async checkDump(dump: DumpReport): Promise<void> {
+    const { service, masterKey, masterKeyOld } = this.#settings;
+    const { kind, schemaVersion = 0, meta = new Map<string, string>() } = dump;
+    if (kind !== 'sqlite')
+      throw new IdkitError('IDKIT_VERSION', `the dump is from ${kind}, and this platform runs on sqlite`, {
+        hints: ['restore it into a platform whose idkit.yaml names such a database'],
+      });
+    if (service !== 'idkit')
+      throw new IdkitError(
+        'IDKIT_VERSION',
+        `the dump is from idkit's own service, and this platform says service: ${service}`,
+        { hints: ['restore it into a platform whose idkit.yaml says service: idkit'] },
+      );
+    checkSqliteDump({ schemaVersion, meta }, checkMasterKey(masterKey), masterKeyOld);
+  }
+
+  async load(
+    sql: AsyncIterable<Uint8Array>,
+    { id, signal, onProgress }: LoadOptions,
+  ): Promise<LoadedDatabase> {
+    const files = swapFiles(this.#file, id);
+    await makeDataDirectory(this.#file);
+    await discard(files, { previous: false });
+    await loadSqlite(files.staged, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
+    return { location: files.staged };
+  }
+
+  async checkLoaded(id: string, masterKey: Secret | undefined): Promise<StagedDatabase> {
+    const { staged } = swapFiles(this.#file, id);
+    const key = masterKey ?? checkMasterKey(this.#settings.masterKey);
+    const { realms, schemaVersion } = await checkSqlite(staged, key, this.#settings.masterKeyOld);
+    return { realms, schemaVersion, location: staged };
+  }
+
+  swap(id: string): Promise<void> {
+    return whileStopped(this.#file, 'restore', () => swapIn(swapFiles(this.#file, id)));
+  }
+
+  async swapBack(id: string): Promise<void> {
+    const files = swapFiles(this.#file, id);
+    const { previous, noPrevious } = files;
+    if (!existsSync(previous) && !existsSync(noPrevious) && !existsSync(`${previous}-wal`)) return;
+    await whileStopped(this.#file, 'restore', () => swapBack(files));
+  }
+
+  stagedBytes(id: string): Promise<number> {
+    return stagedBytes(swapFiles(this.#file, id));
+  }
+
+  discard(id: string, options: { previous: boolean }): Promise<void> {
+    return discard(swapFiles(this.#file, id), options);
+  }
+
+  async findSpace(): Promise<DatabaseSpace> {
+    return { place: dirname(this.#file), here: true };
+  }
+
+  async checkMasterKey(): Promise<void> {
+    if (existsSync(this.#file)) await this.#store.readSnapshot();
+  }
+
+  // The record of a running service, which `baseUrl` reads, answers this for a file.
+  async checkUnused(): Promise<void> {}
+
+  async keepServicesOut(): Promise<{ release(): Promise<void> }> {
+    return { release: async () => undefined };
+  }
+
+  readSnapshot(): ReturnType<IdkitStore['readSnapshot']> {
+    return this.#store.readSnapshot();
+  }
+
+  listUnenforced(): ReturnType<IdkitStore['listUnenforced']> {
+    return this.#store.listUnenforced();
+  }
+
+  recoverAdministrator(username: string): Promise<{ password: Secret }> {
+    return this.#store.recoverAdministrator(username);
+  }
+
+  changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }> {
+    return this.#store.changeMasterKey(from, to);
+  }
 }

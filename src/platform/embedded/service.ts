@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pinCertificate } from '../../client/index.ts';
 import {
   findHolders,
@@ -7,83 +8,125 @@ import {
   type Settings,
 } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { type RunningService, serviceLockFile } from '../../service/index.ts';
-import { withoutParts } from '../components.ts';
-import type { GateSign, ServiceHalf } from '../contract.ts';
+import { type RunningService, serviceLockFile, startService } from '../../service/index.ts';
+import type { Component, PlatformService, ServiceInfo } from '../contract.ts';
 import { serviceRuns } from '../find-service.ts';
 import { isReady } from './ready.ts';
 
-/** Milliseconds between two looks at `/health/ready`. */
-const BETWEEN_LOOKS = 50;
+/** Milliseconds between two requests to `/health/ready`. */
+const POLL_PAUSE = 50;
+
+/** Whether this process alone may use the database, because a restore keeps other services out. */
+export interface ServiceGate {
+  readonly isShut: boolean;
+}
 
 /**
- * The service of the embedded platform. `start` runs it inside this process: one that outlived a killed restore would
- * hold the lock that the next one needs.
+ * idkit's own service, on SQLite or Postgres. `start` runs it inside this process: a separate process would outlive a
+ * killed restore and hold the lock that the next restore needs.
  */
-export function openEmbeddedService(settings: Settings, sign?: GateSign): ServiceHalf {
-  let running: RunningService | undefined;
+export class EmbeddedService implements PlatformService {
+  readonly #settings: Settings;
+  readonly #gate: ServiceGate | undefined;
+  #running: RunningService | undefined;
 
-  /** What the service that runs elsewhere tells of itself; its certificate is believed from now on. */
-  const readHolder = async (): Promise<LockHolder | undefined> => {
-    const file = serviceLockFile(settings);
-    const holder = settings.database.kind === 'sqlite' ? await readLockHolder(file) : await findService(file);
+  constructor(settings: Settings, gate?: ServiceGate) {
+    this.#settings = settings;
+    this.#gate = gate;
+  }
+
+  info(): ServiceInfo {
+    return { runtime: 'embedded', service: 'idkit', serviceVersion: ownVersion() };
+  }
+
+  async readVersion(): Promise<undefined> {
+    return undefined;
+  }
+
+  async baseUrl(): Promise<string | undefined> {
+    return this.#running === undefined ? (await this.#readHolder())?.baseUrl : this.#running.address;
+  }
+
+  async managementUrl(): Promise<string | undefined> {
+    return this.#running === undefined ? (await this.#readHolder())?.managementUrl : undefined;
+  }
+
+  async canStart(): Promise<boolean> {
+    return true;
+  }
+
+  async start(): Promise<void> {
+    if (this.#running !== undefined) return;
+    const listen = {
+      host: '127.0.0.1',
+      port: 0,
+      managementPort: 'off' as const,
+      managementHost: '127.0.0.1',
+      tlsCert: null,
+      tlsKey: null,
+      drainSeconds: 0,
+    };
+    this.#running = await startService(
+      { ...this.#settings, listen },
+      { importDirectory: false, withoutLock: this.#gate?.isShut === true },
+    );
+  }
+
+  async stop(): Promise<void> {
+    const service = this.#running;
+    this.#running = undefined;
+    await service?.close();
+  }
+
+  async waitUntilReady(timeoutSeconds: number): Promise<void> {
+    const until = performance.now() + timeoutSeconds * 1000;
+    for (;;) {
+      const address = await this.baseUrl();
+      if (address !== undefined && (await isReady(address, until))) return;
+      if (performance.now() >= until)
+        throw new IdkitError(
+          'IDKIT_UNREACHABLE',
+          `${address ?? 'the service'} was not ready within ${timeoutSeconds} s`,
+        );
+      await sleep(POLL_PAUSE);
+    }
+  }
+
+  async checkReplaceable(): Promise<void> {
+    const address = await this.baseUrl();
+    if (address !== undefined) throw serviceRuns(address);
+  }
+
+  // The platform has no components: its service is this process or an `idkit serve` of the operator.
+
+  async startComponents(): Promise<readonly Component[]> {
+    return [];
+  }
+
+  async stopComponents(): Promise<readonly Component[]> {
+    return [];
+  }
+
+  async removeNetworks(): Promise<void> {}
+
+  async listComponents(): Promise<readonly Component[]> {
+    return [];
+  }
+
+  /** The record of a service in another process. Trusts that service's certificate from now on. */
+  async #readHolder(): Promise<LockHolder | undefined> {
+    const file = serviceLockFile(this.#settings);
+    const holder =
+      this.#settings.database.kind === 'sqlite' ? await readLockHolder(file) : await findNewest(file);
     if (holder?.certificate !== undefined)
       for (const url of [holder.baseUrl, holder.managementUrl])
         if (url !== undefined) pinCertificate(new URL(url).origin, holder.certificate);
     return holder;
-  };
-  const baseUrl = async (): Promise<string | undefined> =>
-    running === undefined ? (await readHolder())?.baseUrl : running.address;
-
-  return {
-    ...withoutParts(async () => {
-      const address = await baseUrl();
-      return address === undefined ? undefined : serviceRuns(address);
-    }),
-    describeService: () => ({ runtime: 'embedded', service: 'idkit', serviceVersion: ownVersion() }),
-    baseUrl,
-    managementUrl: async () => (running === undefined ? (await readHolder())?.managementUrl : undefined),
-
-    async start() {
-      if (running !== undefined) return;
-      const { startService } = await import('../../service/index.ts');
-      const listen = {
-        host: '127.0.0.1',
-        port: 0,
-        managementPort: 'off' as const,
-        managementHost: '127.0.0.1',
-        tlsCert: null,
-        tlsKey: null,
-        drainSeconds: 0,
-      };
-      running = await startService(
-        { ...settings, listen },
-        { importDirectory: false, withoutLock: sign?.isShut() === true },
-      );
-    },
-    async stop() {
-      const service = running;
-      running = undefined;
-      await service?.close();
-    },
-    async waitUntilReady(timeoutSeconds) {
-      const until = performance.now() + timeoutSeconds * 1000;
-      for (;;) {
-        const address = await baseUrl();
-        if (address !== undefined && (await isReady(address, until))) return;
-        if (performance.now() >= until)
-          throw new IdkitError(
-            'IDKIT_UNREACHABLE',
-            `${address ?? 'the service'} was not ready within ${timeoutSeconds} s`,
-          );
-        await new Promise((resolve) => setTimeout(resolve, BETWEEN_LOOKS));
-      }
-    },
-  };
+  }
 }
 
-/** Of the services of one directory on one Postgres database the newest that listens. */
-async function findService(file: string): Promise<LockHolder | undefined> {
+/** The newest of the services that one directory runs on a Postgres database, among those that listen. */
+async function findNewest(file: string): Promise<LockHolder | undefined> {
   const holders = (await findHolders(file)).filter(({ baseUrl }) => baseUrl !== undefined);
   return holders.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1)).at(-1);
 }

@@ -7,103 +7,108 @@ import { IdkitError, systemErrorCode } from '../../core/index.ts';
 /** Bytes of one block that `stat` counts. */
 const BLOCK = 512;
 
-/** The files of one restore beside the live database. */
+/** The files of one restore. */
 export interface SwapFiles {
   live: string;
-  /** The loaded database, waiting. */
-  side: string;
-  /** The old database, kept aside. */
-  old: string;
-  /** Says that there was no old database to keep. */
-  noOld: string;
+  /** The loaded database before the swap. */
+  staged: string;
+  /** The previous database, which the restore keeps. */
+  previous: string;
+  /** Records that there was no previous database. */
+  noPrevious: string;
 }
 
-/** Where the files of restore `id` lie. */
+/** Returns the paths of the files of restore `id`. */
 export function swapFiles(live: string, id: string): SwapFiles {
   if (!/^[A-Za-z0-9._-]+$/.test(id) || id.startsWith('.'))
-    throw new IdkitError('IDKIT_USAGE', `a restore id holds letters, digits, dots and dashes only: "${id}"`);
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      `a restore id may contain only letters, digits, dots and dashes: "${id}"`,
+    );
   return {
     live,
-    side: `${live}.restore-${id}`,
-    old: `${live}.pre-${id}`,
-    noOld: `${live}.pre-${id}.none`,
+    staged: `${live}.restore-${id}`,
+    previous: `${live}.pre-${id}`,
+    noPrevious: `${live}.pre-${id}.none`,
   };
 }
 
 /**
- * Puts the side database in the live one's place. The live file's write-ahead log is folded into it first; then
- * it gets a second name, and one rename replaces it: at no instruction is there no database under the live name.
- * A call that was cut off anywhere may be repeated; one after a finished swap does nothing.
+ * Puts the staged database in the place of the live one. It checkpoints the live file's write-ahead log, gives the
+ * file a
+ * second name, and renames the staged file over it. The live name never lacks a database. A call that was interrupted
+ * may
+ * be repeated, and a call after a finished swap does nothing.
  */
 export async function swapIn(files: SwapFiles): Promise<void> {
-  if (!existsSync(files.side)) {
-    if (existsSync(files.old) || existsSync(files.noOld)) return;
-    throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${files.side} to put in place`);
+  if (!existsSync(files.staged)) {
+    if (existsSync(files.previous) || existsSync(files.noPrevious)) return;
+    throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${files.staged} to put in place`);
   }
-  foldLog(files.side);
-  await syncFile(files.side);
-  await keepOld(files);
+  foldLog(files.staged);
+  await syncFile(files.staged);
+  await keepPrevious(files);
   await removeLog(files.live);
-  await rename(files.side, files.live);
-  await removeLog(files.side);
+  await rename(files.staged, files.live);
+  await removeLog(files.staged);
   await syncDirectory(files.live);
 }
 
-/** Brings the old database back. Harmless where nothing was swapped; may be repeated. */
+/** Puts the previous database back. Does nothing if there was no swap. May be repeated. */
 export async function swapBack(files: SwapFiles): Promise<void> {
-  if (existsSync(files.noOld)) {
-    if (!existsSync(files.side)) await removeDatabase(files.live);
-    await rm(files.noOld, { force: true });
-  } else if (existsSync(files.old)) {
-    // Two names of one file: rename would leave both (POSIX), and the live one was never replaced.
-    if (await isSameFile(files.old, files.live)) await rm(files.old);
+  if (existsSync(files.noPrevious)) {
+    if (!existsSync(files.staged)) await removeDatabase(files.live);
+    await rm(files.noPrevious, { force: true });
+  } else if (existsSync(files.previous)) {
+    // Both names are the same file: rename would leave both (POSIX), and the live database was never replaced.
+    if (await isSameFile(files.previous, files.live)) await rm(files.previous);
     else {
       await removeLog(files.live);
-      await rename(files.old, files.live);
+      await rename(files.previous, files.live);
     }
   }
-  if (existsSync(logOf(files.old)) && !existsSync(logOf(files.live)))
-    await rename(logOf(files.old), logOf(files.live));
+  if (existsSync(logOf(files.previous)) && !existsSync(logOf(files.live)))
+    await rename(logOf(files.previous), logOf(files.live));
   await syncDirectory(files.live);
 }
 
-/** Removes the side database and, with `old`, what a swap kept aside. May be repeated. */
-export async function discard(files: SwapFiles, options: { old: boolean }): Promise<void> {
-  await removeDatabase(files.side);
-  if (options.old) {
-    await removeDatabase(files.old);
-    await rm(files.noOld, { force: true });
+/** Removes the staged database and, with `previous`, the one that a swap kept. May be repeated. */
+export async function discard(files: SwapFiles, options: { previous: boolean }): Promise<void> {
+  await removeDatabase(files.staged);
+  if (options.previous) {
+    await removeDatabase(files.previous);
+    await rm(files.noPrevious, { force: true });
   }
   if (existsSync(dirname(files.live))) await syncDirectory(files.live);
 }
 
-/** What `discard` without `old` frees. */
-export async function sideBytes({ side }: SwapFiles): Promise<number> {
+/** Bytes that `discard` without `previous` frees. */
+export async function stagedBytes({ staged }: SwapFiles): Promise<number> {
   let bytes = 0;
-  for (const file of filesOf(side)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;
+  for (const file of filesOf(staged)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;
   return bytes;
 }
 
-/** Gives the live database its second name, with its log where that could not be folded in. */
-async function keepOld(files: SwapFiles): Promise<void> {
+/** Gives the live database its second name, and its log if the log could not be checkpointed. */
+async function keepPrevious(files: SwapFiles): Promise<void> {
   if (!existsSync(files.live)) {
-    if (existsSync(files.old)) return;
-    await (await open(files.noOld, 'w', 0o600)).close();
+    if (existsSync(files.previous)) return;
+    await (await open(files.noPrevious, 'w', 0o600)).close();
     await syncDirectory(files.live);
     return;
   }
-  if (existsSync(files.old)) {
-    if (await isSameFile(files.old, files.live)) return;
-    throw new IdkitError('IDKIT_FAILED', `${files.old} is in the way and is not the live database`);
+  if (existsSync(files.previous)) {
+    if (await isSameFile(files.previous, files.live)) return;
+    throw new IdkitError('IDKIT_FAILED', `${files.previous} exists already and is not the live database`);
   }
   foldLog(files.live);
   await syncFile(files.live);
-  if (existsSync(logOf(files.live))) await secondName(logOf(files.live), logOf(files.old));
-  await secondName(files.live, files.old);
+  if (existsSync(logOf(files.live))) await secondName(logOf(files.live), logOf(files.previous));
+  await secondName(files.live, files.previous);
   await syncDirectory(files.live);
 }
 
-/** A hard link; a rename on a file system that has none. */
+/** Creates a hard link, or renames on a file system without hard links. */
 async function secondName(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
@@ -119,8 +124,9 @@ async function secondName(from: string, to: string): Promise<void> {
 }
 
 /**
- * Folds a database's write-ahead log into it; SQLite removes an empty log when the last connection closes. A
- * database that is too damaged to be opened keeps its log.
+ * Checkpoints a database's write-ahead log. SQLite removes an empty log when the last connection closes. A database
+ * that
+ * is too damaged to open keeps its log.
  */
 function foldLog(file: string): void {
   if (!existsSync(logOf(file))) return;
@@ -132,7 +138,7 @@ function foldLog(file: string): void {
       database.close();
     }
   } catch {
-    // Its log goes with it, so nothing is lost.
+    // The log is kept next to the database, so nothing is lost.
   }
 }
 
@@ -149,7 +155,7 @@ async function removeDatabase(file: string): Promise<void> {
   for (const name of filesOf(file)) await rm(name, { force: true });
 }
 
-/** A database with what SQLite lays beside it. */
+/** A database and the files that SQLite creates next to it. */
 function filesOf(file: string): readonly string[] {
   return [file, logOf(file), `${file}-shm`, `${file}-journal`];
 }

@@ -1,22 +1,24 @@
 import { IdkitError } from '../../core/index.ts';
 
-/** What a shell would act on where it is not quoted. */
+/** Characters that a shell would interpret outside quotes. */
 const SHELL_ONLY = /[|&;<>()$`*?[\]{}!\n]/;
-/** What it acts on at the beginning of a word. */
+/** Characters that it interprets at the start of a word. */
 const SHELL_AT_START = /[~#]/;
 
 /**
- * The words of a command as `keycloak.start` and `keycloak.stop` write it: parted at blanks, with single quotes, double
- * quotes and backslashes as in a shell. No shell runs it: what only a shell understands is refused where it is not
- * quoted, so that nothing means less than it says.
+ * Splits a command of `keycloak.start` or `keycloak.stop` into words at blanks, with the single quotes, double quotes
+ * and
+ * backslashes of a shell. No shell runs it, so syntax that only a shell understands is rejected outside quotes
+ * instead of
+ * being passed on literally.
  *
- * @throws IDKIT_SETTING naming the setting and what it holds
+ * @throws IDKIT_SETTING that names the setting and the syntax
  */
 export function parseCommandWords(text: string, setting: string): readonly [string, ...string[]] {
   const refuse = (why: string) =>
     new IdkitError('IDKIT_SETTING', `${setting} ${why}`, {
       hints: [
-        'no shell runs the command; put it into a script, or write sh -c and what the shell is to run in single quotes',
+        'no shell runs the command; put it into a script, or write sh -c followed by the shell command in single quotes',
       ],
     });
   const words: string[] = [];
@@ -29,7 +31,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
     } else if (sign === "'" || sign === '"') {
       const quoted = readQuoted(text, at);
       if (quoted === undefined) throw refuse(`has a ${sign} that is not closed`);
-      if (sign === '"' && /[$`]/.test(quoted.value)) throw refuse('holds $ or ` in double quotes');
+      if (sign === '"' && /[$`]/.test(quoted.value)) throw refuse('contains $ or ` in double quotes');
       word = (word ?? '') + quoted.value;
       at = quoted.end;
     } else if (sign === '\\') {
@@ -38,7 +40,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
       word = (word ?? '') + text[at]!;
     } else if (SHELL_ONLY.test(sign) || (word === undefined && SHELL_AT_START.test(sign))) {
       throw refuse(
-        `holds ${sign === '\n' ? 'a line end' : sign} outside quotes, which only a shell understands`,
+        `contains ${sign === '\n' ? 'a line end' : sign} outside quotes, which only a shell understands`,
       );
     } else {
       word = (word ?? '') + sign;
@@ -47,11 +49,11 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
   if (word !== undefined) words.push(word);
   const [program, ...rest] = words;
   if (program === undefined || program === '') throw refuse('names no program');
-  if (/^[A-Za-z_]\w*=/.test(program)) throw refuse('begins with a variable; write env and then the variable');
+  if (/^[A-Za-z_]\w*=/.test(program)) throw refuse('begins with a variable; write env before the variable');
   return [program, ...rest];
 }
 
-/** The text between the quote at `start` and the one that closes it, which is at `end`. */
+/** Returns the text between the quote at `start` and the one that closes it, which is at `end`. */
 function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
   const quote = text[start]!;
   let value = '';

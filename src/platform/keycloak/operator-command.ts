@@ -8,23 +8,27 @@ import { parseCommandWords } from './command-words.ts';
 /** Lines of a command's output that an error shows. */
 const SHOWN_LINES = 12;
 
-/** One of the operator's commands at work. */
+/** A running command of the operator. */
 export interface OperatorCommand {
-  /** Resolves once it has ended well; rejects with IDKIT_FAILED and its last lines, or IDKIT_VERSION where it is missing. */
+  /**
+   * Resolves once it ends successfully. Rejects with IDKIT_FAILED and its last lines, or IDKIT_VERSION if it is
+   * missing.
+   */
   ended: Promise<void>;
-  /** This process no longer waits for it: it lives on by itself. */
+  /** Lets this process end before the command does. */
   release(): void;
-  /** Ends it and what it started in its process group. */
+  /** Ends the command and its process group. */
   kill(): void;
   /** The last lines that it wrote. */
   tail(): string;
 }
 
 /**
- * Starts `keycloak.start` or `keycloak.stop` in the platform directory, without a shell. It is a process group of its
- * own and writes to `data/keycloak-start.log` or `-stop.log`, so that it may outlive this process.
+ * Starts `keycloak.start` or `keycloak.stop` in the platform directory, without a shell. The command has its own
+ * process
+ * group and writes to `data/keycloak-start.log` or `-stop.log`, so that it may outlive this process.
  *
- * @throws IDKIT_SETTING for a command that cannot be read
+ * @throws IDKIT_SETTING for a command that cannot be parsed
  */
 export function runOperatorCommand(
   settings: Settings,
@@ -37,7 +41,7 @@ export function runOperatorCommand(
   const log = join(data, `keycloak-${which}.log`);
   const output = openSync(log, 'a', 0o600);
   const from = statSync(log).size;
-  // Its output goes to the file itself, so that it needs nobody to read it once this process has ended.
+  // Its output goes straight to the file, so that it does not depend on this process.
   const child = spawn(program, args, {
     cwd: settings.dir,
     env: commandEnvironment(settings),
@@ -50,17 +54,17 @@ export function runOperatorCommand(
   const ended = new Promise<void>((resolve, reject) => {
     child.once('error', (cause) => {
       const missing = systemErrorCode(cause) === 'ENOENT';
-      const message = `${program}, the program of keycloak.${which}, ${missing ? 'is not there' : `cannot be run: ${cause.message}`}`;
+      const message = `${program}, the program of keycloak.${which}, ${missing ? 'does not exist' : `cannot run: ${cause.message}`}`;
       reject(new IdkitError(missing ? 'IDKIT_VERSION' : 'IDKIT_FAILED', message, { cause }));
     });
     child.once('exit', (code, signal) => {
       if (code === 0) return resolve();
       const how = code === null ? `was ended by ${signal}` : `ended with exit code ${code}`;
-      const hints = [`what it wrote is in ${log}`, ...tail().split('\n').filter(Boolean)];
+      const hints = [`its output is in ${log}`, ...tail().split('\n').filter(Boolean)];
       reject(new IdkitError('IDKIT_FAILED', `keycloak.${which} ${how}`, { hints }));
     });
   });
-  // Whoever does not wait for it is told by the service that does not come up.
+  // A caller that does not wait for the command notices that the service does not start.
   ended.catch(() => undefined);
   return {
     ended,
@@ -73,8 +77,8 @@ export function runOperatorCommand(
 }
 
 /**
- * What the operator's commands see: this process's environment and what `.env` holds for others, none of idkit's own
- * variables. The credentials in force are there under Keycloak's names too, so that a restored `.env` reaches it.
+ * The environment of the operator's commands: this process's environment and the variables of `.env`, without idkit's
+ * own. It also contains the current credentials under Keycloak's names, so that a restored `.env` reaches Keycloak.
  */
 function commandEnvironment(settings: Settings): NodeJS.ProcessEnv {
   const own = (name: string) => name.startsWith('IDKIT_');

@@ -2,12 +2,12 @@ import { connectAdmin, fetchService } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
-/** Milliseconds that the service may take to tell. */
+/** Timeout in milliseconds. */
 const PATIENCE = 10_000;
 
 /**
- * The version that a running Keycloak tells its administrator, `26.7.3`; undefined where nobody can log in or it does
- * not say.
+ * Asks a running Keycloak for its version, such as `26.7.3`; undefined if the login fails or Keycloak does not report
+ * it.
  */
 export async function askServerVersion(settings: Settings, baseUrl: string): Promise<string | undefined> {
   const { username, password } = settings.administrator;
@@ -26,7 +26,7 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
       await admin.logout();
     }
   } catch (error) {
-    // Whoever wants to know it can do without: the database tells it too.
+    // The version is optional: the database records it too.
     if (error instanceof IdkitError || error instanceof DOMException || error instanceof TypeError)
       return undefined;
     throw error;
@@ -38,7 +38,7 @@ function readVersion(text: string): string | undefined {
     const version: unknown = (JSON.parse(text) as { systemInfo?: { version?: unknown } }).systemInfo?.version;
     return typeof version === 'string' && version !== '' ? version : undefined;
   } catch {
-    // An error page, or the answer of something else.
+    // An error page, or the response of another program.
     return undefined;
   }
 }

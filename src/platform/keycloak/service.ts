@@ -2,72 +2,152 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchService } from '../../client/index.ts';
 import { listenUrl, type Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { type PlatformPart, startSeconds } from '../components.ts';
-import type { ServiceHalf } from '../contract.ts';
+import {
+  type Component,
+  type ComponentRole,
+  type PlatformService,
+  type ServiceInfo,
+  type StartOptions,
+  startSeconds,
+} from '../contract.ts';
 import { isReady } from '../embedded/ready.ts';
 import { type OperatorCommand, runOperatorCommand } from './operator-command.ts';
 import { askServerVersion } from './server-version.ts';
 
-/** Milliseconds between two looks at a service that starts or stops. */
-const BETWEEN_LOOKS = 200;
-/** Milliseconds that one look may take. */
-const LONGEST_LOOK = 5_000;
-/** Seconds that a stop may take (spec "Limits": about 30-60 seconds). */
+/** Milliseconds between two checks of a service that starts or stops. */
+const POLL_PAUSE = 200;
+/** Timeout in milliseconds of one request. */
+const REQUEST_TIMEOUT = 5_000;
+/** Seconds that a stop may take. */
 const STOP_SECONDS = 120;
 
 /**
- * A Keycloak that the operator runs as a process: found where `listen` says, started and stopped by the commands of
- * idkit.yaml, ready when its management address says so. It is one part that runs on its own; a restore leaves it
+ * A Keycloak that the operator runs as a process. It answers at the address of `listen`, and the commands of idkit.yaml
+ * start and stop it. It is ready when its management address says so. It is a single component, and a restore leaves it
  * running.
  */
-export function openKeycloakService(settings: Settings): ServiceHalf {
-  const { keycloak, listen } = settings;
-  const address = listenUrl({ ...listen, tls: listen.tlsCert !== null });
-  const management = keycloak.managementUrl?.replace(/\/+$/, '');
+export class KeycloakService implements PlatformService {
+  readonly #settings: Settings;
+  readonly #address: string;
+  readonly #management: string | undefined;
   /** A start command that stays in the foreground. */
-  let starting: OperatorCommand | undefined;
+  #starting: OperatorCommand | undefined;
 
-  const isRunning = async () =>
-    (await answers(address)) || (management !== undefined && (await answers(management)));
+  constructor(settings: Settings) {
+    const { keycloak, listen } = settings;
+    this.#settings = settings;
+    this.#address = listenUrl({ ...listen, tls: listen.tlsCert !== null });
+    this.#management = keycloak.managementUrl?.replace(/\/+$/, '');
+  }
 
-  /** Ready, and its realms can be reached. */
-  const isUp = async (until: number) =>
-    (management === undefined || (await isReady(management, until))) &&
-    (await statusOf(`${address}/realms/master`, until)) === 200;
+  info(): ServiceInfo {
+    return { runtime: 'embedded', service: 'keycloak', serviceVersion: 'unknown' };
+  }
 
-  const start = async (signal?: AbortSignal): Promise<void> => {
-    if (await isRunning()) return;
-    if (keycloak.start === null) throw cannotStart(address);
-    const command = runOperatorCommand(settings, 'start', keycloak.start);
-    starting = command;
-    const patience = startSeconds(settings);
+  async readVersion(): Promise<string | undefined> {
+    return (await answers(this.#address)) ? askServerVersion(this.#settings, this.#address) : undefined;
+  }
+
+  async baseUrl(): Promise<string | undefined> {
+    return (await answers(this.#address)) ? this.#address : undefined;
+  }
+
+  async managementUrl(): Promise<string | undefined> {
+    return this.#management;
+  }
+
+  async canStart(): Promise<boolean> {
+    return this.#settings.keycloak.start !== null || (await this.#isRunning());
+  }
+
+  async start(signal?: AbortSignal): Promise<void> {
+    if (await this.#isRunning()) return;
+    const { start } = this.#settings.keycloak;
+    if (start === null) throw cannotStart(this.#address);
+    const command = runOperatorCommand(this.#settings, 'start', start);
+    this.#starting = command;
+    const patience = startSeconds(this.#settings);
     const until = performance.now() + patience * 1000;
     const ended = command.ended.then(() => 'ended' as const);
     for (;;) {
-      const next = await Promise.race([ended, sleep(BETWEEN_LOOKS, 'looks' as const)]);
-      if (next === 'ended') starting = undefined;
-      if (next === 'ended' || (await isUp(until))) break;
+      const event = await Promise.race([ended, sleep(POLL_PAUSE, 'polls' as const)]);
+      if (event === 'ended') this.#starting = undefined;
+      if (event === 'ended' || (await this.#isUp(until))) break;
       if (performance.now() < until && signal?.aborted !== true) continue;
       command.kill();
       signal?.throwIfAborted();
-      throw notReady(address, patience, command.tail());
+      throw notReady(this.#address, patience, command.tail());
     }
     command.release();
-  };
+  }
 
-  const waitUntilReady = async (timeoutSeconds: number, signal?: AbortSignal): Promise<void> => {
+  // Keycloak is a separate process and continues to serve after a restore.
+  async stop(): Promise<void> {}
+
+  async waitUntilReady(timeoutSeconds: number, signal?: AbortSignal): Promise<void> {
     const until = performance.now() + timeoutSeconds * 1000;
-    while (!(await isUp(until))) {
+    while (!(await this.#isUp(until))) {
       signal?.throwIfAborted();
       if (performance.now() >= until)
-        throw notReady(management ?? address, timeoutSeconds, starting?.tail() ?? '');
-      await sleep(BETWEEN_LOOKS);
+        throw notReady(this.#management ?? this.#address, timeoutSeconds, this.#starting?.tail() ?? '');
+      await sleep(POLL_PAUSE);
     }
-  };
+  }
 
-  const describePart = async (): Promise<PlatformPart> => {
-    const running = await isRunning();
-    const up = running && (await isUp(performance.now() + LONGEST_LOOK));
+  async checkReplaceable(): Promise<void> {
+    const { start, stop } = this.#settings.keycloak;
+    if (start !== null && stop !== null) return;
+    if (await this.#isRunning()) throw keycloakRuns(this.#address);
+  }
+
+  async startComponents(
+    role: ComponentRole,
+    { timeoutSeconds, signal }: StartOptions,
+  ): Promise<readonly Component[]> {
+    if (role !== 'service') return [];
+    await this.start(signal);
+    await this.waitUntilReady(timeoutSeconds, signal);
+    return [await this.#inspect()];
+  }
+
+  async stopComponents(
+    role: ComponentRole,
+    { signal }: { signal: AbortSignal },
+  ): Promise<readonly Component[]> {
+    if (role !== 'service') return [];
+    const before = await this.#inspect();
+    const ran = before.state === 'running';
+    const { stop } = this.#settings.keycloak;
+    if (stop === null) {
+      if (ran) throw keycloakRuns(this.#address);
+      return [];
+    }
+    // A Keycloak that is starting does not answer yet, so the command runs in any case. It may fail if none runs.
+    await runOperatorCommand(this.#settings, 'stop', stop).ended.catch((error: unknown) => {
+      if (ran) throw error;
+    });
+    const until = performance.now() + STOP_SECONDS * 1000;
+    while (await this.#isRunning()) {
+      signal.throwIfAborted();
+      if (performance.now() >= until)
+        throw new IdkitError(
+          'IDKIT_FAILED',
+          `Keycloak still answers at ${this.#address}, ${STOP_SECONDS} s after keycloak.stop has ended`,
+        );
+      await sleep(POLL_PAUSE);
+    }
+    return ran ? [before] : [];
+  }
+
+  async removeNetworks(): Promise<void> {}
+
+  async listComponents(): Promise<readonly Component[]> {
+    return [await this.#inspect()];
+  }
+
+  async #inspect(): Promise<Component> {
+    const running = await this.#isRunning();
+    const up = running && (await this.#isUp(performance.now() + REQUEST_TIMEOUT));
     return {
       name: 'keycloak',
       role: 'service',
@@ -75,66 +155,28 @@ export function openKeycloakService(settings: Settings): ServiceHalf {
       state: running ? 'running' : 'exited',
       health: up ? 'UP' : 'DOWN',
       restarts: 0,
-      ...(up ? {} : { detail: running ? 'it is not ready' : `nothing answers at ${address}` }),
+      ...(up ? {} : { detail: running ? 'it is not ready' : `nothing answers at ${this.#address}` }),
     };
-  };
+  }
 
-  return {
-    async checkReplaceable() {
-      if (keycloak.start !== null && keycloak.stop !== null) return;
-      if (await isRunning()) throw keycloakRuns(address);
-    },
-    async startParts(role, { timeoutSeconds, signal }) {
-      if (role !== 'service') return [];
-      await start(signal);
-      await waitUntilReady(timeoutSeconds, signal);
-      return [await describePart()];
-    },
-    async stopParts(role, { signal }) {
-      if (role !== 'service') return [];
-      const before = await describePart();
-      const ran = before.state === 'running';
-      if (keycloak.stop === null) {
-        if (ran) throw keycloakRuns(address);
-        return [];
-      }
-      // One that still starts answers nowhere yet, and is stopped as well; a command may fail that finds none to stop.
-      await runOperatorCommand(settings, 'stop', keycloak.stop).ended.catch((error: unknown) => {
-        if (ran) throw error;
-      });
-      const until = performance.now() + STOP_SECONDS * 1000;
-      while (await isRunning()) {
-        signal.throwIfAborted();
-        if (performance.now() >= until)
-          throw new IdkitError(
-            'IDKIT_FAILED',
-            `Keycloak still answers at ${address}, ${STOP_SECONDS} s after keycloak.stop had ended`,
-          );
-        await sleep(BETWEEN_LOOKS);
-      }
-      return ran ? [before] : [];
-    },
-    removeParts: async () => undefined,
-    listParts: async () => [await describePart()],
-    describeService: () => ({ runtime: 'embedded', service: 'keycloak', serviceVersion: 'unknown' }),
-    askServiceVersion: async () =>
-      (await answers(address)) ? askServerVersion(settings, address) : undefined,
-    baseUrl: async () => ((await answers(address)) ? address : undefined),
-    managementUrl: async () => management,
-    canStart: async () => keycloak.start !== null || (await isRunning()),
-    start,
-    // It runs on its own: what a restore started goes on serving.
-    stop: async () => undefined,
-    waitUntilReady,
-  };
+  async #isRunning(): Promise<boolean> {
+    if (await answers(this.#address)) return true;
+    return this.#management !== undefined && answers(this.#management);
+  }
+
+  /** Whether it is ready and serves its realms. */
+  async #isUp(until: number): Promise<boolean> {
+    if (this.#management !== undefined && !(await isReady(this.#management, until))) return false;
+    return (await statusOf(`${this.#address}/realms/master`, until)) === 200;
+  }
 }
 
-/** Something takes connections there. One that takes them and is silent is there as well. */
+/** Whether a program accepts connections there, including one that accepts them and stays silent. */
 async function answers(url: string): Promise<boolean> {
-  const signal = AbortSignal.timeout(LONGEST_LOOK);
+  const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
   try {
-    const answer = await fetchService(url, { method: 'HEAD', headers: {}, signal });
-    await answer.arrayBuffer();
+    const response = await fetchService(url, { method: 'HEAD', headers: {}, signal });
+    await response.arrayBuffer();
     return true;
   } catch {
     return signal.aborted;
@@ -142,14 +184,14 @@ async function answers(url: string): Promise<boolean> {
 }
 
 async function statusOf(url: string, until: number): Promise<number | undefined> {
-  const milliseconds = Math.ceil(Math.max(1, Math.min(LONGEST_LOOK, until - performance.now())));
+  const milliseconds = Math.ceil(Math.max(1, Math.min(REQUEST_TIMEOUT, until - performance.now())));
   try {
     const signal = AbortSignal.timeout(milliseconds);
-    const answer = await fetchService(url, { method: 'GET', headers: {}, signal });
-    await answer.arrayBuffer();
-    return answer.status;
+    const response = await fetchService(url, { method: 'GET', headers: {}, signal });
+    await response.arrayBuffer();
+    return response.status;
   } catch {
-    // Whatever is wrong there, it does not answer yet; whoever waits says so in the end.
+    // Whatever the fault, the service does not answer yet. The caller reports a timeout in the end.
     return undefined;
   }
 }
@@ -157,20 +199,16 @@ async function statusOf(url: string, until: number): Promise<number | undefined>
 function keycloakRuns(address: string): IdkitError {
   return new IdkitError(
     'IDKIT_SERVICE_RUNNING',
-    `Keycloak runs at ${address}, and it must be stopped for this`,
-    {
-      hints: ['stop it, or give keycloak.stop and keycloak.start in idkit.yaml, by which idkit does'],
-    },
+    `Keycloak is running at ${address} and must be stopped first`,
+    { hints: ['stop it, or set keycloak.stop and keycloak.start in idkit.yaml, so that idkit can do it'] },
   );
 }
 
 function cannotStart(address: string): IdkitError {
   return new IdkitError(
     'IDKIT_UNREACHABLE',
-    `Keycloak does not run at ${address}, and idkit cannot start it`,
-    {
-      hints: ['give keycloak.start in idkit.yaml, or start it'],
-    },
+    `Keycloak is not running at ${address}, and idkit cannot start it`,
+    { hints: ['set keycloak.start in idkit.yaml, or start Keycloak yourself'] },
   );
 }
 

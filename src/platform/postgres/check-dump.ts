@@ -5,7 +5,7 @@ import type { PostgresContext } from '../../pgtools/index.ts';
 import { checkSqliteDump } from '../../store/open.ts';
 import type { SwapOptions } from '../contract.ts';
 
-/** Whose database it is, and what opens its secrets. */
+/** The service that owns a database, and the keys of its secrets. */
 export interface DatabaseOwner {
   service: 'idkit' | 'keycloak';
   masterKey: Secret | undefined;
@@ -13,49 +13,38 @@ export interface DatabaseOwner {
 }
 
 /**
- * The dump is one of Postgres and, as far as it tells, of this platform's service, its schema is known, and the master
- * key opens it.
+ * Checks that a dump is from Postgres and from this platform's service, that its schema is known, and that the master
+ * key decrypts it.
  *
- * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED where no key belongs to it
+ * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_MISSING, _INVALID, _WRONG, IDKIT_DAMAGED if no key belongs to it
  */
 export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace }: SwapOptions = {}): void {
   if (dump.kind !== 'postgres')
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the dump is one of ${dump.kind}, and this platform runs on postgres`,
-      {
-        hints: ['restore it into a platform whose idkit.yaml names such a database'],
-      },
+      `the dump is from ${dump.kind}, and this platform runs on postgres`,
+      { hints: ['restore it into a platform whose idkit.yaml names such a database'] },
     );
   if (dump.postgres?.unread === true) {
-    // What it does not tell is asked of it once it is loaded beside the live one; in place that is gone by then.
+    // The loaded database is checked before the swap. In place, the live database would be gone by then.
     if (inPlace !== true) return;
     throw new IdkitError(
       'IDKIT_VERSION',
-      'the dump has its rows as INSERTs, so its service, schema and master key are known only once it is loaded, and in place the live database would be gone by then',
-      { hints: ['make room beside the live database and restore without --in-place'] },
+      'the dump contains INSERT statements, so its service, schema and master key can be checked only after the load, when --in-place has already emptied the live database',
+      { hints: ['free space for a second database and restore without --in-place'] },
     );
   }
   const kind = dump.postgres?.keycloakVersion === undefined ? 'idkit' : 'keycloak';
   if (kind !== owner.service)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the dump is one of ${kind === 'idkit' ? 'idkit’s own service' : 'Keycloak'}, and this platform says service: ${owner.service}`,
+      `the dump is from ${kind === 'idkit' ? 'idkit’s own service' : 'Keycloak'}, and this platform says service: ${owner.service}`,
       { hints: [`restore it into a platform whose idkit.yaml says service: ${kind}`] },
     );
   if (owner.service === 'idkit') checkProofs(owner, dump.schemaVersion ?? 0, dump.meta ?? new Map());
 }
 
-/** Schema and proofs of the master key as they stand in idkit's tables. @throws as `checkDumpFits` */
-export function checkProofs(
-  { masterKey, masterKeyOld }: DatabaseOwner,
-  schemaVersion: number,
-  meta: ReadonlyMap<string, string>,
-): void {
-  checkSqliteDump({ schemaVersion, meta }, checkMasterKey(masterKey), masterKeyOld);
-}
-
-/** The master key opens what idkit sealed in it; Keycloak seals nothing. @throws as `checkDumpFits` */
+/** Checks the master key against idkit's loaded tables; Keycloak encrypts nothing. @throws as `checkDumpFits` */
 export async function checkSeals(
   { psql }: PostgresContext,
   name: string,
@@ -65,4 +54,13 @@ export async function checkSeals(
   if (owner.service !== 'idkit') return;
   const rows = await psql.query(name, `SELECT json_build_object('name', name, 'value', value) FROM meta;`);
   checkProofs(owner, schemaVersion, new Map(rows.map((row) => [String(row['name']), String(row['value'])])));
+}
+
+/** Checks the schema version and the proofs of the master key. @throws as `checkDumpFits` */
+function checkProofs(
+  { masterKey, masterKeyOld }: DatabaseOwner,
+  schemaVersion: number,
+  meta: ReadonlyMap<string, string>,
+): void {
+  checkSqliteDump({ schemaVersion, meta }, checkMasterKey(masterKey), masterKeyOld);
 }

@@ -1,10 +1,10 @@
-import type { DumpReport } from '../../backupset/index.ts';
-import type { Secret } from '../../core/index.ts';
+import { type DumpReport, renderKeycloakVersion } from '../../backupset/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
 import {
   type ConnectionOptions,
   checkConstraints,
   checkServerFits,
-  createSide,
+  createStaged,
   discard,
   dumpPostgres,
   emptyLive,
@@ -15,173 +15,312 @@ import {
   loadGuarded,
   makeRoles,
   openContext,
+  type PostgresContext,
   queryBeside,
   readServer,
   readServiceFacts,
   reopen,
   SERVICE_SCHEMAS,
   setPassword,
-  sideBytes,
+  stagedBytes,
   swapBack,
   swapIn,
   swapNames,
 } from '../../pgtools/index.ts';
-import type { DatabaseHalf, SideDatabase, SwapOptions } from '../contract.ts';
+import type {
+  DatabaseInfo,
+  DatabaseSpace,
+  DumpSummary,
+  LoadedDatabase,
+  LoadOptions,
+  PlatformDatabase,
+  StagedDatabase,
+  StoreAccess,
+  SwapOptions,
+} from '../contract.ts';
+import { checkVersionFit } from '../keycloak/version-fit.ts';
 import { checkDumpFits, checkSeals } from './check-dump.ts';
-import type { Gate } from './gate.ts';
-import { checkUnused } from './gate.ts';
+import { checkUnused, type Gate } from './gate.ts';
 
-/** Bytes of a dump in which idkit's own comments lie. */
+/** Bytes of a dump that contain idkit's own comments. */
 const HEAD_BYTES = 64 * 1024;
 /** Seconds that counting the users of a large database may take. */
 const COUNT_SECONDS = 600;
-/** Seconds that statistics of a loaded database may take. */
+/** Seconds that the statistics of a loaded database may take. */
 const ANALYZE_SECONDS = 3600;
-/** Seconds to wait for a server that is just starting, where the old state depends on it. */
+/** Seconds to wait for a server that is starting, when the previous database depends on it. */
 const PATIENCE = 15;
 
-/** What the database half of a platform on Postgres is made from. */
 export interface PostgresDatabaseOptions extends ConnectionOptions {
-  /** For people and for journals: the address as the settings have it, which holds no password. */
+  /** The address without its password, for people and journals. */
   location: string;
-  /** The programs run where the server asks nobody for a password, so that one it took tells nothing of the role's. */
+  /** The server asks for no password, so a successful login does not show which password the role has. */
   asksNoPassword?: boolean;
   masterKey: Secret | undefined;
   masterKeyOld: Secret | undefined;
-  /** Keeps services out of the live database; absent where none but the platform's own can reach it. */
+  /** Absent if the caller needs nothing from the service's own store. */
+  store?: StoreAccess;
+  /** Absent if no service but the platform's own can reach the database. */
   gate?: Gate;
+  /** Services of other machines may use the database, so a restore checks for them and keeps them out. */
+  sharedWithServices?: boolean;
+  /** Whether the database's container is stopped. Absent if the server always runs. */
+  isStopped?(): Promise<boolean>;
 }
 
-/** What needs the store itself, and cannot be done through psql. */
-export type StoreWork = 'readSnapshot' | 'listUnenforced' | 'recoverAdministrator' | 'changeMasterKey';
+/** A database on a Postgres server, idkit's own or Keycloak's. Connects to nothing until it is used. */
+export class PostgresDatabase implements PlatformDatabase {
+  readonly #options: PostgresDatabaseOptions;
+  readonly #context: PostgresContext;
+  /** The dump that `checkDump` accepted. */
+  #expected: DumpReport | undefined;
+  #versionNote: string | undefined;
 
-/** The part of `DatabaseHalf` that goes through psql and pg_dump alone. */
-export interface PostgresDatabase extends Omit<DatabaseHalf, StoreWork> {
-  /** A service has made its tables there. */
-  hasTables(): Promise<boolean>;
-  /** Of what is live, as a dump's `schemaVersion`; 0 without a database or tables. */
-  readSchemaVersion(): Promise<number>;
-  /** No idkit service is at work on it, on whatever machine. @throws IDKIT_SERVICE_RUNNING */
-  checkUnused(): Promise<void>;
-}
+  constructor(options: PostgresDatabaseOptions) {
+    this.#options = options;
+    this.#context = openContext(options);
+  }
 
-/** A database on a Postgres server: idkit's own or Keycloak's. Opens nothing yet. */
-export function openPostgresDatabase(options: PostgresDatabaseOptions): PostgresDatabase {
-  const context = openContext(options);
-  const { psql, database } = context;
-  const { gate } = options;
-  const names = (id: string) => swapNames(database, id);
-  const targetOf = (id: string, swap: SwapOptions | undefined) =>
-    swap?.inPlace === true ? database : names(id).side;
-  const schema = SERVICE_SCHEMAS[options.service];
-  const ask = (name: string) => (sql: string) => psql.query(name, sql, { seconds: COUNT_SECONDS });
-  const readCounts = async (name: string): Promise<SideDatabase> => ({
-    ...(await readServiceFacts(schema, ask(name))),
-    location: name,
-  });
-  const exists = async () => (await findDatabases(context, [database])).has(database);
-  /** Asks the server anything first, so that it is known which password it takes. */
-  const passwordToSet = async (wanted: Secret | undefined): Promise<Secret | undefined> => {
-    await queryBeside(context, 'SELECT 1;', { patience: PATIENCE });
-    if (context.administrator !== undefined) return undefined;
-    if (options.asksNoPassword === true) return wanted;
+  info(): DatabaseInfo {
+    const databaseName = this.#context.database;
+    return { database: 'postgres', databaseLocation: this.#options.location, databaseName };
+  }
+
+  dump(
+    write: (chunk: Uint8Array) => Promise<void>,
+    options: { signal: AbortSignal; onProgress?: (bytes: number) => void },
+  ): Promise<DumpSummary> {
+    return dumpPostgres(this.#context, write, options);
+  }
+
+  async checkDump(dump: DumpReport, swap: SwapOptions & { asks?: boolean } = {}): Promise<void> {
+    // The server of a stopped container is asked once the restore has started it, before the load.
+    if (swap.asks === false) checkDumpFits(this.#options, dump, swap);
+    else await this.#unlessStopped(() => this.#checkDumpAtServer(dump, swap), undefined);
+  }
+
+  async load(
+    sql: AsyncIterable<Uint8Array>,
+    { id, signal, onProgress, inPlace = false }: LoadOptions,
+  ): Promise<LoadedDatabase> {
+    const context = this.#context;
+    const { head, whole } = await peek(sql);
+    const { major: serverMajor } =
+      this.#expected === undefined
+        ? await readServer(context)
+        : await checkServerFits(context, this.#expected, { inPlace });
+    const notes = [...(await this.#makeEmpty(id, head, inPlace))];
+    const target = this.#targetOf(id, inPlace);
+    if (context.administrator !== undefined) await handOver(context, target, this.#options.address.user);
+    await loadGuarded(context, target, whole, {
+      id,
+      serverMajor,
+      signal,
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
+    if (this.#versionNote !== undefined) notes.push(this.#versionNote);
+    return { location: target, ...(notes.length === 0 ? {} : { notes }) };
+  }
+
+  async checkLoaded(
+    id: string,
+    masterKey: Secret | undefined,
+    { signal, inPlace = false }: SwapOptions & { signal?: AbortSignal } = {},
+  ): Promise<StagedDatabase> {
+    const target = this.#targetOf(id, inPlace);
+    await checkConstraints(this.#context, target);
+    // Without statistics the queries of a loaded database would be slow at first.
+    const limits = { ...(signal === undefined ? {} : { signal }), seconds: ANALYZE_SECONDS };
+    const [facts] = await Promise.all([
+      this.#readFacts(target),
+      this.#context.psql.query(target, 'ANALYZE;', limits),
+    ]);
+    const owner = { ...this.#options, masterKey: masterKey ?? this.#options.masterKey };
+    await checkSeals(this.#context, target, owner, facts.schemaVersion);
+    return { ...facts, location: target };
+  }
+
+  async swap(id: string, { inPlace = false }: SwapOptions = {}): Promise<void> {
+    const context = this.#context;
+    const password = await this.#passwordToSet(this.#options.password);
+    await checkUnused(context);
+    const closed = this.#options.gate?.isWanted === true;
+    if (inPlace) await setPassword(context, password);
+    const { replaced } = inPlace
+      ? { replaced: false }
+      : await swapIn(context, this.#names(id), id, { password, closed });
+    if (password !== undefined) context.psql.preferPassword(password);
+    if (replaced) await this.#shutGate();
+    else if (closed) await reopen(context, context.database);
+  }
+
+  async swapBack(id: string, { password }: { password?: Secret | undefined } = {}): Promise<void> {
+    await swapBack(this.#context, this.#names(id), id, await this.#passwordToSet(password));
+    if (password !== undefined) this.#context.psql.preferPassword(password);
+  }
+
+  stagedBytes(id: string): Promise<number> {
+    return stagedBytes(this.#context, this.#names(id));
+  }
+
+  discard(id: string, options: { previous: boolean }): Promise<void> {
+    return discard(this.#context, this.#names(id), options);
+  }
+
+  findSpace(): Promise<DatabaseSpace> {
+    return this.#unlessStopped(() => this.#findSpaceAtServer(), {
+      place: 'the database',
+      here: false,
+      freeBytes: undefined,
+    });
+  }
+
+  async checkMasterKey(): Promise<void> {
+    const { database } = this.#context;
+    const { schemaVersion } = await this.#readFacts(database);
+    if (schemaVersion > 0) await checkSeals(this.#context, database, this.#options, schemaVersion);
+  }
+
+  checkUnused(): Promise<void> {
+    return checkUnused(this.#context);
+  }
+
+  async keepServicesOut(): Promise<{ release(): Promise<void> }> {
+    const { gate, sharedWithServices } = this.#options;
+    if (gate === undefined || sharedWithServices !== true) return { release: async () => undefined };
+    await gate.shut();
+    return { release: () => gate.open() };
+  }
+
+  readSnapshot(): ReturnType<StoreAccess['readSnapshot']> {
+    return this.#store.readSnapshot();
+  }
+
+  listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
+    return this.#unlessStopped(() => this.#store.listUnenforced(), []);
+  }
+
+  recoverAdministrator(username: string): Promise<{ password: Secret }> {
+    return this.#store.recoverAdministrator(username);
+  }
+
+  changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }> {
+    return this.#store.changeMasterKey(from, to);
+  }
+
+  /** Whether a service has created its tables. */
+  async hasTables(): Promise<boolean> {
+    const { database } = this.#context;
+    return (await this.#exists()) && hasServiceTables(this.#schema, this.#ask(database));
+  }
+
+  /** The schema of the live database in the form of a dump's `schemaVersion`; 0 without a database or tables. */
+  async readSchemaVersion(): Promise<number> {
+    const { database } = this.#context;
+    return (await this.#exists()) ? (await this.#readFacts(database)).schemaVersion : 0;
+  }
+
+  get #store(): StoreAccess {
+    const { store } = this.#options;
+    if (store === undefined) throw new IdkitError('IDKIT_BUG', 'the database was opened without its store');
+    return store;
+  }
+
+  get #schema() {
+    return SERVICE_SCHEMAS[this.#options.service];
+  }
+
+  async #checkDumpAtServer(dump: DumpReport, swap: SwapOptions): Promise<void> {
+    const context = this.#context;
+    // A restore does not stop these services, so it reports them before it changes anything.
+    if (this.#options.sharedWithServices === true) await this.checkUnused();
+    checkDumpFits(this.#options, dump, swap);
+    this.#expected = dump;
+    if (context.administrator !== undefined)
+      await makeRoles(context, dump.postgres?.roles ?? [], this.#options.address.user);
+    await checkServerFits(context, dump, swap);
+    if (this.#options.service === 'keycloak') this.#versionNote = await this.#checkKeycloakVersion(dump);
+  }
+
+  /** The live database records the version of the last Keycloak that started on it. */
+  async #checkKeycloakVersion(dump: DumpReport): Promise<string | undefined> {
+    const server = renderKeycloakVersion(await this.readSchemaVersion());
+    return checkVersionFit(dump.postgres?.keycloakVersion, server).note;
+  }
+
+  /** Creates the empty database that the dump is loaded into. Returns notes for the operator. */
+  async #makeEmpty(id: string, head: string, inPlace: boolean): Promise<readonly string[]> {
+    const names = this.#names(id);
+    const source = findTraits(head);
+    if (!inPlace) {
+      await discard(this.#context, names, { previous: false });
+      return createStaged(this.#context, names, source);
+    }
+    const closed = this.#options.gate?.isWanted === true;
+    const { notes, replaced } = await emptyLive(this.#context, names, source, { closed });
+    if (replaced) await this.#shutGate();
+    return notes;
+  }
+
+  async #findSpaceAtServer(): Promise<DatabaseSpace> {
+    const { dataDirectory, startedAt } = await readServer(this.#context);
+    const freeBytes =
+      dataDirectory === undefined
+        ? undefined
+        : await this.#options.programs.freeBytes(dataDirectory, { startedAt });
+    return { place: this.#context.psql.location, here: false, freeBytes };
+  }
+
+  /** Returns `otherwise` if the question fails because the database's container is stopped. */
+  async #unlessStopped<T>(ask: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      const isUnreachable = error instanceof IdkitError && error.code === 'IDKIT_UNREACHABLE';
+      if (isUnreachable && (await this.#options.isStopped?.()) === true) return otherwise;
+      throw error;
+    }
+  }
+
+  /** The password to change to, if the role does not have it. A query first finds out which one it has. */
+  async #passwordToSet(wanted: Secret | undefined): Promise<Secret | undefined> {
+    const { administrator, psql } = this.#context;
+    await queryBeside(this.#context, 'SELECT 1;', { patience: PATIENCE });
+    if (administrator !== undefined) return undefined;
+    if (this.#options.asksNoPassword === true) return wanted;
     return psql.password?.reveal() === wanted?.reveal() ? undefined : wanted;
-  };
-  /** Another database has the live one's name, and services stay out of it by its comment until they do by its lock. */
-  const shutGate = async () => {
+  }
+
+  /** Locks the database that has the live name now. Until then its comment keeps services out. */
+  async #shutGate(): Promise<void> {
+    const { gate } = this.#options;
     await gate?.shutAgain();
-    if (gate?.isWanted === true) await reopen(context, database);
-  };
-  let promised: DumpReport | undefined;
+    if (gate?.isWanted === true) await reopen(this.#context, this.#context.database);
+  }
 
-  return {
-    describeDatabase: () => ({
-      database: 'postgres',
-      databaseLocation: options.location,
-      databaseName: database,
-    }),
-    dumpDatabase: (write, dumpOptions) => dumpPostgres(context, write, dumpOptions),
+  #names(id: string) {
+    return swapNames(this.#context.database, id);
+  }
 
-    async checkDump(dump, swap) {
-      checkDumpFits(options, dump, swap);
-      if (swap?.asks === false) return;
-      promised = dump;
-      if (context.administrator !== undefined)
-        await makeRoles(context, dump.postgres?.roles ?? [], options.address.user);
-      await checkServerFits(context, dump, swap);
-    },
-    async loadDatabase(sql, { id, signal, onProgress, inPlace }) {
-      const { head, whole } = await peek(sql);
-      const source = findTraits(head);
-      const { major: serverMajor } =
-        promised === undefined
-          ? await readServer(context)
-          : await checkServerFits(context, promised, { inPlace: inPlace === true });
-      if (inPlace !== true) await discard(context, names(id), { old: false });
-      const { notes, replaced } =
-        inPlace === true
-          ? await emptyLive(context, names(id), source, { closed: gate?.isWanted === true })
-          : { notes: await createSide(context, names(id), source), replaced: false };
-      if (replaced) await shutGate();
-      const target = targetOf(id, { inPlace: inPlace === true });
-      if (context.administrator !== undefined) await handOver(context, target, options.address.user);
-      await loadGuarded(context, target, whole, {
-        id,
-        serverMajor,
-        signal,
-        ...(onProgress === undefined ? {} : { onProgress }),
-      });
-      return { location: target, ...(notes.length === 0 ? {} : { notes }) };
-    },
-    async checkLoaded(id, masterKey, { signal, ...swap } = {}) {
-      const target = targetOf(id, swap);
-      await checkConstraints(context, target);
-      // A loaded database has no statistics yet; without them the service would be slow at first.
-      const asked = { ...(signal === undefined ? {} : { signal }), seconds: ANALYZE_SECONDS };
-      const [counts] = await Promise.all([readCounts(target), psql.query(target, 'ANALYZE;', asked)]);
-      const owner = { ...options, masterKey: masterKey ?? options.masterKey };
-      await checkSeals(context, target, owner, counts.schemaVersion);
-      return counts;
-    },
-    async swapDatabase(id, swap) {
-      const password = await passwordToSet(options.password);
-      await checkUnused(context);
-      const inPlace = swap?.inPlace === true;
-      if (inPlace) await setPassword(context, password);
-      const closed = gate?.isWanted === true;
-      const { replaced } = inPlace
-        ? { replaced: false }
-        : await swapIn(context, names(id), id, { password, closed });
-      if (password !== undefined) psql.preferPassword(password);
-      if (replaced) await shutGate();
-      else if (closed) await reopen(context, database);
-    },
-    async unswapDatabase(id, { password } = {}) {
-      await swapBack(context, names(id), id, await passwordToSet(password));
-      if (password !== undefined) psql.preferPassword(password);
-    },
-    async checkMasterKey() {
-      const { schemaVersion } = await readCounts(database);
-      if (schemaVersion > 0) await checkSeals(context, database, options, schemaVersion);
-    },
-    hasTables: async () => (await exists()) && (await hasServiceTables(schema, ask(database))),
-    readSchemaVersion: async () =>
-      (await exists()) ? (await readServiceFacts(schema, ask(database))).schemaVersion : 0,
-    checkUnused: () => checkUnused(context),
-    sideBytes: (id) => sideBytes(context, names(id)),
-    discardDatabase: (id, what) => discard(context, names(id), what),
-    async databaseRoom() {
-      const { dataDirectory, startedAt } = await readServer(context);
-      const freeBytes =
-        dataDirectory === undefined
-          ? undefined
-          : await options.programs.freeBytes(dataDirectory, { startedAt });
-      return { place: psql.location, here: false, freeBytes };
-    },
-  };
+  #targetOf(id: string, inPlace: boolean): string {
+    return inPlace ? this.#context.database : this.#names(id).staged;
+  }
+
+  #ask(name: string) {
+    return (sql: string) => this.#context.psql.query(name, sql, { seconds: COUNT_SECONDS });
+  }
+
+  #readFacts(name: string) {
+    return readServiceFacts(this.#schema, this.#ask(name));
+  }
+
+  async #exists(): Promise<boolean> {
+    const { database } = this.#context;
+    return (await findDatabases(this.#context, [database])).has(database);
+  }
 }
 
-/** The beginning of a dump's text, and the whole of it still to be read. */
+/** Returns the beginning of a dump's text, and the whole text for a later reader. */
 async function peek(
   sql: AsyncIterable<Uint8Array>,
 ): Promise<{ head: string; whole: AsyncIterable<Uint8Array> }> {

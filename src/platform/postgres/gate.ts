@@ -7,58 +7,62 @@ import {
   SERVICE_LOCK,
 } from '../../postgres/index.ts';
 
-/** Keeps services out of the live database while a restore is at work on it. */
-export interface Gate {
-  /** It is to be shut, whatever database has the name. */
-  readonly isWanted: boolean;
-  /** Nobody gets in but this process. */
-  readonly isShut: boolean;
-  /** Shuts it. @throws IDKIT_SERVICE_RUNNING that names the services that are in */
-  shut(): Promise<void>;
-  /** Another database has the live one's name now: shuts it as well, where the one before was shut. */
-  shutAgain(): Promise<void>;
-  /** Idempotent. */
-  open(): Promise<void>;
-}
-
 /**
- * A gate by the lock of services, which belongs to one database and ends with its session before a swap. Connections
- * are refused by then; the database that gets the name keeps services out by its comment until its own lock is taken.
+ * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one database
+ * and ends with its session before a swap. By then the server refuses connections, and the database that gets the name
+ * keeps services out with its comment until the gate has locked it.
  */
-export function makeGate(location: PostgresLocation, otherPasswords: readonly Secret[]): Gate {
-  let lock: PostgresLock | undefined;
-  let isWanted = false;
-  const release = async () => {
-    const held = lock;
-    lock = undefined;
+export class Gate {
+  readonly #location: PostgresLocation;
+  readonly #otherPasswords: readonly Secret[];
+  #lock: PostgresLock | undefined;
+  #isWanted = false;
+
+  constructor(location: PostgresLocation, otherPasswords: readonly Secret[]) {
+    this.#location = location;
+    this.#otherPasswords = otherPasswords;
+  }
+
+  /** Whether the restore wants it shut, whichever database has the live name. */
+  get isWanted(): boolean {
+    return this.#isWanted;
+  }
+
+  /** Whether this process alone may use the database. */
+  get isShut(): boolean {
+    return this.#isWanted && this.#lock?.isHeld() === true;
+  }
+
+  /** @throws IDKIT_SERVICE_RUNNING that names the services on the database */
+  async shut(): Promise<void> {
+    await this.#take();
+    this.#isWanted = true;
+  }
+
+  /** Locks the database that has the live name now, if the previous one was locked. */
+  async shutAgain(): Promise<void> {
+    if (this.#isWanted) await this.#take();
+  }
+
+  /** Idempotent. */
+  async open(): Promise<void> {
+    this.#isWanted = false;
+    await this.#release();
+  }
+
+  async #take(): Promise<void> {
+    await this.#release();
+    this.#lock = await findLock(this.#location, this.#otherPasswords);
+  }
+
+  async #release(): Promise<void> {
+    const held = this.#lock;
+    this.#lock = undefined;
     await held?.release();
-  };
-  const take = async () => {
-    await release();
-    lock = await findLock(location, otherPasswords);
-  };
-  return {
-    get isWanted() {
-      return isWanted;
-    },
-    get isShut() {
-      return isWanted && lock?.isHeld() === true;
-    },
-    async shut() {
-      await take();
-      isWanted = true;
-    },
-    async shutAgain() {
-      if (isWanted) await take();
-    },
-    async open() {
-      isWanted = false;
-      await release();
-    },
-  };
+  }
 }
 
-/** Undefined where there is no database yet, or one that lets nobody in since an earlier swap was cut off. */
+/** Returns undefined if there is no database yet, or if it refuses connections after an interrupted swap. */
 async function findLock(
   location: PostgresLocation,
   [other, ...others]: readonly Secret[],
@@ -68,20 +72,21 @@ async function findLock(
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     if (error.code === 'IDKIT_NOT_FOUND' || error.code === 'IDKIT_LOCKED') return undefined;
-    // Before the swap the role has another password than after it.
+    // The swap changes the role's password.
     if (error.code !== 'IDKIT_CREDENTIALS' || other === undefined) throw error;
     return findLock({ ...location, password: other }, others);
   }
 }
 
 /**
- * The lock of services for one alone.
+ * Takes the lock of services exclusively.
  *
- * @throws IDKIT_SERVICE_RUNNING where a service has it; IDKIT_LOCKED where the database lets nobody in
+ * @throws IDKIT_SERVICE_RUNNING if a service holds it; IDKIT_LOCKED if the database refuses connections
  */
 export async function lockAlone(location: PostgresLocation): Promise<PostgresLock> {
   return lockPostgres(location, 'exclusive').catch((cause: unknown) => {
-    if (!(cause instanceof IdkitError) || cause.code !== 'IDKIT_LOCKED' || isShutDatabase(cause)) throw cause;
+    if (!(cause instanceof IdkitError) || cause.code !== 'IDKIT_LOCKED' || refusesConnections(cause))
+      throw cause;
     throw new IdkitError('IDKIT_SERVICE_RUNNING', cause.message, {
       cause,
       hints: ['stop every idkit serve on this database, on every machine, then try again'],
@@ -89,16 +94,15 @@ export async function lockAlone(location: PostgresLocation): Promise<PostgresLoc
   });
 }
 
-/** By ALTER DATABASE … ALLOW_CONNECTIONS false. */
-function isShutDatabase({ cause }: IdkitError): boolean {
-  return (cause as { code?: unknown } | undefined)?.code === '55000';
+/** Whether the cause is ALTER DATABASE … ALLOW_CONNECTIONS false. */
+function refusesConnections({ cause }: IdkitError): boolean {
+  return cause instanceof Error && 'code' in cause && cause.code === '55000';
 }
 
 /**
- * No idkit service writes to the database, on whatever machine it runs: each holds a shared advisory lock there
- * (contract §3, "Locks").
+ * Checks that no idkit service of any machine uses the database. Each service holds a shared advisory lock there.
  *
- * @throws IDKIT_SERVICE_RUNNING that names them as `pg_stat_activity` does
+ * @throws IDKIT_SERVICE_RUNNING with the application names of `pg_stat_activity`
  */
 export async function checkUnused(context: PostgresContext): Promise<void> {
   const [lockClass, lockObject] = SERVICE_LOCK;

@@ -25,7 +25,10 @@ export async function writeContents(work: BackupWork): Promise<BackupContents> {
       `the master key does not open the database, so this set can only be restored with the right key: ${keyFault}`,
     );
   }
-  if (parts.includes('realms') && (keyFault === undefined || (await work.platform.baseUrl()) !== undefined)) {
+  if (
+    parts.includes('realms') &&
+    (keyFault === undefined || (await work.platform.service.baseUrl()) !== undefined)
+  ) {
     const realms = await run.step('realms', () => fetchRealms(work, contents.dump), renderRealms);
     if (realms !== undefined) contents.realms = realms;
   }
@@ -55,7 +58,7 @@ async function dumpDatabase({ platform, writer, options, run }: BackupWork): Pro
   const file = await writer.createFile(SET_FILES.dump);
   const gzip = createGzipWriter((chunk) => file.write(chunk), { signal: options.signal });
   try {
-    const summary = await platform.dumpDatabase((chunk) => gzip.write(chunk), {
+    const summary = await platform.database.dump((chunk) => gzip.write(chunk), {
       signal: options.signal,
       onProgress: run.progress('database', 'bytes'),
     });

@@ -54,7 +54,7 @@ function findsPasswordByItself({ database, databasePassword, runtime }: Settings
  */
 export async function findMasterKeyFault(platform: Platform): Promise<string | undefined> {
   try {
-    await platform.checkMasterKey();
+    await platform.database.checkMasterKey();
     return undefined;
   } catch (error) {
     if (isMasterKeyFault(error)) return error.message;

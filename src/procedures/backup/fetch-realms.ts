@@ -75,8 +75,8 @@ async function fetchFromSource(
       if (goesWithout) return undefined;
     }
   }
-  if (dump === undefined) await platform.dumpDatabase(async () => undefined, { signal: options.signal });
-  return { source: 'snapshot', fetched: await platform.readSnapshot() };
+  if (dump === undefined) await platform.database.dump(async () => undefined, { signal: options.signal });
+  return { source: 'snapshot', fetched: await platform.database.readSnapshot() };
 }
 
 /**
@@ -86,7 +86,9 @@ async function fetchFromSource(
 async function findAddress(work: BackupWork): Promise<string | undefined> {
   const { settings, options, platform } = work;
   if (options.baseUrl !== undefined) return options.baseUrl.replace(/\/+$/, '');
-  return settings.service === 'keycloak' ? findServiceUrl(settings, platform) : platform.baseUrl();
+  return settings.service === 'keycloak'
+    ? findServiceUrl(settings, platform.service)
+    : platform.service.baseUrl();
 }
 
 /**
@@ -104,7 +106,7 @@ export async function checkKeycloakAnswers(
     throw new IdkitError('IDKIT_SETTING', 'the service is Keycloak, and database names none that it uses', {
       hints: ['set database in idkit.yaml: postgres://USER@HOST/NAME'],
     });
-  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, platform));
+  const address = options.baseUrl?.replace(/\/+$/, '') ?? (await findServiceUrl(settings, platform.service));
   await call(`${address}/realms/master`, { signal: options.signal, timeoutMilliseconds: 10_000 });
 }
 
@@ -113,7 +115,7 @@ async function mayReadSnapshot(work: BackupWork, error: unknown): Promise<boolea
   if (work.settings.service === 'keycloak' || !(error instanceof IdkitError)) return false;
   if (error.code === 'IDKIT_CREDENTIALS') return true;
   if (error.code !== 'IDKIT_UNREACHABLE' || work.options.baseUrl !== undefined) return false;
-  return (await work.platform.baseUrl()) === undefined;
+  return (await work.platform.service.baseUrl()) === undefined;
 }
 
 async function fetchOverHttp(work: BackupWork, baseUrl: string): Promise<readonly FetchedRealm[]> {

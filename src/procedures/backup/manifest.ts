@@ -17,7 +17,7 @@ import type { BackupContents, BackupWork } from './work.ts';
 export async function writeManifest(work: BackupWork, contents: BackupContents): Promise<Manifest> {
   const { writer, platform, run } = work;
   const { passphrase } = work.options;
-  const { service, serviceVersion } = platform.describe();
+  const { service, serviceVersion } = platform.info();
   const { dump, realms } = contents;
   const manifest: Manifest = {
     formatVersion: 2,

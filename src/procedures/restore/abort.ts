@@ -25,7 +25,7 @@ export async function abortRestore(settings: Settings, options: RestoreOptions):
   try {
     const oldState = await openOldState(settings, dataDir, journal, env);
     if (isEmptied(journal)) throw noWayBack(dataDir, journal);
-    await oldState.platform.checkReplaceable();
+    await oldState.platform.service.checkReplaceable();
     await rollBack(oldState).catch((error: unknown) => {
       throw rollBackFailed(dataDir, journal, error);
     });

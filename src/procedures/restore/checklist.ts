@@ -1,5 +1,5 @@
-import type { PlatformDescription, PlatformPart } from '../../platform/index.ts';
-import type { PartRole } from '../../platform/open.ts';
+import type { Component, PlatformInfo } from '../../platform/index.ts';
+import type { ComponentRole } from '../../platform/open.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import type { ChecklistRow } from './options.ts';
 
@@ -10,9 +10,9 @@ interface Row {
   /** Ids of smoke checks. Each one that applies must have passed. */
   provenBy: readonly string[];
   /** Roles of parts. Each role must have a part, and every part must be UP. */
-  provenByParts?: readonly PartRole[];
+  provenByParts?: readonly ComponentRole[];
   /** The reason why the row does not apply to a kind of platform. */
-  absentOn?: Partial<Record<PlatformDescription['runtime'], string>>;
+  absentOn?: Partial<Record<PlatformInfo['runtime'], string>>;
 }
 
 const ROWS: readonly Row[] = [
@@ -44,9 +44,9 @@ const ROWS: readonly Row[] = [
 
 /** Judges every row. `unchecked` is the reason for a row without any evidence. */
 export function makeChecklist(
-  platform: PlatformDescription,
+  platform: PlatformInfo,
   checks: readonly SmokeCheck[],
-  parts: readonly PlatformPart[],
+  parts: readonly Component[],
   unchecked = 'this platform has no check for it',
 ): readonly ChecklistRow[] {
   return ROWS.map((row) => {
@@ -65,14 +65,14 @@ export function makeChecklist(
 }
 
 function judgeParts(
-  parts: readonly PlatformPart[],
-  roles: readonly PartRole[],
+  parts: readonly Component[],
+  roles: readonly ComponentRole[],
 ): Pick<ChecklistRow, 'outcome' | 'detail'> {
   const own = parts.filter(({ role }) => roles.includes(role));
   const missing = roles.filter((role) => !own.some((part) => part.role === role));
   const bad = own.filter(({ health }) => health === 'DOWN');
   if (missing.length > 0) return { outcome: 'failed', detail: `no ${missing.join(' and no ')} was found` };
-  const render = ({ name, image, state, detail }: PlatformPart) =>
+  const render = ({ name, image, state, detail }: Component) =>
     detail === undefined ? `${name} ${state} (${image})` : `${name}: ${detail}`;
   return bad.length > 0
     ? { outcome: 'failed', detail: bad.map(render).join('; ') }

@@ -46,7 +46,7 @@ export async function checkDiskSpace(
   asks: boolean,
 ): Promise<DiskSpace> {
   const spaces = new Map<number, DiskSpace>();
-  const database = asks ? await next.platform.databaseRoom() : { place: 'the database', here: false };
+  const database = asks ? await next.platform.database.findSpace() : { place: 'the database', here: false };
   const needs: Share[] = [{ path: next.settings.dir, bytes: await stagedBytes(restore) }];
   // With --in-place the live database is emptied before the load.
   const bytes = restore.options.inPlace === undefined ? databaseBytes(restore.verified.verdict) : 0;
@@ -113,8 +113,8 @@ async function listLeftovers({ settings, dataDir, options }: Restore): Promise<r
     if (journal.state !== 'staging') continue;
     const env = options.env ?? process.env;
     const { platform, dir } = await openOldState(settings, dataDir, journal, env);
-    const { here, place } = await platform.databaseRoom();
-    if (here) shares.push({ path: place, bytes: await platform.sideBytes(journal.id) });
+    const { here, place } = await platform.database.findSpace();
+    if (here) shares.push({ path: place, bytes: await platform.database.stagedBytes(journal.id) });
     shares.push({ path: dir, bytes: await bytesBelow(stagingDirectory({ dir, id: journal.id })) });
   }
   return shares;

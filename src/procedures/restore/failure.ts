@@ -50,7 +50,7 @@ export async function rollBackAfter(
       platform: next.platform,
       databasePassword: before,
     };
-    await next.platform.stop();
+    await next.platform.service.stop();
     await rollBack(oldState);
   } catch (rollBackError) {
     if (isUnreachableBeforeSwap(journal, rollBackError)) return leftBehind(error, step, rollBackError);
@@ -117,7 +117,7 @@ async function failedWithoutReturn(
   step: RestoreStepId,
   { next, dataDir, journal }: Restore,
 ): Promise<IdkitError> {
-  await next.platform.stop();
+  await next.platform.service.stop();
   const interrupted = error instanceof IdkitError && /^IDKIT_(INTERRUPTED|TERMINATED)$/.test(error.code);
   return new IdkitError(
     interrupted ? error.code : 'IDKIT_RESTORE_BROKEN',

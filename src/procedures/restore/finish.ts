@@ -11,7 +11,7 @@ import { type Restore, record } from './work.ts';
  */
 export async function finishRestore(restore: Restore): Promise<undefined> {
   const { next, journal, dataDir, settings, run, options } = restore;
-  await next.platform.stop();
+  await next.platform.service.stop();
   const places = { dir: settings.dir, id: journal.id };
   const previous = journal.items.filter(({ had }) => had).map(({ name }) => previousPath(places, name));
   if (run.findings.length > 0) {

@@ -18,7 +18,7 @@ export async function loadDump(restore: Restore): Promise<undefined> {
     await record(restore, { state: 'swapping' });
     reporter.note(`the database ${inPlace} is emptied now; its previous content cannot be brought back`);
   }
-  const { notes = [] } = await next.platform.loadDatabase(readDump(set, { signal }), {
+  const { notes = [] } = await next.platform.database.load(readDump(set, { signal }), {
     id: restore.journal.id,
     masterKey: masterKeyOf(restore),
     signal,
@@ -39,7 +39,7 @@ async function readToEnd(source: AsyncIterable<unknown>): Promise<void> {
  */
 export async function checkStaged(restore: Restore): Promise<undefined> {
   const { next, journal, options } = restore;
-  const staged = await next.platform.checkLoaded(journal.id, masterKeyOf(restore), {
+  const staged = await next.platform.database.checkLoaded(journal.id, masterKeyOf(restore), {
     inPlace: journal.inPlace !== undefined,
     signal: options.signal,
   });
@@ -53,7 +53,7 @@ export async function checkStaged(restore: Restore): Promise<undefined> {
 
 /** Renames the database, then the files into place. A resumed restore repeats it. */
 export async function swap({ next, settings, journal }: Restore): Promise<undefined> {
-  await next.platform.swapDatabase(journal.id, { inPlace: journal.inPlace !== undefined });
+  await next.platform.database.swap(journal.id, { inPlace: journal.inPlace !== undefined });
   await replaceItems({ dir: settings.dir, id: journal.id }, journal.items);
 }
 

@@ -57,10 +57,10 @@ export async function rollBack({
   const touched = journal.touched !== false;
   if (touched) {
     await startDatabase(platform, dir, journal.id, new AbortController().signal);
-    await platform.unswapDatabase(journal.id, { password: databasePassword });
+    await platform.database.swapBack(journal.id, { password: databasePassword });
   }
   await putItemsBack(places, journal.items);
-  if (touched) await platform.discardDatabase(journal.id, { old: false });
+  if (touched) await platform.database.discard(journal.id, { previous: false });
   // Without a definition the operator could not stop the parts that the restore started.
   if (journal.items.some(({ name, had }) => name === 'compose.yaml' && !had)) await removeStarted(platform);
   // Once the staged files are removed, a repeated roll back could not reach the database.
@@ -87,7 +87,7 @@ export async function discardOldState(
 ): Promise<void> {
   const places = { dir, id: journal.id };
   await putJournal(dataDir, { ...journal, state: 'done' });
-  await platform.discardDatabase(journal.id, { old: true });
+  await platform.database.discard(journal.id, { previous: true });
   await removeStaging(places);
   await removePreviousItems(places, journal.items, except);
   await removeJournal(dataDir, journal.id);

@@ -40,7 +40,7 @@ export async function preflight(restore: Restore): Promise<undefined> {
   restore.plan = {
     set: set.dir,
     target: next.settings.dir,
-    database: next.platform.describe().databaseLocation,
+    database: next.platform.info().databaseLocation,
     realms: expectation,
     neededBytes,
     freeBytes,
@@ -64,13 +64,13 @@ export async function openNext(
 
 /** @throws IDKIT_SERVICE_RUNNING */
 export async function checkServiceStopped(settings: Settings): Promise<void> {
-  await (await openPlatform(settings)).checkReplaceable();
+  await (await openPlatform(settings)).service.checkReplaceable();
 }
 
 /** `--confirm` must name the database that is emptied. @throws IDKIT_USAGE */
 function checkConfirmed({ platform }: NextPlatform, { inPlace }: RestoreOptions): void {
   if (inPlace === undefined) return;
-  const { databaseName, databaseLocation } = platform.describe();
+  const { databaseName, databaseLocation } = platform.info();
   if (databaseName === undefined)
     throw new IdkitError(
       'IDKIT_USAGE',
@@ -90,7 +90,7 @@ async function checkDump(
   const { dump } = verified.verdict;
   if (dump === undefined) throw new IdkitError('IDKIT_BUG', `${set.name} is complete without a dump`);
   try {
-    await next.platform.checkDump(dump, { inPlace: options.inPlace !== undefined, asks });
+    await next.platform.database.checkDump(dump, { inPlace: options.inPlace !== undefined, asks });
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     const { code, message, hints } = error;

@@ -1,6 +1,6 @@
 import { connectAdmin } from '../../client/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { PlatformPart, RealmCount } from '../../platform/index.ts';
+import type { Component, RealmCount } from '../../platform/index.ts';
 import { checkInterrupted, withoutSteps } from '../run.ts';
 import type { SmokeCheck } from '../smoke/options.ts';
 import { smoke } from '../smoke/runbook.ts';
@@ -22,7 +22,7 @@ export async function checkRealms({ next, journal, options }: Restore): Promise<
   const { username, password } = next.settings.administrator;
   if (password === undefined)
     throw new IdkitError('IDKIT_CREDENTIALS', 'the restored .env has no IDKIT_ADMIN_PASSWORD');
-  const baseUrl = await next.platform.baseUrl();
+  const baseUrl = await next.platform.service.baseUrl();
   if (baseUrl === undefined) throw new IdkitError('IDKIT_UNREACHABLE', 'the restored service has ended');
   const admin = await connectAdmin({
     baseUrl,
@@ -54,7 +54,7 @@ export async function checkRealms({ next, journal, options }: Restore): Promise<
  */
 export async function startApplications({ next, run, options }: Restore): Promise<string> {
   const { signal } = options;
-  let parts: readonly PlatformPart[] = [];
+  let parts: readonly Component[] = [];
   try {
     parts = await startRest(next.platform, signal);
     for (const { name, detail } of parts.filter(({ health }) => health === 'DOWN'))
@@ -64,7 +64,7 @@ export async function startApplications({ next, run, options }: Restore): Promis
     if (!(error instanceof IdkitError)) throw error;
     run.finding('PART_DOWN', error.message);
   }
-  return makeChecklist(next.platform.describe(), [], parts)
+  return makeChecklist(next.platform.info(), [], parts)
     .filter(({ id }) => id === 'proxy' || id === 'containers')
     .map(({ title, outcome, detail }) => `${title}: ${outcome}, ${detail}`)
     .join('; ');
@@ -93,13 +93,13 @@ export async function runSmoke(restore: Restore): Promise<undefined> {
     run.finding('SMOKE_FAILED', error.message);
   }
   const parts = await listParts(restore);
-  restore.proof = { checks, checklist: makeChecklist(next.platform.describe(), checks, parts) };
+  restore.proof = { checks, checklist: makeChecklist(next.platform.info(), checks, parts) };
 }
 
 /** Returns the parts after all checks. If the engine does not list them, adds a finding and returns none. */
-async function listParts({ next, run }: Restore): Promise<readonly PlatformPart[]> {
+async function listParts({ next, run }: Restore): Promise<readonly Component[]> {
   try {
-    return await next.platform.listParts();
+    return await next.platform.service.listComponents();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     run.finding('PART_DOWN', error.message);
@@ -120,5 +120,5 @@ export function proveWithoutService({ next, journal }: Restore): Proof {
     }),
   );
   const why = 'the service was not started here';
-  return { checks: [], checklist: makeChecklist(next.platform.describe(), counted, [], why) };
+  return { checks: [], checklist: makeChecklist(next.platform.info(), counted, [], why) };
 }

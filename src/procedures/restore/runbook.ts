@@ -93,7 +93,7 @@ async function followSteps(restore: Restore): Promise<Outcome> {
       steps.filter(({ undo }) => undo !== 'nothing to undo'),
     );
   } finally {
-    await restore.next.platform.stop();
+    await restore.next.platform.service.stop();
   }
   const { journal, set, kept } = restore;
   const proof = options.withoutService === true ? proveWithoutService(restore) : restore.proof;
@@ -137,7 +137,7 @@ async function openJournal(restore: Restore): Promise<void> {
   const { options, next, locks, dataDir, verified } = restore;
   if (options.confirm !== undefined && !(await options.confirm(planOf(restore))))
     throw new IdkitError('IDKIT_USAGE', 'the restore was not confirmed, and nothing was changed');
-  locks.hold(await next.platform.keepServicesOut?.());
+  locks.hold(await next.platform.database.keepServicesOut());
   const { checksumsSha256: accepted } = verified.verdict;
   await writing(dataDir, async () =>
     record(restore, {
@@ -168,7 +168,7 @@ async function reopen(restore: Restore): Promise<void> {
     restore,
     await loadSettingsAfter(settings, files, options.env ?? process.env),
   );
-  locks.hold(await restore.next.platform.keepServicesOut?.());
+  locks.hold(await restore.next.platform.database.keepServicesOut());
   if (progressOf(journal) === 'swap begun') await stopServices(restore);
 }
 

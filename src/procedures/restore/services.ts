@@ -1,23 +1,23 @@
 import type { Settings } from '../../config/index.ts';
-import type { Platform, PlatformPart } from '../../platform/index.ts';
-import { openPlatform, PART_ROLES, type PartRole, startSeconds } from '../../platform/open.ts';
+import type { Component, Platform } from '../../platform/index.ts';
+import { COMPONENT_ROLES, type ComponentRole, openPlatform, startSeconds } from '../../platform/open.ts';
 import { stagingDirectory } from './files-in-place.ts';
 import { loadSettingsAfter } from './settings-after.ts';
 import { type Restore, record } from './work.ts';
 
 /** Roles that must be stopped while the database is replaced, in the order in which they stop. Applications keep running. */
-const STOPPED: readonly PartRole[] = ['proxy', 'service'];
+const STOPPED: readonly ComponentRole[] = ['proxy', 'service'];
 
 /** Stops the proxy and the service, and starts the database alone. Does nothing on a platform without parts. */
 export async function stopServices(restore: Restore): Promise<void> {
   const { settings, next, journal, options } = restore;
   const { signal } = options;
   const definition = stagingDirectory({ dir: settings.dir, id: journal.id });
-  const running = (await next.platform.listParts({ definition })).filter(
+  const running = (await next.platform.service.listComponents({ definition })).filter(
     ({ role, state }) => STOPPED.includes(role) && state === 'running',
   );
   if (running.length > 0) await record(restore, { ran: true });
-  for (const role of STOPPED) await next.platform.stopParts(role, { signal });
+  for (const role of STOPPED) await next.platform.service.stopComponents(role, { signal });
   await startDatabase(next.platform, settings.dir, journal.id, signal);
   await record(restore, { touched: true });
 }
@@ -29,9 +29,9 @@ export async function startDatabase(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await platform.startParts('database', {
+  await platform.service.startComponents('database', {
     signal,
-    timeoutSeconds: startSeconds(platform.describe()),
+    timeoutSeconds: startSeconds(platform.info()),
     definition: stagingDirectory({ dir, id }),
   });
 }
@@ -39,14 +39,14 @@ export async function startDatabase(
 /** Removes every part that a restore started from a definition that no longer exists. The database keeps its data. */
 export async function removeStarted(platform: Platform): Promise<void> {
   const { signal } = new AbortController();
-  for (const role of PART_ROLES.toReversed()) await platform.stopParts(role, { signal });
-  await platform.removeParts({ signal });
+  for (const role of COMPONENT_ROLES.toReversed()) await platform.service.stopComponents(role, { signal });
+  await platform.service.removeNetworks({ signal });
 }
 
 /** Stops the proxy and the service of the restored state before a roll back. */
 export async function stopRestored(platform: Platform): Promise<void> {
   const { signal } = new AbortController();
-  for (const role of STOPPED) await platform.stopParts(role, { signal });
+  for (const role of STOPPED) await platform.service.stopComponents(role, { signal });
 }
 
 /** Starts the service and waits until it is ready. Adds a finding if only the operator can start it. */
@@ -58,15 +58,15 @@ export async function startRestored(restore: Restore): Promise<undefined> {
     );
     return;
   }
-  if ((await next.platform.canStart?.()) === false) {
+  if ((await next.platform.service.canStart()) === false) {
     run.finding(
       'SERVICE_NOT_STARTED',
       'the restored state is in place, but only the operator can start the service; start it, then run idkit smoke',
     );
     return;
   }
-  await next.platform.start(options.signal);
-  await next.platform.waitUntilReady(startSeconds(next.settings), options.signal);
+  await next.platform.service.start(options.signal);
+  await next.platform.service.waitUntilReady(startSeconds(next.settings), options.signal);
   restore.isServing = true;
 }
 
@@ -75,12 +75,12 @@ export async function startAgain(settings: Settings, env: NodeJS.ProcessEnv): Pr
   const { signal } = new AbortController();
   const platform = await openPlatform(await loadSettingsAfter(settings, {}, env));
   for (const role of STOPPED.toReversed())
-    await platform.startParts(role, { signal, timeoutSeconds: startSeconds(platform.describe()) });
+    await platform.service.startComponents(role, { signal, timeoutSeconds: startSeconds(platform.info()) });
 }
 
 /** Starts the proxy, then the applications, and returns the state of every part. */
-export async function startRest(platform: Platform, signal: AbortSignal): Promise<readonly PlatformPart[]> {
+export async function startRest(platform: Platform, signal: AbortSignal): Promise<readonly Component[]> {
   for (const role of ['proxy', 'application'] as const)
-    await platform.startParts(role, { signal, timeoutSeconds: startSeconds(platform.describe()) });
-  return platform.listParts();
+    await platform.service.startComponents(role, { signal, timeoutSeconds: startSeconds(platform.info()) });
+  return platform.service.listComponents();
 }

@@ -29,7 +29,7 @@ export async function stageFiles(restore: Restore): Promise<undefined> {
     if (findEntry(join(staging, name)) === undefined) continue;
     items.push({ name, had: findEntry(join(settings.dir, name)) !== undefined });
   }
-  const database = next.platform.describe().databaseLocation;
+  const database = next.platform.info().databaseLocation;
   restore.journal = { ...journal, items, database };
 }
 

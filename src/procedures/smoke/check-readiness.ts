@@ -34,7 +34,7 @@ export async function healthUrl(
 ): Promise<string> {
   if (settings.keycloak.managementUrl !== null) return settings.keycloak.managementUrl.replace(/\/+$/, '');
   if (settings.service === 'idkit') return baseUrl;
-  const found = flag === undefined ? await (await openPlatform(settings)).managementUrl() : undefined;
+  const found = flag === undefined ? await (await openPlatform(settings)).service.managementUrl() : undefined;
   if (found === undefined) throw new DoesNotApply('keycloak.managementUrl is not set');
   return found;
 }

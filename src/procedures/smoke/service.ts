@@ -1,7 +1,7 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import { findServiceUrl, openPlatform } from '../../platform/open.ts';
+import { findServiceUrl, openPlatformService } from '../../platform/open.ts';
 import { type Answer, type CallOptions, call } from './call.ts';
 import type { SmokeOptions } from './options.ts';
 
@@ -53,7 +53,7 @@ async function logIn(
 /** `--base-url`, else where the service is found. */
 async function locateService(settings: Settings, flag: string | undefined): Promise<string> {
   if (flag !== undefined) return flag.replace(/\/+$/, '');
-  return findServiceUrl(settings, await openPlatform(settings));
+  return findServiceUrl(settings, await openPlatformService(settings));
 }
 
 async function listRealms(

@@ -24,7 +24,7 @@ export async function findRenewals(
     options.reporter.note(`how many renewals fail is not known: ${why}`);
     return new Map();
   };
-  const management = await (await openPlatform(settings)).managementUrl();
+  const management = await (await openPlatform(settings)).service.managementUrl();
   const url = management ?? (settings.metrics.public ? baseUrl : undefined);
   if (url === undefined) return unknown('the service has no management listener for this machine');
   try {

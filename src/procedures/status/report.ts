@@ -1,4 +1,4 @@
-import type { PlatformPart } from '../../platform/index.ts';
+import type { Component } from '../../platform/index.ts';
 import type { ProcedureResult } from '../run.ts';
 
 /** One screen about the platform. Times are ISO 8601, UTC. */
@@ -14,7 +14,7 @@ export interface StatusReport extends ProcedureResult {
   };
   database: { kind: string; location: string };
   /** The containers, on a platform that has some. */
-  parts?: readonly PlatformPart[];
+  parts?: readonly Component[];
   realms: readonly {
     realm: string;
     users?: number;

@@ -1,7 +1,7 @@
 import { type AdminClient, connectAdmin } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
 import { IdkitError } from '../../core/index.ts';
-import type { Platform, PlatformPart } from '../../platform/index.ts';
+import type { Component, Platform } from '../../platform/index.ts';
 import { openPlatform } from '../../platform/open.ts';
 import type { ListBackupsResult } from '../backups/list.ts';
 import { listBackups } from '../backups/list.ts';
@@ -22,7 +22,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
   await checkPlatform(settings);
   await checkDefined(settings);
   const platform = await openPlatform(settings);
-  const description = platform.describe();
+  const description = platform.info();
   const { baseUrl, parts, findings: faults } = await findParts(platform);
   const health = await askHealth(settings, baseUrl, options);
   const unenforced = await findUnenforced(platform, options);
@@ -45,7 +45,7 @@ export async function status(settings: Settings, options: ProcedureOptions): Pro
     runtime: description.runtime,
     service: {
       kind: description.service,
-      version: (await platform.askServiceVersion?.()) ?? description.serviceVersion,
+      version: (await platform.service.readVersion()) ?? description.serviceVersion,
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...health,
     },
@@ -90,7 +90,7 @@ async function findBackups(
 /** Where the database cannot be read, nothing is known of it, and a note says why. */
 async function findUnenforced(platform: Platform, options: ProcedureOptions): Promise<readonly Demand[]> {
   try {
-    return await platform.listUnenforced();
+    return await platform.database.listUnenforced();
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
     options.reporter.note(`what realms ask for and is not enforced is not known: ${error.message}`);
@@ -98,7 +98,7 @@ async function findUnenforced(platform: Platform, options: ProcedureOptions): Pr
   }
 }
 
-type Demand = Awaited<ReturnType<Platform['listUnenforced']>>[number];
+type Demand = Awaited<ReturnType<Platform['database']['listUnenforced']>>[number];
 
 /** Each realm with what it asks for and does not get; a stopped service tells of no more than these. */
 function joinRealms(asked: StatusReport['realms'], demands: readonly Demand[]): StatusReport['realms'] {
@@ -166,7 +166,7 @@ async function askRealms(
 /** What runs of a platform, as its engine tells. */
 interface FoundParts {
   baseUrl?: string;
-  parts: readonly PlatformPart[];
+  parts: readonly Component[];
   findings: readonly Finding[];
 }
 
@@ -176,8 +176,8 @@ const MANY_RESTARTS = 3;
 /** Where the service answers and how each part is; an engine that does not tell is a finding, and nothing is known. */
 async function findParts(platform: Platform): Promise<FoundParts> {
   try {
-    const baseUrl = await platform.baseUrl();
-    const parts = await platform.listParts();
+    const baseUrl = await platform.service.baseUrl();
+    const parts = await platform.service.listComponents();
     return { ...(baseUrl === undefined ? {} : { baseUrl }), parts, findings: parts.flatMap(judgePart) };
   } catch (error) {
     if (!(error instanceof IdkitError)) throw error;
@@ -185,7 +185,7 @@ async function findParts(platform: Platform): Promise<FoundParts> {
   }
 }
 
-function judgePart({ name, health, restarts, detail }: PlatformPart): readonly Finding[] {
+function judgePart({ name, health, restarts, detail }: Component): readonly Finding[] {
   const findings: Finding[] = [];
   if (health === 'DOWN')
     findings.push({ code: 'PART_DOWN', message: `${name} is not up: ${detail ?? 'no reason is known'}` });

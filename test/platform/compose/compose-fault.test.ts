@@ -28,7 +28,7 @@ const PROGRESS = [
   ' Container fx-a-1  Starting',
 ];
 
-test('an image that cannot be had is told in the engine’s own words, of each compose program', () => {
+test('reports an unavailable image in the engine’s own words, for each compose program', () => {
   const refused = 'Get "http://localhost/v2/": dial tcp 127.0.0.1:80: connect: connection refused';
   const said = [
     ['Creating network "fx_default" with the default driver', 'Pulling a (localhost/none:1)...', refused],
@@ -40,16 +40,16 @@ test('an image that cannot be had is told in the engine’s own words, of each c
   for (const lines of said) {
     const { code, message, hints } = judge(lines);
     assert.equal(code, 'IDKIT_VERSION', message);
-    assert.equal(message, `a did not start, its image cannot be had: ${lines.at(-1)}`);
+    assert.equal(message, `a did not start, its image is unavailable: ${lines.at(-1)}`);
     assert.equal(hints.length, 1);
   }
   const own = judge([refused], { image: 'localhost/idkit:0.1.0' });
-  assert.match(own.hints.at(-1)!, /containers.md says how to make it/);
+  assert.match(own.hints.at(-1)!, /containers\.md describes how to build it/);
   const variable = judge([refused], { image: `\${IMAGE:-busybox:1}` });
   assert.match(variable.hints[0]!, /^compose\.yaml names \$\{IMAGE:-busybox:1\}, which is busybox:1; build/);
 });
 
-test('a program, file, network or build that is not found is no image that cannot be had', () => {
+test('a missing program, file, network or build is not reported as an unavailable image', () => {
   const start = 'failed to create shim task: exec: "nosuch": executable file not found in $PATH: unknown';
   const made = judge([...PROGRESS, `Error response from daemon: ${start}`], {
     state: 'created',

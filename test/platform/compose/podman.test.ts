@@ -56,7 +56,7 @@ test('a value of the process environment that podman-compose 1.0.3 would not tak
     const check = () => checkWith(t, version, { IMAGE: 'two', OTHER: 'two' });
     assert.throws(
       check,
-      (error) => error instanceof IdkitError && /takes IMAGE from \.env/.test(error.message),
+      (error) => error instanceof IdkitError && /uses IMAGE from \.env/.test(error.message),
     );
     checkWith(t, version, { IMAGE: 'one', OTHER: 'two' });
   }

@@ -31,7 +31,7 @@ const unreachable = (message: RegExp) => ({ code: 'IDKIT_UNREACHABLE', message }
 
 test('waiting for ready takes a refused connection for "not yet" (contract.ts: IDKIT_UNREACHABLE after timeoutSeconds)', async (t) => {
   const runtime = await servedBy(t, undefined);
-  await assert.rejects(runtime.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+  await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
 test('waiting for ready takes a service that never answers for "not yet"', async (t) => {
@@ -43,7 +43,7 @@ test('waiting for ready takes a service that never answers for "not yet"', async
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  await assert.rejects(runtime.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+  await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
 test('waiting for ready goes on over broken connections and 503 until the service is ready', async (t) => {
@@ -54,7 +54,7 @@ test('waiting for ready goes on over broken connections and 503 until the servic
     else if (asked.length === 2) request.socket.resetAndDestroy();
     else response.writeHead(asked.length === 3 ? 503 : 200, { connection: 'close' }).end('{}');
   });
-  await (await servedBy(t, server)).waitUntilReady(30);
+  await (await servedBy(t, server)).service.waitUntilReady(30);
   assert.deepEqual(asked, Array(4).fill('/health/ready'));
 });
 
@@ -65,6 +65,6 @@ test('what no waiting mends ends the wait at once, and is told', async (t) => {
     socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.9\r\n');
   });
   const runtime = await servedBy(t, server);
-  await assert.rejects(runtime.waitUntilReady(30), unreachable(/cannot be asked whether it is ready: .+/));
+  await assert.rejects(runtime.service.waitUntilReady(30), unreachable(/cannot be checked: .+/));
   assert.equal(asked, 1);
 });

@@ -12,11 +12,11 @@ after(() => rmSync(root, { recursive: true, force: true }));
 let places = 0;
 
 /** A live database whose newest row is still in its write-ahead log, and a loaded one beside it. */
-function place(options: { old: boolean } = { old: true }): SwapFiles {
+function place(options: { previous: boolean } = { previous: true }): SwapFiles {
   const dir = mkdtempSync(join(root, `${++places}-`));
   const files = swapFiles(join(dir, 'idkit.db'), 'r1');
-  if (options.old) leaveWithLog(files.live);
-  fill(files.side, ['new']);
+  if (options.previous) leaveWithLog(files.live);
+  fill(files.staged, ['new']);
   return files;
 }
 
@@ -73,8 +73,8 @@ test('puts the loaded database in place and keeps the old one with everything in
   const files = place();
   await swapIn(files);
   assert.deepEqual(rows(files.live), ['new']);
-  assert.deepEqual(rows(files.old), OLD);
-  assert.ok(!existsSync(files.side));
+  assert.deepEqual(rows(files.previous), OLD);
+  assert.ok(!existsSync(files.staged));
   await swapIn(files);
   assert.deepEqual(rows(files.live), ['new'], 'a second call changes nothing');
 });
@@ -92,11 +92,11 @@ test('swapping back where nothing was swapped is harmless', async () => {
   const files = place();
   await swapBack(files);
   assert.deepEqual(rows(files.live), OLD);
-  assert.deepEqual(rows(files.side), ['new']);
+  assert.deepEqual(rows(files.staged), ['new']);
 });
 
 test('a place without a database has none again after swapping back', async () => {
-  const files = place({ old: false });
+  const files = place({ previous: false });
   await swapIn(files);
   assert.deepEqual(rows(files.live), ['new']);
   await swapBack(files);
@@ -106,9 +106,9 @@ test('a place without a database has none again after swapping back', async () =
 test('discards what was loaded and, when told, what was kept aside', async () => {
   const files = place();
   await swapIn(files);
-  await discard(files, { old: false });
-  assert.deepEqual(rows(files.old), OLD);
-  await discard(files, { old: true });
+  await discard(files, { previous: false });
+  assert.deepEqual(rows(files.previous), OLD);
+  await discard(files, { previous: true });
   assert.deepEqual(readdirSync(join(files.live, '..')), ['idkit.db']);
 });
 
@@ -126,7 +126,7 @@ test('killed at any change of the file system, the swap leaves a whole database 
     assert.ok([OLD.join(), 'new'].includes(found.join()), `after a kill at call ${n}: ${found}`);
     await swapIn(files);
     assert.deepEqual(rows(files.live), ['new'], `finished after a kill at call ${n}`);
-    assert.deepEqual(rows(files.old), OLD);
+    assert.deepEqual(rows(files.previous), OLD);
     await swapBack(files);
     assert.deepEqual(rows(files.live), OLD, `undone after a kill at call ${n}`);
   }

@@ -120,7 +120,7 @@ it('a start command that fails ends the start at once, and one that cannot be re
   const settings = await makeSettings(t);
   const start = async (command: string | null) => {
     const keycloak = { ...settings.keycloak, start: command };
-    await (await openPlatform({ ...settings, keycloak })).start();
+    await (await openPlatform({ ...settings, keycloak })).service.start();
   };
   await assert.rejects(start('false'), { code: 'IDKIT_FAILED' });
   await assert.rejects(start('kc start &'), { code: 'IDKIT_SETTING' });

@@ -41,35 +41,41 @@ test('a dump of a newer Keycloak than the server is refused before anything is l
 }, async (t) => {
   const server = await startKeycloakServer(t);
   const runtime = await openOn(server.url);
-  await assert.rejects(runtime.checkDump(inspect(dumpedBy('26.10.0'))), (error: Error & { code: string }) => {
-    assert.equal(error.code, 'IDKIT_VERSION');
-    assert.match(error.message, /Keycloak 26\.10\.0.*Keycloak 26\.7\.3.*older/);
-    return true;
-  });
+  await assert.rejects(
+    runtime.database.checkDump(inspect(dumpedBy('26.10.0'))),
+    (error: Error & { code: string }) => {
+      assert.equal(error.code, 'IDKIT_VERSION');
+      assert.match(error.message, /Keycloak 26\.10\.0.*Keycloak 26\.7\.3.*older/);
+      return true;
+    },
+  );
   assert.deepEqual(server.databases(), ['keycloak']);
   const sql = dumpedBy('26.6.1');
-  await runtime.checkDump(inspect(sql));
+  await runtime.database.checkDump(inspect(sql));
   const load = { id: 'r1', masterKey: undefined, signal: never };
-  const { notes = [] } = await runtime.loadDatabase(inPieces(sql), load);
-  const note = 'the dump is one of Keycloak 26.6.1; Keycloak 26.7.3 migrates it at its start';
+  const { notes = [] } = await runtime.database.load(inPieces(sql), load);
+  const note = 'the dump is from Keycloak 26.6.1; Keycloak 26.7.3 migrates it when it starts';
   assert.ok(notes.includes(note), String(notes));
 });
 
 test('on a clean host nothing is known of the server, and any version may be loaded', { skip }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
   const runtime = await openOn(server.url);
-  await runtime.checkDump(inspect(dumpedBy('26.10.0')));
+  await runtime.database.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
 test('what idkit does in its own store is not done in Keycloak’s, and how Keycloak does it is said', async () => {
   const runtime = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
-  await assert.rejects(runtime.recoverAdministrator('admin'), (error: { code: string; hints: string[] }) => {
-    assert.equal(error.code, 'IDKIT_USAGE');
-    assert.match(error.hints.join(), /kc\.sh bootstrap-admin user/);
-    return true;
-  });
-  await assert.rejects(runtime.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
-  assert.deepEqual(await runtime.listUnenforced(), []);
+  await assert.rejects(
+    runtime.database.recoverAdministrator('admin'),
+    (error: { code: string; hints: string[] }) => {
+      assert.equal(error.code, 'IDKIT_USAGE');
+      assert.match(error.hints.join(), /kc\.sh bootstrap-admin user/);
+      return true;
+    },
+  );
+  await assert.rejects(runtime.database.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
+  assert.deepEqual(await runtime.database.listUnenforced(), []);
 });
 
 /** The platform of a Keycloak that its operator runs, on that database. */

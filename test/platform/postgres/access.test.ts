@@ -70,8 +70,8 @@ test('a server without a connection left is 15; a role that only reads by defaul
   const database = server.open();
   const { sql } = await dumpOf(database);
   await load(database, inPieces(sql));
-  await database.swapDatabase('x');
-  await database.discardDatabase('x', { old: true });
+  await database.swap('x');
+  await database.discard('x', { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
@@ -149,7 +149,7 @@ test('a password never stands in an argument, nor in the server’s log when the
     }
   }
   await load(database, watched());
-  await database.swapDatabase('x');
+  await database.swap('x');
   assert.ok(seen.some((list) => list.includes('idkit-restore') || list.includes('psql')));
   for (const secret of [before, next]) {
     assert.ok(!seen.join('\n').includes(secret));
@@ -160,8 +160,8 @@ test('a password never stands in an argument, nor in the server’s log when the
     (await dumpOf(server.open({ password: new Secret(next) }))).summary.realms,
     KEYCLOAK_REALMS,
   );
-  await database.unswapDatabase('x', { password: new Secret(before) });
-  await database.discardDatabase('x', { old: false });
+  await database.swapBack('x', { password: new Secret(before) });
+  await database.discard('x', { previous: false });
   assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
 });
 
@@ -190,13 +190,13 @@ test('where the server asks nobody for a password, as in its container, the rest
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
   const database = open(next, before);
   await load(database, inPieces(sql));
-  await database.swapDatabase('x');
+  await database.swap('x');
   await setRules(asking);
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
   // Another process, which was given the old one first.
-  await open(before, next).unswapDatabase('x', { password: new Secret(before) });
+  await open(before, next).swapBack('x', { password: new Secret(before) });
   await setRules(asking);
   await dumpOf(server.open());
 });
@@ -215,7 +215,7 @@ test('a disk of the server that fills up is 19, and the live database stands', {
     await writeFile(join(disk, 'filler'), Buffer.alloc(bavail * bsize - 8_500_000));
     await assert.rejects(load(database, inPieces(sql)), { code: 'IDKIT_NO_SPACE', exitCode: 19 });
     await checkNothingLoaded(server, database);
-    const room = await database.databaseRoom();
+    const room = await database.findSpace();
     assert.equal(room.here, false);
   });
 });
@@ -224,13 +224,13 @@ test('room on the server’s disk is known to a role that may ask, where the ser
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
-  assert.equal((await server.open().databaseRoom()).freeBytes, undefined);
+  assert.equal((await server.open().findSpace()).freeBytes, undefined);
   const superuser = server.open({
     url: `postgres://postgres@127.0.0.1:${server.port}/keycloak`,
     password: new Secret(server.password),
   });
   const readable = process.getuid?.() === 0;
-  assert.equal(typeof (await superuser.databaseRoom()).freeBytes, readable ? 'number' : 'undefined');
+  assert.equal(typeof (await superuser.findSpace()).freeBytes, readable ? 'number' : 'undefined');
 });
 
 test('a server without the database “postgres” is worked on from beside all the same', {
@@ -240,8 +240,8 @@ test('a server without the database “postgres” is worked on from beside all 
   const database = server.open();
   server.sql('template1', 'DROP DATABASE postgres');
   await load(database, inPieces(KEYCLOAK_SQL));
-  await database.swapDatabase('x');
-  await database.discardDatabase('x', { old: true });
+  await database.swap('x');
+  await database.discard('x', { previous: true });
   assert.equal(
     server.sql('template1', `SELECT string_agg(datname, ',') FROM pg_database WHERE NOT datistemplate`),
     'keycloak',

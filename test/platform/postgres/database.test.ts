@@ -63,7 +63,7 @@ test('a dump that was loaded, checked and swapped in is what it held; the swap c
   server.sql('keycloak', `UPDATE realm SET name = 'later' WHERE name = 'acme'`);
 
   const id = '20261121_120000-abcdef';
-  const loaded = await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
+  const loaded = await database.load(inPieces(sql), { id, masterKey: undefined, signal: never });
   assert.equal(loaded.notes, undefined);
   assert.deepEqual((await database.checkLoaded(id, undefined)).realms, KEYCLOAK_REALMS);
   assert.deepEqual(server.databases(), ['keycloak', `keycloak_restore_${id}`]);
@@ -77,22 +77,22 @@ test('a dump that was loaded, checked and swapped in is what it held; the swap c
     't|',
     'every table with rows has statistics',
   );
-  assert.ok((await database.sideBytes(id)) > 1_000_000);
+  assert.ok((await database.stagedBytes(id)) > 1_000_000);
 
-  await database.swapDatabase(id);
-  await database.swapDatabase(id);
+  await database.swap(id);
+  await database.swap(id);
   assert.equal(traits(), before);
   assert.equal(realms(), 'acme,globex,initech,master');
   assert.deepEqual(server.databases(), ['keycloak', `keycloak_pre_${id}`]);
 
-  await database.unswapDatabase(id);
-  await database.unswapDatabase(id);
+  await database.swapBack(id);
+  await database.swapBack(id);
   assert.equal(traits(), before);
   assert.equal(realms(), 'globex,initech,later,master');
 
-  await database.swapDatabase(id);
-  await database.discardDatabase(id, { old: true });
-  await database.discardDatabase(id, { old: true });
+  await database.swap(id);
+  await database.discard(id, { previous: true });
+  await database.discard(id, { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
   assert.equal(realms(), 'acme,globex,initech,master');
   await checkNobodyLeft(server);
@@ -111,11 +111,11 @@ test('a database that the server itself works in at this moment is dropped, by a
        AS SELECT n, repeat('x', 200) AS text FROM generate_series(1, 100000) AS n`,
   );
   await load(database, inPieces(sql));
-  await database.swapDatabase('x');
+  await database.swap('x');
   const workers =
     "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = 'keycloak_pre_x'";
   await waitUntil('autovacuum works in the old database', () => server.sql('postgres', workers) !== '0');
-  await database.discardDatabase('x', { old: true });
+  await database.discard('x', { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
@@ -132,7 +132,7 @@ test('tables of Keycloak in a schema of their own (db-schema) are counted and re
   const { sql, summary, report } = await dumpOf(database);
   assert.deepEqual(summary.realms, KEYCLOAK_REALMS);
   assert.equal(summary.schemaVersion, report.schemaVersion);
-  await database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
+  await database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never });
   assert.deepEqual((await database.checkLoaded('x', undefined)).realms, KEYCLOAK_REALMS);
   assert.equal(await database.readSchemaVersion(), 260_703);
 });
@@ -151,9 +151,9 @@ test('where there is no database, what the dump tells of its source is made; und
   const database = server.open();
   await database.checkDump(report);
   const id = 'one';
-  await database.loadDatabase(inPieces(sql), { id, masterKey: undefined, signal: never });
-  await database.swapDatabase(id);
-  await database.swapDatabase(id);
+  await database.load(inPieces(sql), { id, masterKey: undefined, signal: never });
+  await database.swap(id);
+  await database.swap(id);
   assert.deepEqual(server.databases(), ['keycloak']);
   const told = () =>
     server.sql(
@@ -163,12 +163,12 @@ test('where there is no database, what the dump tells of its source is made; und
        FROM pg_database d WHERE datname = 'keycloak'`,
     );
   assert.equal(told(), 'keycloak|idkit restore one\nours|t|{work_mem=12MB}');
-  await database.unswapDatabase(id);
+  await database.swapBack(id);
   assert.deepEqual(server.databases(), ['keycloak_restore_one']);
-  await database.swapDatabase(id);
-  await database.discardDatabase(id, { old: true });
+  await database.swap(id);
+  await database.discard(id, { previous: true });
   assert.equal(told(), 'keycloak|ours|t|{work_mem=12MB}');
-  await database.unswapDatabase(id);
+  await database.swapBack(id);
   assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
 });
 
@@ -185,7 +185,7 @@ test('the live database that is loaded itself keeps what it had of its own, wher
       `SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = (SELECT oid FROM pg_database WHERE datname = 'keycloak')`,
     );
   const load = () =>
-    database.loadDatabase(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
+    database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
   // The empty one was made, and has nothing yet of what the live one has of its own.
   server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
   await load();
@@ -205,11 +205,11 @@ test('the set that ordinary tools made on Keycloak 26.7.3 loads, with every real
   const server = await startKeycloakServer(t, { empty: true });
   const database = server.open();
   await database.checkDump(inspect(KEYCLOAK_SQL));
-  await database.loadDatabase(inPieces(KEYCLOAK_SQL), { id: 'set', masterKey: undefined, signal: never });
+  await database.load(inPieces(KEYCLOAK_SQL), { id: 'set', masterKey: undefined, signal: never });
   const side = await database.checkLoaded('set', undefined);
   assert.deepEqual(side.realms, KEYCLOAK_REALMS);
   assert.equal(side.schemaVersion, 260_703);
-  await database.swapDatabase('set');
-  await database.discardDatabase('set', { old: true });
+  await database.swap('set');
+  await database.discard('set', { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
 });

@@ -120,7 +120,7 @@ test('what a dump tells of its source is never a command, whatever characters it
   };
   const sql = Buffer.from(`-- idkit database ${JSON.stringify(traits)}\n${TEXT}`);
   const database = server.open();
-  const loaded = await database.loadDatabase(inPieces(sql), {
+  const loaded = await database.load(inPieces(sql), {
     id: 'nul',
     masterKey: undefined,
     signal: never,
@@ -165,7 +165,7 @@ test('roles and the right to make databases that are missing are told at once, b
     assert.equal(error.code, 'IDKIT_VERSION');
     for (const told of [
       /Old Reader, nobody_here/,
-      /may not create a database/,
+      /may not create the database/,
       /keycloak does not own the database keycloak, which the restore renames; postgres does/,
       /give objects to postgres/,
     ])
@@ -221,7 +221,7 @@ test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) =>
   };
   for (const [what, kill] of Object.entries(kills)) {
     let chunks = 0;
-    const dump = server.open().dumpDatabase(
+    const dump = server.open().dump(
       async () => {
         // The first is idkit's own head.
         if (++chunks === 2) {
@@ -242,7 +242,7 @@ test('a server that says nothing any more is given up (15); its backend ends as 
   const server = await startKeycloakServer(t);
   let stopped: number[] = [];
   let chunks = 0;
-  const dump = server.open({ stallSeconds: 2 }).dumpDatabase(
+  const dump = server.open({ stallSeconds: 2 }).dump(
     async () => {
       if (++chunks !== 2) return;
       const pids = server.sql(
@@ -268,7 +268,7 @@ test('a server that is stopped in the middle fails dump and load (15), and the o
   const server = await startKeycloakServer(t);
   const database = server.open();
   let chunks = 0;
-  const dump = database.dumpDatabase(
+  const dump = database.dump(
     async () => {
       if (++chunks === 2) await server.stop('immediate');
     },
@@ -286,7 +286,7 @@ test('a server that is stopped in the middle fails dump and load (15), and the o
   }
   chunks = 0;
   await assert.rejects(load(database, stopping()), { code: 'IDKIT_UNREACHABLE' });
-  const stopped = database.unswapDatabase('x');
+  const stopped = database.swapBack('x');
   await sleep(200);
   await server.start();
   // A server that is just starting is waited for.
@@ -300,7 +300,7 @@ test('an interrupt ends dump and load at once, and leaves nobody at the server',
   const reason = new IdkitError('IDKIT_INTERRUPTED', 'interrupted');
   const interrupt = new AbortController();
   let chunks = 0;
-  const dump = database.dumpDatabase(
+  const dump = database.dump(
     async () => {
       if (++chunks === 2) interrupt.abort(reason);
     },

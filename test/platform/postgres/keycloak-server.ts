@@ -9,11 +9,7 @@ import { parsePostgresUrl } from '../../../src/config/index.ts';
 import { Secret } from '../../../src/core/index.ts';
 import { openLocalPrograms } from '../../../src/pgtools/programs/local-programs.ts';
 import type { DumpSummary } from '../../../src/platform/index.ts';
-import {
-  openPostgresDatabase,
-  type PostgresDatabase,
-  type PostgresDatabaseOptions,
-} from '../../../src/platform/postgres/database.ts';
+import { PostgresDatabase, type PostgresDatabaseOptions } from '../../../src/platform/postgres/database.ts';
 import { type PostgresServer, startPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 
@@ -89,7 +85,7 @@ export async function startKeycloakServer(
     url,
     sql: psql,
     open: ({ url: other = url, ...change } = {}) =>
-      openPostgresDatabase({
+      new PostgresDatabase({
         address: parsePostgresUrl(other),
         location: other,
         password: new Secret(PASSWORD),
@@ -121,7 +117,7 @@ export async function dumpOf(
   database: PostgresDatabase,
 ): Promise<{ sql: Buffer; summary: DumpSummary; report: DumpReport }> {
   const chunks: Buffer[] = [];
-  const summary = await database.dumpDatabase(
+  const summary = await database.dump(
     async (chunk) => {
       chunks.push(Buffer.from(chunk));
     },
@@ -145,7 +141,7 @@ export async function* inPieces(sql: Uint8Array, size = 256 * 1024): AsyncGenera
 
 /** Loads a dump beside the live database, as restore `x`. */
 export const load = (database: PostgresDatabase, sql: AsyncIterable<Uint8Array>, signal = never) =>
-  database.loadDatabase(sql, { id: 'x', masterKey: undefined, signal });
+  database.load(sql, { id: 'x', masterKey: undefined, signal });
 
 /** The side database is there, empty, and goes; the live one is as it was, and nobody is left. */
 export async function checkNothingLoaded(server: KeycloakServer, database: PostgresDatabase): Promise<void> {
@@ -157,8 +153,8 @@ export async function checkNothingLoaded(server: KeycloakServer, database: Postg
       ),
       '0',
     );
-  await database.unswapDatabase('x');
-  await database.discardDatabase('x', { old: false });
+  await database.swapBack('x');
+  await database.discard('x', { previous: false });
   assert.deepEqual(server.databases(), ['keycloak']);
   assert.equal(server.sql('keycloak', 'SELECT count(*) FROM realm'), '4');
   await checkNobodyLeft(server);

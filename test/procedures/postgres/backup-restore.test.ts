@@ -207,7 +207,7 @@ describeOnPostgres('a platform on a postgres:// database', (platforms) => {
     assert.deepEqual(rotated.findings, []);
     assert.notEqual(await readFile(join(platform.dir, '.env'), 'utf8'), before);
     await (await startService(await platform.load())).close();
-    await (await openPlatform(await platform.load())).checkMasterKey();
+    await (await openPlatform(await platform.load())).database.checkMasterKey();
   });
 
   it('a set whose dump has lost its realms, its users or its schema’s version is damaged, whatever its checksums say (13)', async (t) => {

@@ -126,10 +126,10 @@ describeOnPostgres('a drill of a set of Postgres', (platforms) => {
     const runtime = await openPlatform(beside);
     const live = await openPlatform(settings);
     const chunks: Buffer[] = [];
-    await live.dumpDatabase(async (chunk) => void chunks.push(Buffer.from(chunk)), { signal: never });
+    await live.database.dump(async (chunk) => void chunks.push(Buffer.from(chunk)), { signal: never });
     const sql = inPieces(Buffer.concat(chunks));
-    await runtime.loadDatabase(sql, { id: 'd', masterKey: settings.masterKey, signal: never });
-    await runtime.swapDatabase('d');
+    await runtime.database.load(sql, { id: 'd', masterKey: settings.masterKey, signal: never });
+    await runtime.database.swap('d');
     const there = await platform.databases();
     assert.equal(there.length, 2);
     assert.match(there[1]!, /^idkit_drill_[0-9a-f]{8}_\d+_[0-9a-f]{8}$/);

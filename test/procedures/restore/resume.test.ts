@@ -38,6 +38,6 @@ describe('"--resume and --abort take the set from the journal; --from may repeat
       '"on a loopback port for its checks"',
     );
     const runtime = await openPlatform(await platform.load());
-    assert.equal(await runtime.baseUrl(), undefined, '"no service is left running"');
+    assert.equal(await runtime.service.baseUrl(), undefined, '"no service is left running"');
   });
 });

@@ -65,8 +65,8 @@ export async function connect(
 
 /** Where the service is found without `--base-url`. */
 async function findService(settings: Settings): Promise<string> {
-  const { findServiceUrl, openPlatform } = await import('../../../platform/open.ts');
-  return findServiceUrl(settings, await openPlatform(settings));
+  const { findServiceUrl, openPlatformService } = await import('../../../platform/open.ts');
+  return findServiceUrl(settings, await openPlatformService(settings));
 }
 
 /** One file per base URL and administrator, so that two services never get each other's token. */

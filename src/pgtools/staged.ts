@@ -14,26 +14,27 @@ import {
 
 /** Seconds that the copy of template0 may take on a slow disk. */
 const CREATE_SECONDS = 300;
-/** What no other way of making the database mends. */
+/** Errors that no other way of creating the database avoids. */
 const NO_OTHER_WAY: readonly string[] = ['IDKIT_NO_SPACE', 'IDKIT_UNREACHABLE'];
 
 /**
- * Makes the empty database that a dump is loaded into, with all that the live one has of its own: owner, encoding,
- * locale, limit, grants, settings, comment. Where there is no live one, as the dump tells of its source; where that
- * says nothing, as the server makes databases, in UTF-8.
+ * Creates the empty database that a dump is loaded into, with the properties of the live one: owner, encoding,
+ * locale,
+ * limit, grants, settings and comment. If there is no live one, the dump describes its source. Otherwise the server's
+ * defaults apply, in UTF-8.
  *
- * @returns what could not be given to it, for the operator
+ * @returns notes for the operator about properties that it could not get
  */
-export async function createSide(
+export async function createStaged(
   context: PostgresContext,
   names: SwapNames,
   source: DatabaseTraits | undefined,
 ): Promise<readonly string[]> {
   const live = await findTraitsOf(context, names.live);
-  return createWithTraits(context, names.side, chooseTraits(live, source));
+  return createWithTraits(context, names.staged, chooseTraits(live, source));
 }
 
-/** The new database of a drill's own server becomes that of the role that loads it, with schemas for every owner in it. */
+/** Gives a new database of a drill's server to the role that loads it, with schemas that every owner may use. */
 export async function handOver(context: PostgresContext, name: string, role: string): Promise<void> {
   const database = identifier(name);
   await queryBeside(
@@ -43,13 +44,13 @@ export async function handOver(context: PostgresContext, name: string, role: str
   await (context.administrator ?? context.psql).query(name, 'GRANT ALL ON SCHEMA public TO PUBLIC;');
 }
 
-/** What the database of that name has of its own; undefined where there is none. */
+/** Reads the properties of a database; undefined if it does not exist. */
 async function findTraitsOf(context: PostgresContext, name: string): Promise<DatabaseTraits | undefined> {
   const [row] = await queryBeside(context, traitsQuery(`d.datname = ${literal(name)}`));
   return row === undefined ? undefined : parseTraits(row);
 }
 
-/** Makes an empty database with all of `traits` that this server and role can give; returns what it could not. */
+/** Creates an empty database with all of `traits` that this server and role allow. Returns notes about the rest. */
 async function createWithTraits(
   context: PostgresContext,
   name: string,
@@ -64,13 +65,13 @@ async function createWithTraits(
     try {
       await queryBeside(context, statement);
     } catch (error) {
-      notes.push(`not kept: ${statement} (${tell(error)})`);
+      notes.push(`not kept: ${statement} (${messageOf(error)})`);
     }
   }
   return notes;
 }
 
-/** All or none; false where one of them cannot be run. */
+/** Runs all statements or none; returns false if one of them cannot run. */
 async function runTogether(context: PostgresContext, statements: readonly string[]): Promise<boolean> {
   try {
     await queryBeside(context, ['BEGIN;', ...statements, 'COMMIT;'].join('\n'));
@@ -81,7 +82,7 @@ async function runTogether(context: PostgresContext, statements: readonly string
   }
 }
 
-/** The live one's own, but in an encoding that holds what the source's does. */
+/** The properties of the live database, in an encoding that can represent the source's text. */
 export function chooseTraits(
   live: DatabaseTraits | undefined,
   source: DatabaseTraits | undefined,
@@ -111,7 +112,7 @@ async function create(
     try {
       await queryBeside(context, way, { seconds: CREATE_SECONDS });
       if (first !== undefined && traits !== undefined)
-        notes.push(`not kept of the database: owner, locale or tablespace (${tell(first)})`);
+        notes.push(`the database could not keep its owner, locale or tablespace (${messageOf(first)})`);
       return;
     } catch (error) {
       if (!(error instanceof IdkitError) || NO_OTHER_WAY.includes(error.code)) throw error;
@@ -121,6 +122,6 @@ async function create(
   throw first;
 }
 
-function tell(error: unknown): string {
+function messageOf(error: unknown): string {
   return error instanceof Error ? error.message.replaceAll(/\s+/g, ' ') : String(error);
 }

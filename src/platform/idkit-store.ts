@@ -1,0 +1,102 @@
+import { realmRepresentation, recoverAdministrator } from '../admin/index.ts';
+import { checkMasterKey, type Settings } from '../config/index.ts';
+import { type Secret, systemRandom } from '../core/index.ts';
+import { openPasswords } from '../crypto/index.ts';
+import { listNotBuilt, listUnenforced } from '../model/index.ts';
+import type { PostgresLocation } from '../postgres/index.ts';
+import { listRequiredActions } from '../service/index.ts';
+import type { RealmConfiguration, Store } from '../store/index.ts';
+import { openStore, rotateMasterKey } from '../store/open.ts';
+import type { StoreAccess } from './contract.ts';
+
+/** The database of a store, and how to be alone on it. */
+export interface StorePlace {
+  /** A SQLite file, or a Postgres database without the lock of services. */
+  location: string | PostgresLocation;
+  /** False if no service has created a store there yet. */
+  exists(): Promise<boolean>;
+  /** Runs `work` while no service uses the store, and prevents one from starting. @throws IDKIT_SERVICE_RUNNING */
+  alone<T>(command: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** idkit's own store, on SQLite or Postgres. Each call opens it and closes it again. */
+export class IdkitStore implements StoreAccess {
+  readonly #settings: Settings;
+  readonly #place: StorePlace;
+
+  constructor(settings: Settings, place: StorePlace) {
+    this.#settings = settings;
+    this.#place = place;
+  }
+
+  readSnapshot(): Promise<readonly { realm: string; representation: unknown }[]> {
+    return this.#readRealms(async (_store, configuration) => [
+      { realm: configuration.realm.name, representation: realmRepresentation(configuration) },
+    ]);
+  }
+
+  async listUnenforced(): ReturnType<StoreAccess['listUnenforced']> {
+    // A platform that never served demands nothing.
+    if (!(await this.#place.exists())) return [];
+    return this.#readRealms(async (store, configuration) => {
+      const clients = await store.listClients({ realmId: configuration.realm.id });
+      const { id, name, settings } = configuration.realm;
+      const waiting = {
+        requiredActions: await store.countRequiredActions(id),
+        unverified: settings.verifyEmail
+          ? await store.countUsers({ realmId: id, emailVerified: false, enabled: true })
+          : 0,
+      };
+      const missing = listNotBuilt(settings, waiting, await listRequiredActions());
+      return [...listUnenforced(configuration, clients), ...missing].map((demand) => ({
+        realm: name,
+        ...demand,
+      }));
+    });
+  }
+
+  recoverAdministrator(username: string): Promise<{ password: Secret }> {
+    return this.#place.alone('recover-admin', async () => {
+      const store = await this.#open('write');
+      const passwords = openPasswords({ threads: 1 });
+      try {
+        const context = { store, clock: store.clock, random: systemRandom, passwords, baseUrl: '' };
+        const { password } = await recoverAdministrator(context, username);
+        return { password };
+      } finally {
+        await passwords.close();
+        await store.close();
+      }
+    });
+  }
+
+  async changeMasterKey(from: Secret, to: Secret): Promise<{ records: number }> {
+    // A platform that never served has encrypted nothing.
+    if (!(await this.#place.exists())) return { records: 0 };
+    return this.#place.alone('master-key rotate', () => rotateMasterKey(this.#place.location, from, to));
+  }
+
+  #open(mode: 'read' | 'write'): Promise<Store> {
+    const { location } = this.#place;
+    const { masterKey, masterKeyOld } = this.#settings;
+    const at = typeof location === 'string' ? { file: location } : { postgres: location };
+    return openStore({ ...at, masterKey: checkMasterKey(masterKey), masterKeyOld, mode, create: false });
+  }
+
+  /** Collects what `read` returns for each realm, next to a running service. */
+  async #readRealms<T>(
+    read: (store: Store, configuration: RealmConfiguration) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    const store = await this.#open('read');
+    try {
+      const values: T[] = [];
+      for (const realm of await store.listRealmNames()) {
+        const configuration = await store.findRealm(realm);
+        if (configuration !== undefined) values.push(...(await read(store, configuration)));
+      }
+      return values;
+    } finally {
+      await store.close();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import type { Settings } from '../../config/index.ts';
+import { openLocalPrograms } from '../../pgtools/index.ts';
+import { SqliteDatabase } from '../embedded/database.ts';
+import type { OpenOptions } from '../open.ts';
+import { Platform } from '../platform.ts';
+import { PostgresDatabase } from '../postgres/database.ts';
+import { databaseOptions } from '../postgres/platform.ts';
+import { KeycloakService } from './service.ts';
+import { KeycloakStore } from './store.ts';
+
+/** A Keycloak that the operator runs as a process, on a Postgres server. */
+export function openKeycloakPlatform(
+  settings: Settings,
+  { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
+): Platform {
+  const service = new KeycloakService(settings);
+  // Keycloak cannot use such a file; `checkDump` and the others report it.
+  if (settings.database.kind === 'sqlite') return new Platform(service, new SqliteDatabase(settings));
+  const access = {
+    programs: scratch?.programs ?? openLocalPrograms(),
+    otherPasswords,
+    administrator: scratch?.administrator,
+  };
+  const options = { ...databaseOptions(settings, access), store: new KeycloakStore() };
+  return new Platform(service, new PostgresDatabase(options));
+}

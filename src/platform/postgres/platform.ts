@@ -1,0 +1,82 @@
+import { parsePostgresUrl, type Settings } from '../../config/index.ts';
+import { IdkitError, type Secret } from '../../core/index.ts';
+import { openLocalPrograms, type PostgresPrograms, type ScratchAdministrator } from '../../pgtools/index.ts';
+import type { PostgresLocation } from '../../postgres/index.ts';
+import type { StoreAccess } from '../contract.ts';
+import { EmbeddedService } from '../embedded/service.ts';
+import { IdkitStore } from '../idkit-store.ts';
+import type { OpenOptions } from '../open.ts';
+import { Platform } from '../platform.ts';
+import { PostgresDatabase } from './database.ts';
+import { Gate, lockAlone } from './gate.ts';
+
+/** idkit's own service on a Postgres server, which services of other machines may use as well. */
+export function openPostgresPlatform(
+  settings: Settings,
+  { databasePasswords: otherPasswords = [], scratch }: OpenOptions,
+): Platform {
+  const access = {
+    programs: scratch?.programs ?? openLocalPrograms(),
+    otherPasswords,
+    administrator: scratch?.administrator,
+  };
+  const gate = new Gate(locationOf(settings), otherPasswords);
+  const store = openPostgresStore(settings, access);
+  const options = { ...databaseOptions(settings, access), gate, store, sharedWithServices: true };
+  return new Platform(new EmbeddedService(settings, gate), new PostgresDatabase(options));
+}
+
+/** How to reach the server of a platform. */
+export interface PostgresAccess {
+  programs: PostgresPrograms;
+  /** Passwords to try if the server rejects that of the settings: the one before the restore, or the one after it. */
+  otherPasswords: readonly Secret[];
+  /** Set if the server exists for a test alone. */
+  administrator?: ScratchAdministrator | undefined;
+}
+
+/** The options of a platform's database, as its settings name it. */
+export function databaseOptions(
+  { database, databasePassword: password, service, masterKey, masterKeyOld }: Settings,
+  { administrator, ...access }: PostgresAccess,
+) {
+  const location = urlOf(database);
+  return {
+    address: parsePostgresUrl(location),
+    location,
+    password,
+    service,
+    masterKey,
+    masterKeyOld,
+    ...access,
+    ...(administrator === undefined ? {} : { administrator }),
+  };
+}
+
+/** idkit's own store in a Postgres database that this process can connect to. */
+export function openPostgresStore(settings: Settings, access: PostgresAccess): StoreAccess {
+  const location = locationOf(settings);
+  const database = new PostgresDatabase(databaseOptions(settings, access));
+  return new IdkitStore(settings, {
+    location,
+    exists: () => database.hasTables(),
+    async alone(_command, work) {
+      const lock = await lockAlone(location);
+      try {
+        return await work();
+      } finally {
+        await lock.release();
+      }
+    },
+  });
+}
+
+/** The location for work that holds the lock of services itself. */
+function locationOf({ database, databasePassword: password }: Settings): PostgresLocation {
+  return { url: urlOf(database), password, withoutLock: true };
+}
+
+function urlOf(database: Settings['database']): string {
+  if (database.kind === 'postgres') return database.url;
+  throw new IdkitError('IDKIT_BUG', 'a SQLite file was opened as a Postgres database');
+}
