@@ -1,34 +1,36 @@
 import { type Logger, pino } from 'pino';
 import type { ServiceLog } from '../http/index.ts';
 
-/** A log with its end. */
+/** A log that can be flushed. */
 export interface OpenedLog extends ServiceLog {
-  /** Writes what is buffered; synchronous, so that it can be the last thing a process does. */
+  /** Writes all buffered lines synchronously, so it can be the last call of a process. */
   flush(): void;
 }
 
-/** Where lines go: a file descriptor, gathered and written together, or anything that takes text. */
+/** The destination of lines: a file descriptor, or any object with a `write` method. */
 export type LogDestination = number | { write(text: string): unknown };
 
-/** What the lines hold beside the event. */
+/** What the lines contain besides the event. */
 export interface LogOptions {
-  /** Nothing below it is written; `info` unless told. */
+  /** The lowest level that is written. Default: `info`. */
   level?: 'info' | 'warn' | 'error';
   /** Added to every line. */
   base?: Readonly<Record<string, string>>;
-  /** True where other processes write to the same place: lines are written in pieces that a pipe takes whole. */
+  /** Set if other processes write to the same destination. Lines are then written in pieces that a pipe keeps whole. */
   shared?: boolean;
 }
 
-/** Milliseconds that a line waits for others at most, and characters that are not kept longer. */
+/** The longest time that a line is buffered, in milliseconds, and the most characters that are buffered. */
 const FLUSH_MILLISECONDS = 100;
 const FLUSH_LENGTH = 32 * 1024;
-/** What a pipe takes from one of several writers without mixing it with others' (POSIX, PIPE_BUF on Linux). */
+/** The bytes of one write that a pipe never mixes with those of another process (POSIX, PIPE_BUF on Linux). */
 const WHOLE_BYTES = 4096;
 
 /**
- * One JSON line per event (pino). On a file descriptor lines are gathered and written together, the rest at the
- * process's end. A reader that went away (EPIPE) ends the log, not the service; a full disk only as long as it is full.
+ * Opens a log with one JSON line per event (pino). Lines for a file descriptor are buffered and written together, the
+ * last ones when the process ends. A reader that closes the pipe (EPIPE) ends the log but not the service. After a
+ * full
+ * disk the log resumes.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const settings = {
@@ -36,10 +38,10 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
     level: options.level ?? 'info',
     timestamp: isoTimestamp(),
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: (error: unknown) => describeError(error) },
+    serializers: { err: (error: unknown) => errorFields(error) },
   };
   if (typeof to !== 'number')
-    return { ...tellTo(pino(settings, to as { write(text: string): void })), flush: () => {} };
+    return { ...serviceLog(pino(settings, to as { write(text: string): void })), flush: () => {} };
   const { shared = false } = options;
   const destination = pino.destination({
     dest: to,
@@ -48,39 +50,39 @@ export async function openLog(to: LogDestination, options: LogOptions = {}): Pro
   });
   let broken = false;
   destination.on('error', (error: NodeJS.ErrnoException) => {
-    // A full disk may have room again.
+    // The disk may have free space again later.
     if (error.code !== 'ENOSPC') broken = true;
   });
   let lines: string[] = [];
   let length = 0;
-  const hand = () => {
-    // The destination joins lines up to the size of a piece, and never divides one.
+  const writeLines = () => {
+    // The destination joins lines up to the size of a piece, and never splits one.
     if (!broken && length > 0) for (const part of shared ? lines : [lines.join('')]) destination.write(part);
     lines = [];
     length = 0;
   };
-  const gather = {
+  const buffer = {
     write(line: string) {
       lines.push(line);
       length += line.length;
-      if (length >= FLUSH_LENGTH) hand();
+      if (length >= FLUSH_LENGTH) writeLines();
     },
   };
   const flush = () => {
     try {
-      hand();
+      writeLines();
       if (!broken) destination.flushSync();
     } catch {
-      // Not open yet or gone: there is nobody to tell.
+      // The destination is not open yet, or closed: no line can be written.
     }
   };
-  // Not `flush`, which also waits until the disk has the lines: ten times a second that would stop the service.
-  setInterval(hand, FLUSH_MILLISECONDS).unref();
+  // `flush` would also wait for the disk, and ten of those a second would block the service.
+  setInterval(writeLines, FLUSH_MILLISECONDS).unref();
   process.on('exit', flush);
-  return { ...tellTo(pino(settings, gather)), flush };
+  return { ...serviceLog(pino(settings, buffer)), flush };
 }
 
-/** pino's own field `time`; lines of one millisecond share its text. */
+/** pino's own field `time`. Lines of the same millisecond share its text. */
 function isoTimestamp(): () => string {
   let last = 0;
   let field = '';
@@ -94,7 +96,7 @@ function isoTimestamp(): () => string {
   };
 }
 
-function tellTo(logger: Logger): ServiceLog {
+function serviceLog(logger: Logger): ServiceLog {
   return {
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
@@ -103,10 +105,11 @@ function tellTo(logger: Logger): ServiceLog {
 }
 
 /**
- * What a log line tells of an error: never its other properties, which may hold what a caller sent. Causes
- * follow, three deep.
+ * The fields of an error in a log line. Leaves out its other properties, which may contain what a caller sent.
+ * Includes up
+ * to three causes.
  */
-function describeError(error: unknown, depth = 0): unknown {
+function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = (error as { code?: unknown }).code;
   return {
@@ -114,6 +117,6 @@ function describeError(error: unknown, depth = 0): unknown {
     ...(typeof code === 'string' ? { code } : {}),
     message: error.message,
     stack: error.stack,
-    ...(error.cause !== undefined && depth < 3 ? { cause: describeError(error.cause, depth + 1) } : {}),
+    ...(error.cause !== undefined && depth < 3 ? { cause: errorFields(error.cause, depth + 1) } : {}),
   };
 }

@@ -4,10 +4,10 @@ import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import type { PostForm } from '../protocol/index.ts';
 
-/** Milliseconds that one call may take in all. */
+/** Timeout in milliseconds of a whole call. */
 const TIMEOUT = 5000;
 
-/** Networks that are nobody's public address (RFC 6890, RFC 4193, RFC 4291), or that lead to IPv4 ones (RFC 8215, RFC 2765). */
+/** Networks without public addresses (RFC 6890, RFC 4193, RFC 4291), or that translate to IPv4 (RFC 8215, RFC 2765). */
 const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -39,7 +39,7 @@ const PRIVATE: readonly (readonly [network: string, prefix: number, family: 'ipv
   ['ff00::', 8, 'ipv6'],
 ];
 
-/** A name that led to an address that may not be called. */
+/** A name that resolves only to addresses that the service may not call. */
 class PrivateAddress extends Error {
   override readonly name = 'PrivateAddress';
 }
@@ -48,7 +48,7 @@ const PRIVATE_HINT = 'to allow it, add the address to outbound.privateAddresses 
 const AUTHORITY_HINT =
   "start the service with NODE_EXTRA_CA_CERTS set to the file of the certificate's authority";
 
-/** What OpenSSL says of a certificate whose authority is not trusted here. */
+/** OpenSSL's codes for a certificate from an unknown authority. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -58,10 +58,11 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Posts forms to addresses that realm administrators chose, so to public ones alone: every address of the name is
- * looked at when it is connected to, not before, and no redirect is followed.
+ * Posts forms to addresses that realm administrators chose, and therefore only to public ones. It checks every
+ * address of
+ * the name when it connects, not before, and follows no redirect.
  *
- * @param allowed private addresses or CIDR blocks that may be called all the same
+ * @param allowed private addresses or CIDR blocks that the service may call nevertheless
  */
 export function openPostForm(allowed: readonly string[]): PostForm {
   const barred = new BlockList();
@@ -117,7 +118,7 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
         },
       },
       (response) => {
-        // Nothing of the answer is used, and an endless one is not waited for.
+        // The body is unused, and it may be endless.
         response.destroy();
         const status = response.statusCode ?? 0;
         const outcome = OUTCOMES[Math.trunc(status / 100)] ?? 'refused';
@@ -127,7 +128,7 @@ function send(target: URL, body: string, guardedLookup: LookupFunction): ReturnT
     call.on('error', (error: NodeJS.ErrnoException) => {
       const barred = error instanceof PrivateAddress;
       const hint = barred ? PRIVATE_HINT : UNTRUSTED.has(error.code ?? '') ? AUTHORITY_HINT : undefined;
-      const detail = error.code === 'ABORT_ERR' ? `no answer within ${TIMEOUT / 1000} s` : error.message;
+      const detail = error.code === 'ABORT_ERR' ? `no response within ${TIMEOUT / 1000} s` : error.message;
       resolve({ outcome: barred ? 'refused' : 'later', detail, ...(hint === undefined ? {} : { hint }) });
     });
     call.end(body);
@@ -145,7 +146,7 @@ function blockListOf(entries: readonly string[]): BlockList {
   return list;
 }
 
-/** Whether a base URL is this machine's own, as while somebody develops. */
+/** Whether a base URL is on this machine, as during development. */
 export function isLoopbackUrl(baseUrl: string): boolean {
   const host = URL.parse(baseUrl)?.hostname ?? '';
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);

@@ -22,12 +22,13 @@ import type { RunningService, ServeOptions } from './start.ts';
 import { startSweeper } from './sweeper.ts';
 import type { WorkerLink } from './workers/worker.ts';
 
-/** Seconds that running requests get at the end (issue: serve). */
+/** Default of `ServeOptions.graceSeconds`. */
 const GRACE_SECONDS = 10;
 
 /**
- * Starts the service in this order: what can be wrong without touching anything (service, key, certificate, port); the
- * lock; the store; the first realm and administrator; realm files are read; the listener; realm files are imported. See `startService` in start.ts.
+ * Starts the service in this order: the checks that change nothing (key, certificate, port), the lock, the store, the
+ * first realm and administrator, reading realm files, the listener, importing realm files. See `startService` in
+ * start.ts.
  */
 export async function startServer(settings: Settings, options: ServeOptions): Promise<RunningService> {
   const closers: Closers = [];
@@ -47,7 +48,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { host } = settings.listen;
   const tls = await readTls(settings);
   const hold = async (own: string, number: number, purpose: Purpose): Promise<HeldPort> => {
-    // Held by the process that started the workers.
+    // The process that started the workers holds the port.
     if (worker !== undefined)
       return { host: own, port: number, bound: undefined, shared: worker.ports[purpose]!, purpose };
     const held = await holdPort(own, number, purpose);
@@ -67,7 +68,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   const { firstStart } = await makeMaster(settings, services.admin);
   const directory = options.importDirectory ?? platformPaths(settings.dir).import;
   const files = await readImport(directory, services.admin, log, settings, options);
-  // Without a file there is nothing to wait for, and no request is turned away.
+  // Without a file the service rejects no request while it starts.
   if (!files.empty) figures.health.markPreparing();
 
   const app: AppOptions = {
@@ -99,7 +100,7 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
   if (management !== undefined && managementHeld !== undefined) {
     const managementApp = buildManagementApp({ ...figures, log, tls, host: management.host });
     apps.push(managementApp);
-    // A port can be held twice, and listened on once.
+    // Two processes can hold a port, but only one of them can listen on it.
     managementUrl = await takeUnlessTaken(management, notes, () =>
       listen(managementApp, { ...managementHeld, tls: https }),
     );
@@ -140,12 +141,12 @@ async function start(settings: Settings, options: ServeOptions, closers: Closers
 
 const silent: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The service's own certificate, the first of its chain, by which the command line knows it. */
+/** The service's own certificate, the first of its chain, which the command line trusts. */
 function leafOf(chain: Buffer): string {
   return new X509Certificate(chain).toString();
 }
 
-/** The certificate and key, read before anything is touched. */
+/** Reads the certificate and the key before the start changes anything. */
 async function readTls({ listen }: Settings): Promise<AppOptions['tls']> {
   if (listen.tlsCert === null && listen.tlsKey === null) return undefined;
   const http = await import('../http/index.ts');
@@ -179,7 +180,10 @@ async function holdsFiles(directory: string): Promise<boolean> {
   return names.some((name) => name !== 'done' && !name.startsWith('.'));
 }
 
-/** When and to whom a service leaves its listeners; one that never was ready leaves them at once. */
+/**
+ * When a service leaves its listeners, and who still accepts from them. A service that never was ready leaves
+ * immediately.
+ */
 async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<LeftTo> {
   const milliseconds = drainMilliseconds(settings);
   if (!health.leaving) return 'nobody-asks';
@@ -189,7 +193,7 @@ async function leave(settings: Settings, health: Health, worker: WorkerLink | un
   return 'nobody';
 }
 
-/** Last opened, first closed; each is given its turn even where one fails. @throws the first fault */
+/** Closes in the reverse order of opening, and continues after a fault. @throws the first fault */
 async function closeAll(closers: Closers): Promise<void> {
   let fault: unknown;
   for (const close of closers.splice(0).reverse()) {

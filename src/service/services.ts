@@ -10,18 +10,18 @@ import type { PostForm, ProtocolContext } from '../protocol/index.ts';
 import { openStore, type StoreOptions } from '../store/open.ts';
 import type { ServeOptions } from './start.ts';
 
-/** What to do at the end, last first. */
+/** What to close when the service ends, in the order of opening. */
 export type Closers = (() => unknown)[];
 
-/** What the app is built over. */
+/** What the HTTP application is built with. */
 export interface OpenedServices {
   services: Services;
   figures: Pick<AppOptions, 'health' | 'exposition' | 'requests'>;
 }
 
 /**
- * The store and what the handlers work with. The store's threads start while this thread loads the
- * modules of the service: half of a start's time is loading.
+ * Opens the store and what the handlers need. The store's threads start while this thread loads the modules of the
+ * service, because loading takes half of the time of a start.
  */
 export async function openServices(
   settings: Settings,
@@ -46,7 +46,7 @@ export async function openServices(
   closers.push(() => passwords.close());
   const metrics = new http.Metrics(() => passwords.figures());
   const events = http.openEventSink({ store, log, metrics });
-  // Requests that end during the grace still tell their events.
+  // Requests that end during the grace period still write their events.
   closers.push(() => events.flush());
   const common = { store, clock: store.clock, random: systemRandom, passwords, baseUrl: '' };
   const context: ProtocolContext = { ...common, keys: protocol.openKeyRing(), events };
@@ -73,7 +73,7 @@ export async function openServices(
   return { services, figures };
 }
 
-/** Where the store is; a Postgres database is told who is at work. */
+/** The location of the store. A Postgres server shows the name of this process. */
 function storePlace(
   { database, databasePassword }: Settings,
   withoutLock: boolean,
@@ -89,7 +89,7 @@ function storePlace(
   };
 }
 
-/** Tells clients of sessions that end, by calls that may reach this machine only where the service lives on it. */
+/** Notifies clients of sessions that end. These calls may reach this machine only if the service's base URL is here. */
 function openAnnouncer(
   context: ProtocolContext,
   protocol: typeof import('../protocol/index.ts'),
@@ -98,8 +98,7 @@ function openAnnouncer(
 ): { announcer: SessionEndings; stop: () => void } {
   const stopping = new AbortController();
   const postForm: PostForm = async (url, form) => {
-    if (settings.outbound.off === true)
-      return { outcome: 'refused', detail: 'an isolated service calls nobody' };
+    if (settings.outbound.off === true) return { outcome: 'refused', detail: 'outbound calls are off' };
     const { isLoopbackUrl, openPostForm } = await import('./post-form.ts');
     const own = isLoopbackUrl(context.baseUrl) ? ['127.0.0.0/8', '::1'] : [];
     return openPostForm([...settings.outbound.privateAddresses, ...own])(url, form);
@@ -120,21 +119,21 @@ function openAnnouncer(
   return { announcer, stop: () => stopping.abort() };
 }
 
-/** Realm master with the machine's own administrator and smoke client, where there is none yet (contract §1). */
+/** Creates realm master with this platform's administrator and smoke client, unless it exists. */
 export async function makeMaster(settings: Settings, admin: AdminContext): Promise<{ firstStart: boolean }> {
   if ((await admin.store.findRealm('master')) !== undefined) return { firstStart: false };
   const { username, password } = settings.administrator;
   const smokeClientSecret = settings.smoke.clientSecret;
   if (password === undefined || smokeClientSecret === undefined) {
     const missing = password === undefined ? 'IDKIT_ADMIN_PASSWORD' : 'IDKIT_SMOKE_CLIENT_SECRET';
-    throw new IdkitError('IDKIT_SETTING', `the first start needs ${missing}, and it is not set`, {
-      hints: ['idkit init writes one into .env of a new platform directory'],
+    throw new IdkitError('IDKIT_SETTING', `the first start needs ${missing}, which is not set`, {
+      hints: ['idkit init generates it in .env of a new platform directory'],
     });
   }
   if (isPasswordTooLong(password.reveal()))
     throw new IdkitError(
       'IDKIT_SETTING',
-      `IDKIT_ADMIN_PASSWORD has more than ${MOST_PASSWORD_BYTES} bytes, which no login takes`,
+      `IDKIT_ADMIN_PASSWORD has more than ${MOST_PASSWORD_BYTES} bytes, the most that a login accepts`,
       { hints: ['set a shorter one in .env and start again'] },
     );
   const { bootstrapMaster } = await import('../admin/index.ts');

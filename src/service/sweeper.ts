@@ -2,20 +2,21 @@ import { seconds } from '../core/index.ts';
 import type { ServiceLog } from '../http/index.ts';
 import type { Store } from '../store/index.ts';
 
-/** Records that one batch works on. */
+/** Records that one batch handles. */
 const BATCH = 500;
-/** Milliseconds between two sweeps, and between two batches of one. */
+/** Milliseconds between two sweeps, and between two batches of a sweep. */
 const PAUSES = { sweeps: 60_000, batches: 50 };
 
-/** Removes what has expired in small batches, so that no request waits for it. */
+/** Removes expired records in small batches, so that requests do not wait for it. */
 export interface Sweeper {
-  /** Resolves when the running batch is done. */
+  /** Resolves once the running batch is done. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts sweeping; the first sweep comes after one pause. A sweep lasts as long as its batches are full, however much of
- * a batch lives on. One that fails is logged and tried again.
+ * Starts the sweeper; its first sweep follows after one pause. A sweep continues while its batches are full, even if
+ * most
+ * of their records are kept. A failed batch is logged and retried after the pause between sweeps.
  */
 export function startSweeper(
   store: Pick<Store, 'sweep' | 'clock'>,

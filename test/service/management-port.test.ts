@@ -37,7 +37,7 @@ test('the management listener is on port 9000 of loopback; if it is taken, a not
   t.after(() => service.close());
   assert.equal(service.managementUrl, undefined);
   assert.deepEqual(service.notes, [
-    'another program listens on 127.0.0.1:9000, so this service has no metrics and no detailed health; --management-port gives it another port',
+    'another program listens on 127.0.0.1:9000, so this service has no metrics and no detailed health; choose another port with --management-port',
   ]);
   assert.equal((await fetch(`${service.address}/health/ready`)).status, 200);
   assert.equal((await fetch(`${service.address}/metrics`)).status, 404);

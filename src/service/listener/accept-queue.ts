@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, isIPv4 } from 'node:net';
 
-/** Connections of a listener that nobody has accepted yet. */
+/** Connections of a listener that no process has accepted yet. */
 export interface AcceptQueue {
-  /** Completed by the kernel: their clients may have sent a request. */
+  /** Connections that the kernel has completed. Their clients may have sent a request. */
   waiting: number;
-  /** Their clients were answered and have not confirmed it yet. */
+  /** Connections that the kernel has answered and the client has not confirmed yet. */
   arriving: number;
 }
 
-/** States of the kernel's table (include/net/tcp_states.h). */
+/** States in the kernel's table (include/net/tcp_states.h). */
 const LISTEN = '0A';
 const SYN_RECV = '03';
 
-/** The kernel's tables; clients by IPv4 of a listener on every address of IPv6 are in the first one. */
+/** The kernel's tables. IPv4 clients of a listener on every IPv6 address are in the first one. */
 const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
 
 /** Reads the kernel's tables of connections; undefined on a system without them. */
@@ -23,7 +23,7 @@ export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | u
   const local = `${hexOf(address)}:${hex(port, 4)}`;
   const listener = own.find((row) => row.state === LISTEN && row.local === local);
   if (listener === undefined) return undefined;
-  // A listener on every address takes what comes by any: the port decides.
+  // A listener on every address accepts connections to any of them, so only the port counts.
   const arriving = [...own, ...other].filter(
     (row) => row.state === SYN_RECV && row.local.endsWith(`:${hex(port, 4)}`),
   );
@@ -33,17 +33,17 @@ export function readAcceptQueue({ address, port }: AddressInfo): AcceptQueue | u
 interface Row {
   local: string;
   state: string;
-  /** Of a listener: how many connections wait. */
+  /** For a listener: how many connections wait. */
   receiveQueue: number;
 }
 
-/** Rows such as `0: 0100007F:1F90 00000000:0000 0A 00000000:00000002 …`, after a head line. */
+/** Parses rows such as `0: 0100007F:1F90 00000000:0000 0A 00000000:00000002 …`, which follow a header line. */
 function readTable(file: string): readonly Row[] {
   let text: string;
   try {
     text = readFileSync(file, 'latin1');
   } catch {
-    // Linux alone has it, and a container may hide it.
+    // Only Linux has it, and a container may hide it.
     return [];
   }
   return text
@@ -56,7 +56,7 @@ function readTable(file: string): readonly Row[] {
     });
 }
 
-/** As the kernel writes an address: words of 32 bits in the order of a little-endian machine. */
+/** Formats an address like the kernel: words of 32 bits in the byte order of a little-endian machine. */
 function hexOf(address: string): string {
   const bytes = isIPv4(address) ? address.split('.').map(Number) : bytesOfIpv6(address);
   const words = Array.from({ length: bytes.length / 4 }, (_, index) => bytes.slice(4 * index, 4 * index + 4));
@@ -70,7 +70,7 @@ function hexOf(address: string): string {
     .join('');
 }
 
-/** @param address as `getsockname` writes it: at most one `::`, no zone that counts here */
+/** @param address as from `getsockname`: at most one `::`; a zone is ignored */
 function bytesOfIpv6(address: string): number[] {
   const [head = '', tail] = address.split('%', 1)[0]!.split('::');
   const groups = (text: string) =>

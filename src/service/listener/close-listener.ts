@@ -2,76 +2,79 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, Server, type Socket } from 'node:net';
 import { readAcceptQueue } from './accept-queue.ts';
 
-/** Own connections of one attempt, and those of them that are left in the queue when the listener closes. */
+/** The number of own connections in one attempt, and how many of them are in the queue when the listener closes. */
 const OWN = 6;
 const LEFT = 2;
-/** With so long a queue the kernel drops who asks once `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
+/** With this backlog the kernel drops new clients once `LEFT` connections wait (Linux, `sk_acceptq_is_full`). */
 const SMALLEST_BACKLOG = 1;
-/** Node.js's own. */
+/** The default of Node.js. */
 const FULL_BACKLOG = 511;
-/** Milliseconds that one attempt and all of them may take. */
+/** Milliseconds that one attempt, and all attempts together, may take. */
 const ATTEMPT_MS = 1_000;
 const ALL_MS = 5_000;
 
-/** A listener that closed. */
+/** A closed listener. */
 export interface ClosedListener {
-  /** Resolves once the connections that were accepted while it closed have ended. */
+  /** Resolves once the connections that were accepted during the close have ended. */
   ended: Promise<unknown>;
 }
 
 /**
- * Closes a listener so that nobody who was let in is left without an answer. `close` resets the connections that the
- * kernel has completed and nobody has accepted yet, and their clients may have sent a request that no proxy may send
- * elsewhere. So the queue is filled with connections of this process and made as short as can be: from then on the
- * kernel drops who asks; after a second such a client asks again, and is refused, which is safe to try elsewhere. Who
- * came before is accepted as ever, and the listener closes at the moment at which own connections alone are left.
+ * Closes a listener without losing a connection. `close` alone resets connections that the kernel has completed and
+ * no
+ * process has accepted. Their clients may have sent a request that a proxy must not retry.
  *
- * Connections that are open stay open. Without the kernel's figures (not on Linux) the listener simply closes,
- * and so it does where a moment like this does not come.
+ * So this fills the queue with connections of this process and makes it as short as possible. From then on the kernel
+ * drops new clients. Such a client retries after a second and is refused, which is safe to retry elsewhere. Earlier
+ * clients are accepted, and the listener closes when only own connections remain in the queue.
+ *
+ * Established connections stay open. Without the kernel's tables (not on Linux), or if no such state is reached in
+ * time,
+ * the listener closes without this protection.
  */
 export async function closeListener(server: Server): Promise<ClosedListener> {
-  const doors: Door[] = [];
+  const acceptors: Acceptor[] = [];
   const until = performance.now() + ALL_MS;
   while (performance.now() < until) {
     const place = server.address();
     if (place === null || typeof place === 'string' || readAcceptQueue(place) === undefined) break;
-    if ((await tryToClose(server, place, doors)) === 'closed') break;
+    if ((await tryToClose(server, place, acceptors)) === 'closed') break;
   }
   await dropListener(server);
-  for (const door of doors) door.server.close();
-  return { ended: Promise.all(doors.map(({ closed }) => closed)) };
+  for (const acceptor of acceptors) acceptor.server.close();
+  return { ended: Promise.all(acceptors.map(({ closed }) => closed)) };
 }
 
-/** Closes a listener that other processes have too, or whose queue nothing is known of. */
+/** Closes a listener that other processes share, or whose queue is unknown. */
 export async function dropListener(server: Server): Promise<ClosedListener> {
-  // Not by the method of HTTP servers, which ends connections that are kept open.
+  // The method of HTTP servers would also end idle keep-alive connections.
   Server.prototype.close.call(server);
   return { ended: Promise.resolve() };
 }
 
-/** A server that accepts from the listener of another one. */
-interface Door {
+/** A server that accepts from the listener of another server. */
+interface Acceptor {
   server: Server;
   closed: Promise<unknown>;
 }
 
-function openDoor(of: Server, backlog: number, accept: (socket: Socket) => void): Door {
+function openAcceptor(of: Server, backlog: number, accept: (socket: Socket) => void): Acceptor {
   const server = new Server({ allowHalfOpen: true, noDelay: true }, accept);
   server.listen(of, backlog);
   return { server, closed: once(server, 'close') };
 }
 
-function tryToClose(server: Server, place: AddressInfo, doors: Door[]): Promise<'closed' | 'again'> {
+function tryToClose(server: Server, place: AddressInfo, acceptors: Acceptor[]): Promise<'closed' | 'again'> {
   return new Promise((resolve) => {
     const own = Array.from({ length: OWN }, () => connectTo(place));
     const end = (outcome: 'closed' | 'again'): void => {
       clearTimeout(timer);
       for (const socket of own) socket.destroy();
       if (outcome === 'again')
-        doors.push(openDoor(server, FULL_BACKLOG, (socket) => server.emit('connection', socket)));
+        acceptors.push(openAcceptor(server, FULL_BACKLOG, (socket) => server.emit('connection', socket)));
       resolve(outcome);
     };
-    // Own connections that do not arrive: the queue is that of another process too.
+    // If own connections do not arrive, another process accepts from the queue too.
     const timer = setTimeout(end, ATTEMPT_MS, 'again');
     let seen = 0;
     const accept = (socket: Socket): void => {
@@ -87,15 +90,15 @@ function tryToClose(server: Server, place: AddressInfo, doors: Door[]): Promise<
         end('closed');
       } else if (seen === OWN) end('again');
     };
-    // By then the connections are made: to an address, the kernel is asked in the next tick.
-    process.nextTick(() => doors.push(openDoor(server, SMALLEST_BACKLOG, accept)));
+    // The connections exist by then: a connection to an address starts in the next tick.
+    process.nextTick(() => acceptors.push(openAcceptor(server, SMALLEST_BACKLOG, accept)));
   });
 }
 
 function connectTo({ address, family, port }: AddressInfo): Socket {
   const loopback = family === 'IPv6' ? '::1' : '127.0.0.1';
   const socket = connect({ host: address === '0.0.0.0' || address === '::' ? loopback : address, port });
-  // Those that are left are reset as the listener ends.
+  // Those in the queue are reset when the listener ends.
   socket.on('error', () => {});
   return socket;
 }

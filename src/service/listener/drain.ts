@@ -3,36 +3,40 @@ import type { FastifyInstance } from 'fastify';
 import type { Settings } from '../../config/index.ts';
 import { type ClosedListener, closeListener, dropListener } from './close-listener.ts';
 
-/** Seconds that requests are still taken with readiness down where settings are silent: longer than a proxy needs to see it. */
+/** Default of `listen.drainSeconds` on Postgres: longer than a proxy needs to notice the readiness. */
 const DRAIN_SECONDS = 3;
-/** Milliseconds for which connections that are kept open may still bring a request once the listener is closed. */
+/** Milliseconds in which keep-alive connections may still send a request after the listener has closed. */
 export const LINGER_MS = 500;
 
 /**
- * Who else accepts from the listeners when a process leaves them: `nobody`, so that what waits there would be lost with
- * them; `others`; `nobody-asks` where no client is expected, and none is waited for.
+ * Who accepts from the listeners after a process leaves them. With `nobody`, connections in the queue would be lost;
+ * with
+ * `others`, another process accepts them; with `nobody-asks`, no client is expected.
  */
 export type LeftTo = 'nobody' | 'others' | 'nobody-asks';
 
 /** How a service ends. */
 export interface Ending {
-  /** Resolves when the listeners are to close; until then they are open, and readiness may be down. */
+  /** Resolves when the listeners must close. Until then they are open, and the readiness may be down. */
   leave(): Promise<LeftTo>;
-  /** Nobody new is let in. */
+  /** The listeners are closed. */
   left?: (() => void) | undefined;
   /**
-   * Milliseconds for which connections that are kept open may still bring a request once the listener is closed; each
-   * that does ends with its answer. `LINGER_MS` after a time with the listener open, in which they did.
+   * Milliseconds in which keep-alive connections may still send a request after the listener has closed; the response
+   * closes
+   * them. `LINGER_MS` if they could do so before, while the listener was open.
    */
   linger(): number;
-  /** Milliseconds for requests that run. */
+  /** Milliseconds that running requests get. */
   grace: number;
 }
 
 /**
- * Ends the listeners of a service so that no request is lost: first clients that follow readiness go elsewhere, then
- * nobody new is let in, then connections that are kept open have a moment for what is on its way, then what runs is
- * finished, and what still runs after the grace is cut.
+ * Ends a service without losing a request. Clients that follow the readiness go elsewhere first. Then the listeners
+ * close,
+ * keep-alive connections get a moment for requests on their way, and running requests finish. After the grace period
+ * the
+ * remaining connections are cut.
  */
 export async function drain(apps: readonly FastifyInstance[], ending: Ending): Promise<void> {
   const leftTo = await ending.leave();
@@ -47,12 +51,12 @@ export async function drain(apps: readonly FastifyInstance[], ending: Ending): P
   await Promise.all(closed.map(({ ended }) => ended));
 }
 
-/** Replicas take over what comes while a service drains; an SQLite database has one service. */
+/** Other replicas serve during a drain on Postgres. An SQLite database has only one service. */
 export function drainMilliseconds({ listen, database }: Pick<Settings, 'listen' | 'database'>): number {
   return 1000 * (listen.drainSeconds ?? (database.kind === 'postgres' ? DRAIN_SECONDS : 0));
 }
 
-/** Stops accepting, lets running requests end, and cuts what is left after the grace. */
+/** Stops accepting, waits for running requests, and cuts the rest after the grace period. */
 async function closeApp(app: FastifyInstance, graceMilliseconds: number): Promise<void> {
   const timer = setTimeout(() => app.server.closeAllConnections(), graceMilliseconds);
   try {

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { listenUrl, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
 
-/** Which of the service's listeners a place is for; messages name its settings. */
+/** A listener of the service. Messages name its settings. */
 export type Purpose = 'public' | 'management';
 
 const NAMES = {
@@ -12,31 +12,32 @@ const NAMES = {
   management: { host: 'listen.managementHost', port: '--management-port' },
 } as const;
 
-/** Where the service will listen; `bound` holds the port, and nobody can connect to it yet. */
+/** The place of a listener. `bound` holds the port without accepting connections. */
 export interface HeldPort {
   host: string;
   port: number;
   bound: BoundSocket | undefined;
   purpose: Purpose;
-  /** Present where other processes of the service listen there too. */
+  /** Present if other processes of the service listen there too. */
   shared?: SharedPort;
 }
 
 /** A port of several processes of one service. */
 export interface SharedPort {
   port: number;
-  /** The descriptor of one socket for all, on which each of them listens: what waits in its queue is lost by the end of none. */
+  /** The descriptor of the socket on which all of them listen. A process that ends loses no connection of its queue. */
   fd?: number;
 }
 
-/** A port that the processes of one service may listen on, and no other program. */
+/** A port that only the processes of one service may use. */
 export interface ReservedPort extends SharedPort {
   release(): void;
 }
 
 /**
- * Reserves a port for several processes; 0 takes a free one. They share one socket, and whichever is idle accepts. A
- * Node.js that cannot hold a port (before 26.4) leaves the sharing to the kernel (SO_REUSEPORT): each has a queue of its own.
+ * Reserves a port for several processes; 0 chooses a free one. They share one socket, and an idle one accepts. A
+ * Node.js
+ * that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own queue.
  *
  * @throws as `listen` does
  */
@@ -60,15 +61,16 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
 }
 
 /**
- * Proves that a port is free before anything is changed, and holds it where Node.js can (26.4 and newer). Port 0
- * always is.
+ * Checks that a port is free before the start changes anything, and holds it if Node.js can (26.4 and newer). Port 0
+ * always
+ * is free.
  *
  * @throws as `listen` does
  */
 export async function holdPort(host: string, port: number, purpose: Purpose): Promise<HeldPort> {
   const where = { host, port, purpose };
-  // A name is looked up by `listen` itself. Of IPv6 addresses Node.js checks the form by a pattern that it takes long
-  // to compile, and it does so for every address that it listens on without a held port.
+  // `listen` resolves names itself. For an IPv6 address Node.js compiles an expensive pattern, which `listen` needs
+  // only without a held port.
   if (!('BoundSocket' in net) || !isIPv4(host)) {
     await checkPortFree(where);
     return { ...where, bound: undefined };
@@ -81,10 +83,11 @@ export async function holdPort(host: string, port: number, purpose: Purpose): Pr
 }
 
 /**
- * Listens and tells the address for this machine, `http://127.0.0.1:8080`. `onListening` runs before the first
- * request can be taken.
+ * Starts to listen and returns the address for this machine, `http://127.0.0.1:8080`. `onListening` runs before the
+ * first
+ * request is accepted.
  *
- * @throws IDKIT_PORT_TAKEN, IDKIT_SETTING for an address that is not this machine's
+ * @throws IDKIT_PORT_TAKEN, IDKIT_SETTING for an address that this machine does not have
  */
 export async function listen(
   app: FastifyInstance,
@@ -99,7 +102,7 @@ export async function listen(
   });
   try {
     const { host, port, bound, shared } = where;
-    // Fastify hands its options on to Node.js's own `listen`, which takes a held port as `handle`.
+    // Fastify passes its options to Node.js's own `listen`, which accepts a held port as `handle`.
     const own = shared === undefined ? bound && { handle: bound } : optionsFor(shared);
     await app.listen({ host, port, ...own });
   } catch (cause) {
@@ -131,9 +134,13 @@ function listenFault(where: Where, cause: unknown): unknown {
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new IdkitError('IDKIT_SETTING', `${names.host} ${where.host} is no address of this machine`, {
-        cause,
-      });
+      return new IdkitError(
+        'IDKIT_SETTING',
+        `${names.host} is ${where.host}, which is not an address of this machine`,
+        {
+          cause,
+        },
+      );
     case 'ENOTSUP':
       return new IdkitError('IDKIT_SETTING', 'several processes cannot share a port on this system', {
         cause,
@@ -152,7 +159,7 @@ async function findFreePort(host: string, purpose: Purpose): Promise<number> {
   return listenOnce({ host, port: 0, purpose });
 }
 
-/** Listens and stops. @returns the port */
+/** Listens and stops again. @returns the port */
 async function listenOnce(where: Where): Promise<number> {
   const probe = createServer();
   return new Promise<number>((resolve, reject) => {
@@ -164,40 +171,40 @@ async function listenOnce(where: Where): Promise<number> {
   });
 }
 
-/** Keycloak's own (facts §13). */
+/** The default of Keycloak. */
 const DEFAULT_PORT = 9000;
 
-/** Where the management listener is to be. */
+/** The address of the management listener. */
 export interface ManagementPlace {
   host: string;
   port: number;
-  /** False: nobody named this very port, and the service does without the listener if it is taken. */
-  byHand: boolean;
+  /** Whether the operator set this port. If not, the service runs without the listener when the port is in use. */
+  isSet: boolean;
 }
 
-/** Undefined if the settings want none. */
+/** Returns undefined if the settings disable the listener. */
 export function findManagementPlace({ listen }: Pick<Settings, 'listen'>): ManagementPlace | undefined {
   const { managementHost: host, managementPort: port } = listen;
   if (port === 'off') return undefined;
-  return { host, port: port ?? DEFAULT_PORT, byHand: port !== null };
+  return { host, port: port ?? DEFAULT_PORT, isSet: port !== null };
 }
 
 /**
- * What `take` makes of the place. A default port that another program has is given up with a note.
+ * Returns the result of `take`. If another program uses the default port, returns undefined and adds a note.
  *
- * @throws IDKIT_PORT_TAKEN if the port was set by hand
+ * @throws IDKIT_PORT_TAKEN if the operator set the port
  */
 export async function takeUnlessTaken<T>(
-  { byHand }: ManagementPlace,
+  { isSet }: ManagementPlace,
   notes: string[],
   take: () => Promise<T>,
 ): Promise<T | undefined> {
   try {
     return await take();
   } catch (error) {
-    if (byHand || !(error instanceof IdkitError) || error.code !== 'IDKIT_PORT_TAKEN') throw error;
+    if (isSet || !(error instanceof IdkitError) || error.code !== 'IDKIT_PORT_TAKEN') throw error;
     notes.push(
-      `${error.message}, so this service has no metrics and no detailed health; --management-port gives it another port`,
+      `${error.message}, so this service has no metrics and no detailed health; choose another port with --management-port`,
     );
     return undefined;
   }

@@ -4,7 +4,7 @@ import type { LeftTo } from '../listener/drain.ts';
 import type { ManagementPlace, SharedPort } from '../listener/listen.ts';
 import type { RunningService } from '../start.ts';
 
-/** In the environment of a worker: where it listens, as JSON of `WorkerPorts`. */
+/** The environment variable with the ports of a worker, as JSON of `WorkerPorts`. */
 export const WORKER_VARIABLE = 'IDKIT_SERVE_WORKER';
 
 /** The ports that all workers share. */
@@ -14,50 +14,50 @@ export interface WorkerPorts {
   management?: ManagementPlace & SharedPort;
 }
 
-/** What a worker says of the service that it runs. */
+/** What a worker reports about its service. */
 export type WorkerService = Omit<RunningService, 'close'> & { listening: Listening };
 
-/** Where a service listens, as its lock's record says it. */
+/** The addresses of a service, as in the record of its lock. */
 export interface Listening {
   baseUrl: string;
   managementUrl?: string;
   certificate?: string;
 }
 
-/** An error of the catalogue between processes. */
+/** An error of the catalogue, sent between processes. */
 export interface SentError {
   code: ErrorCode;
   message: string;
   hints: readonly string[];
 }
 
-/** Figures without a question: those of a worker that accepts no more. */
+/** The id of figures that a worker sends unasked, when it accepts no more. */
 export const LAST_FIGURES = -1;
 
-/** From a worker to the process that started it. */
+/** Messages from a worker to the process that started it. */
 export type FromWorker =
   | { idkit: 'ready'; service: WorkerService }
   | { idkit: 'failed'; error: SentError }
-  /** It got a signal to end, and serves until another takes its place. */
+  /** The worker received a signal to end, and serves until another one replaces it. */
   | { idkit: 'signalled' }
-  /** It accepts no more. */
+  /** The worker accepts no more. */
   | { idkit: 'left' }
-  /** Asks for the text of all figures. */
+  /** Requests the metrics of all workers as text. */
   | { idkit: 'scrape'; id: number }
-  /** Answers `collect`; absent where they could not be read. */
+  /** Answers `collect`; `figures` is absent if they could not be read. */
   | { idkit: 'figures'; id: number; figures?: readonly MetricFigures[] };
 
-/** To a worker. */
+/** Messages to a worker. */
 export type ToWorker =
-  /** The service ends: readiness goes down, and requests are still taken. */
+  /** The service ends: the readiness goes down, and requests are still accepted. */
   | { idkit: 'stop' }
-  /** It is to accept no more and to end; without `stop` before, the service continues. */
+  /** The worker must stop accepting and end. Without an earlier `stop` the service continues. */
   | { idkit: 'leave'; to: LeftTo }
   | { idkit: 'collect'; id: number }
   /** Answers `scrape`. */
   | { idkit: 'scraped'; id: number; text: string };
 
-/** The message where it is one of ours. */
+/** Returns the message if it has idkit's form. */
 export function readMessage<M extends { idkit: string }>(message: unknown): M | undefined {
   return typeof (message as { idkit?: unknown } | null)?.idkit === 'string' ? (message as M) : undefined;
 }

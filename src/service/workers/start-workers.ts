@@ -17,8 +17,9 @@ import { Workers } from './workers.ts';
 const SILENT: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
- * Starts processes that listen on the same socket, and replaces those that end. The workers run this program again
- * with the same command line.
+ * Starts processes that listen on the same socket, and replaces those that end. They run this program again with the
+ * same
+ * command line.
  *
  * @throws as `startService`
  */
@@ -32,7 +33,7 @@ export async function startWorkers(
   const lock = await recordService(settings);
   const workers = new Workers(ports, log);
   try {
-    // The first one alone makes what a first start makes.
+    // The first start creates realm master, so one worker starts alone.
     const first = await workers.start();
     await Promise.all(Array.from({ length: count - 1 }, () => workers.start()));
     await lock.note(first.listening);
@@ -64,7 +65,7 @@ export async function startWorkers(
   }
 }
 
-/** Every port that the workers share, held until `release`. */
+/** Holds every port that the workers share until `release`. */
 async function reservePorts({ listen }: Settings) {
   const reserved: ReservedPort[] = [];
   const release = () => {

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type MetricFigures, TotalFigures } from '../../http/index.ts';
 import { LAST_FIGURES } from './messages.ts';
 
-/** Milliseconds that one worker may take to tell its figures; then those that it told before count. */
+/** Milliseconds that a worker may take to report its figures. After that, its previous ones count. */
 const COLLECT_MS = 5_000;
 
-/** Gathers the figures of workers, those that ended too. */
+/** Adds up the figures of the workers, including those that have ended. */
 export class WorkerFigures {
   readonly #totals = new TotalFigures(Date.now() / 1000 - process.uptime());
   readonly #waiting = new Map<string, (figures: readonly MetricFigures[] | undefined) => void>();
-  #asked = 0;
+  #scrapes = 0;
   #running: Promise<string> | undefined;
 
-  /** What a worker answered to `collect`, or gave before its end. */
+  /** Takes the reply of a worker to `collect`, or its last figures. */
   take(worker: number, id: number, figures: readonly MetricFigures[] | undefined): void {
     if (id === LAST_FIGURES && figures !== undefined) this.#totals.put(worker, figures);
     this.#waiting.get(`${worker} ${id}`)?.(figures);
@@ -23,9 +23,9 @@ export class WorkerFigures {
   }
 
   /**
-   * The text of all; callers that ask at once share one.
+   * Returns the text of all figures. Parallel callers share one result.
    *
-   * @param workers ids of those that run
+   * @param workers ids of the running workers
    * @param ask sends `collect`
    */
   scrape(workers: readonly number[], ask: (worker: number, id: number) => void): Promise<string> {
@@ -36,7 +36,7 @@ export class WorkerFigures {
   }
 
   async #scrape(workers: readonly number[], ask: (worker: number, id: number) => void): Promise<string> {
-    const id = this.#asked++;
+    const id = this.#scrapes++;
     await Promise.all(
       workers.map(async (worker) => {
         const key = `${worker} ${id}`;

@@ -13,39 +13,39 @@ import {
   type WorkerPorts,
 } from './messages.ts';
 
-/** Milliseconds that the figures of all workers may take; a scrape that waits longer fails. */
+/** Milliseconds that the figures of all workers may take before a scrape fails. */
 const SCRAPE_MS = 10_000;
 
-/** This process as one of the workers of a service. */
+/** This process as a worker of a service. */
 export interface WorkerLink {
   ports: WorkerPorts;
   siblings: Siblings;
-  /** Resolves once the worker is to end: it gets word of it, or the process that started it is gone. */
+  /** Resolves once the worker must end: it received a message, or the process that started it has ended. */
   stopped: Promise<void>;
   /** Whether the service continues without this worker. */
   isReplaced(): boolean;
-  /** This process got a signal to end. */
+  /** Reports that this process received a signal to end. */
   signalled(): void;
-  /** Resolves once it is to accept no more; `drain` milliseconds after the process that started it is gone. */
+  /** Resolves once the worker must stop accepting; `drain` milliseconds after the process that started it has ended. */
   leave(drain: number): Promise<LeftTo>;
-  /** It accepts no more. */
+  /** Reports that the worker accepts no more. */
   left(): void;
   ready(service: RunningService, listening: Listening): void;
-  /** Resolves once it is sent. */
+  /** Resolves once the message is sent. */
   failed(error: IdkitError): Promise<void>;
 }
 
-/** Undefined in a process that is no worker of `serve --workers`. */
+/** Returns undefined in a process that is not a worker of `serve --workers`. */
 export function openWorkerLink(): WorkerLink | undefined {
   const ports = process.env[WORKER_VARIABLE];
   if (ports === undefined || process.send === undefined) return undefined;
-  // Not for what this process starts.
+  // Child processes of this one must not inherit it.
   delete process.env[WORKER_VARIABLE];
-  const tell = (message: FromWorker): void => {
+  const send = (message: FromWorker): void => {
     if (process.connected) process.send!(message);
   };
   let read: (() => Promise<readonly MetricFigures[]>) | undefined;
-  let asked = 0;
+  let scrapes = 0;
   const waiting = new Map<number, (text: string) => void>();
   const stopped = Promise.withResolvers<void>();
   const leaving = Promise.withResolvers<LeftTo>();
@@ -54,10 +54,10 @@ export function openWorkerLink(): WorkerLink | undefined {
 
   const collect = async (id: number): Promise<void> => {
     try {
-      tell({ idkit: 'figures', id, figures: (await read?.()) ?? [] });
+      send({ idkit: 'figures', id, figures: (await read?.()) ?? [] });
     } catch {
-      // A database that is away gives none; what was told before counts.
-      tell({ idkit: 'figures', id });
+      // Without its database a worker has no figures; its previous ones count.
+      send({ idkit: 'figures', id });
     }
   };
   process.on('message', (sent) => {
@@ -81,12 +81,12 @@ export function openWorkerLink(): WorkerLink | undefined {
     ports: JSON.parse(ports) as WorkerPorts,
     stopped: stopped.promise,
     isReplaced: () => !serviceEnds,
-    signalled: () => tell({ idkit: 'signalled' }),
-    // Its siblings are orphans too, and all leave at once.
+    signalled: () => send({ idkit: 'signalled' }),
+    // The other workers have lost their parent too, and all of them leave together.
     leave: (drain) =>
       Promise.race([leaving.promise, orphaned.promise.then(() => sleep(drain, 'others' as const))]),
     left: () => {
-      tell({ idkit: 'left' });
+      send({ idkit: 'left' });
       void collect(LAST_FIGURES);
     },
     siblings: {
@@ -94,23 +94,23 @@ export function openWorkerLink(): WorkerLink | undefined {
         read = own;
       },
       scrape: () => {
-        const id = asked++;
+        const id = scrapes++;
         return new Promise<string>((resolve, reject) => {
           const timer = setTimeout(() => {
             waiting.delete(id);
-            reject(new IdkitError('IDKIT_FAILED', 'the figures of the other workers did not come in time'));
+            reject(new IdkitError('IDKIT_FAILED', 'the figures of the other workers did not arrive in time'));
           }, SCRAPE_MS);
           waiting.set(id, (text) => {
             clearTimeout(timer);
             waiting.delete(id);
             resolve(text);
           });
-          tell({ idkit: 'scrape', id });
+          send({ idkit: 'scrape', id });
         });
       },
     },
     ready: ({ close: _, ...service }, listening) =>
-      tell({ idkit: 'ready', service: { ...service, listening } }),
+      send({ idkit: 'ready', service: { ...service, listening } }),
     failed: ({ code, message, hints }) =>
       new Promise((resolve) => {
         const sent: FromWorker = { idkit: 'failed', error: { code, message, hints } };

@@ -14,14 +14,17 @@ import {
 } from './messages.ts';
 import { WorkerFigures } from './worker-figures.ts';
 
-/** Milliseconds until a worker that ended is replaced: at first, and at most where they end again and again. */
+/**
+ * Milliseconds before a worker that ended is replaced: the first pause, and the longest one if workers end
+ * repeatedly.
+ */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** One that lived for so many milliseconds ended by itself, not because it cannot live. */
+/** A worker that lived for so many milliseconds did not end because it cannot run. */
 const LONG_LIFE_MS = 60_000;
-/** Milliseconds that workers get to end; longer than they take by themselves. */
+/** Milliseconds that workers get to end, which is longer than they need. */
 const LONGEST_DRAIN_MS = 330_000;
-/** The first descriptor of a worker after its standard streams and the channel to this process. */
+/** A worker's first descriptor after its standard streams and the channel to this process. */
 const FIRST_FD = 4;
 
 /** A process of the service. */
@@ -30,14 +33,14 @@ interface Worker {
   child: ChildProcess;
   since: number;
   ready: boolean;
-  /** It got a signal, and another takes its place. */
+  /** The worker received a signal, and another one replaces it. */
   signalled: boolean;
-  /** Resolves once it accepts no more. */
+  /** Resolves once the worker accepts no more. */
   left: PromiseWithResolvers<void>;
   ended: PromiseWithResolvers<void>;
 }
 
-/** The processes of one service: started, replaced and ended. */
+/** The processes of one service. */
 export class Workers {
   readonly #log: ServiceLog;
   readonly #figures = new WorkerFigures();
@@ -53,7 +56,7 @@ export class Workers {
     this.#log = log;
   }
 
-  /** Starts one and waits until it is ready. @throws what kept it from starting */
+  /** Starts a worker and waits until it is ready. @throws the error that prevented its start */
   start(): Promise<WorkerService> {
     const worker = this.#fork();
     const { id, child } = worker;
@@ -70,13 +73,13 @@ export class Workers {
         } else if (message !== undefined) this.#take(worker, message);
       });
       child.on('error', (error) => {
-        // One that could not even be started never exits.
+        // A process that could not start never exits.
         if (child.pid === undefined) this.#end(worker);
         reject(error);
       });
       child.on('exit', (code, signal) => {
         this.#end(worker);
-        reject(new IdkitError('IDKIT_FAILED', `a worker ended ${howOf(code, signal)} before it was ready`));
+        reject(new IdkitError('IDKIT_FAILED', `a worker ended ${endText(code, signal)} before it was ready`));
         if (!worker.ready || worker.signalled || this.#stopping) return;
         if (performance.now() - worker.since > LONG_LIFE_MS) this.#pause = FIRST_PAUSE_MS;
         this.#log.error(
@@ -90,8 +93,11 @@ export class Workers {
   }
 
   /**
-   * Ends all: readiness goes down while requests are still taken for `drain` milliseconds; then all but one leave the
-   * listener, this process gives it up, and the last one closes it. What does not end is killed.
+   * Ends all workers. The readiness goes down while they still accept requests for `drain` milliseconds. Then all but
+   * one
+   * leave the listener, this process closes its copy, and the last worker closes the listener. Workers that do not
+   * end are
+   * killed.
    */
   async stop(drain: number, release: () => void): Promise<void> {
     this.#stopping = true;
@@ -104,10 +110,10 @@ export class Workers {
     }, LONGEST_DRAIN_MS);
     const ended = Promise.all(workers.map((worker) => worker.ended.promise));
     for (const { child } of workers)
-      if (child.connected) tell(child, { idkit: 'stop' });
+      if (child.connected) send(child, { idkit: 'stop' });
       else child.kill('SIGKILL');
     if (drain > 0) await Promise.race([ended, sleep(drain)]);
-    const leave = ({ child }: Worker, to: LeftTo) => tell(child, { idkit: 'leave', to });
+    const leave = ({ child }: Worker, to: LeftTo) => send(child, { idkit: 'leave', to });
     const [last, ...others] = workers;
     for (const other of others) leave(other, drain > 0 ? 'others' : 'nobody-asks');
     await Promise.all(others.map((other) => other.left.promise));
@@ -155,12 +161,12 @@ export class Workers {
     else if (message.idkit === 'left') worker.left.resolve();
     else if (message.idkit === 'signalled' && !worker.signalled) {
       worker.signalled = true;
-      // Later: a terminal and systemd signal all processes, and this one may be about to end them.
-      this.#startLater(FIRST_PAUSE_MS, () => tell(worker.child, { idkit: 'leave', to: 'others' }));
+      // With a delay, because a terminal and systemd signal all processes, and this process may be about to end them.
+      this.#startLater(FIRST_PAUSE_MS, () => send(worker.child, { idkit: 'leave', to: 'others' }));
     }
   }
 
-  /** Starts another one after `pause` milliseconds, and again until it succeeds. */
+  /** Starts another worker after `pause` milliseconds, and retries until one is ready. */
   #startLater(pause: number, then: () => void = () => {}): void {
     const timer = setTimeout(() => {
       this.#pauses.delete(timer);
@@ -184,21 +190,21 @@ export class Workers {
   async #scrape(asker: ChildProcess, id: number): Promise<void> {
     try {
       const text = await this.#figures.scrape([...this.#running.keys()], (worker, collect) => {
-        const asked = this.#running.get(worker);
-        if (asked !== undefined) tell(asked.child, { idkit: 'collect', id: collect });
+        const target = this.#running.get(worker);
+        if (target !== undefined) send(target.child, { idkit: 'collect', id: collect });
       });
-      tell(asker, { idkit: 'scraped', id, text });
+      send(asker, { idkit: 'scraped', id, text });
     } catch (error) {
-      this.#log.error({ err: error }, 'the figures of the workers could not be added up');
+      this.#log.error({ err: error }, 'the figures of the workers could not be added');
     }
   }
 }
 
-function tell(worker: ChildProcess, message: ToWorker): void {
-  // One that ends meanwhile needs no word.
+function send(worker: ChildProcess, message: ToWorker): void {
+  // A worker that is ending needs no message.
   if (worker.connected) worker.send(message, () => {});
 }
 
-function howOf(code: number | null, signal: string | null): string {
+function endText(code: number | null, signal: string | null): string {
   return signal === null ? `with exit code ${code}` : `by ${signal}`;
 }
