@@ -111,7 +111,7 @@ test('the listener is on loopback alone unless listen.managementHost says otherw
   const nowhere = await settingsOf(t, { 'listen.managementPort': '0', 'listen.managementHost': '192.0.2.1' });
   await assert.rejects(startService(nowhere), {
     code: 'IDKIT_SETTING',
-    message: 'listen.managementHost 192.0.2.1 is no address of this machine',
+    message: 'listen.managementHost is 192.0.2.1, which is not an address of this machine',
   });
 });
 
