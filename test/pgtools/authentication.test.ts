@@ -35,7 +35,7 @@ import {
 const skip = missingPostgres() ?? false;
 const PASSWORD = 'Quite-Secret-1';
 
-/** The two ways on which a password leaves this process: for psql and pg_dump, and by the driver. */
+/** The two ways in which a password leaves this process: for psql and pg_dump, and through the driver. */
 const WAYS: readonly [name: string, reach: (url: string, password?: string) => Promise<void>][] = [
   [
     'psql',
@@ -61,7 +61,7 @@ function psqlOf(url: string, password = PASSWORD) {
   }).psql;
 }
 
-/** A server with one role for each method; each is named as its method. */
+/** Starts a server with one role for each method, named after the method. */
 async function startAsking(t: Parameters<typeof startPostgres>[0]): Promise<PostgresServer> {
   const server = await startPostgres(t);
   const psql = psqlOf(server.url, server.password);
@@ -81,7 +81,7 @@ async function startAsking(t: Parameters<typeof startPostgres>[0]): Promise<Post
   return server;
 }
 
-/** A server with TLS, and the certificate it proves itself by. */
+/** Starts a server with TLS, and returns its certificate. */
 async function startWithTls(t: Parameters<typeof startPostgres>[0]) {
   const server = await startPostgres(t);
   const own = await makeCertificate();
@@ -100,7 +100,7 @@ async function startWithTls(t: Parameters<typeof startPostgres>[0]) {
   return { server, certificate: join(server.dir, 'ssl_cert_file') };
 }
 
-/** Somebody between the client and a server with TLS, who shows a certificate of his own and reads along. */
+/** An attacker between the client and a server with TLS, who presents another certificate and reads the traffic. */
 async function startInBetween(t: TestContext, port: number, change: (fromServer: Buffer) => Buffer) {
   const own = await makeCertificate();
   const sockets = new Set<Duplex>();
@@ -133,7 +133,7 @@ async function startInBetween(t: TestContext, port: number, change: (fromServer:
 
 const relays = () => readdirSync('/tmp').filter((name) => name.startsWith(`idkit-relay-${process.pid}-`));
 
-test('a server gets the password by SCRAM alone, or by MD5 if the address says so; never in the clear', {
+test('a server gets the password with SCRAM alone, or with MD5 if the address allows it; never in the clear', {
   skip,
 }, async () => {
   const server = await startAsking({ after });
@@ -170,7 +170,7 @@ test('a server gets the password by SCRAM alone, or by MD5 if the address says s
   assert.deepEqual(relays(), []);
 });
 
-/** Talks of a server that wants the password, or lets anybody in. */
+/** Conversations of a server that wants the password, or accepts any client. */
 const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
   ['asks in the clear', ({ say }) => say('R', CLEARTEXT), /a password in the clear/],
   ['asks for MD5', ({ say }) => say('R', MD5), /an MD5 hash/],
@@ -236,7 +236,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
   ['asks for a method of its own', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /requests PLAIN/],
 ];
 
-test('whatever a hostile server asks for, and in whatever order, it never has the password', async (t) => {
+test('a hostile server never gets the password, whatever it requests in any order', async (t) => {
   const password = Buffer.from(PASSWORD);
   const inner = createHash('md5').update(`${PASSWORD}me`).digest('hex');
   const hash = createHash('md5').update(`${inner}salt`).digest('hex');
@@ -253,7 +253,7 @@ test('whatever a hostile server asks for, and in whatever order, it never has th
   }
 });
 
-test('a server that asks for SCRAM first and in the clear on the next connection gets nothing', {
+test('a server that requests SCRAM first and cleartext on the next connection gets nothing', {
   skip,
 }, async (t) => {
   const real = await startPostgres(t);
@@ -268,14 +268,14 @@ test('a server that asks for SCRAM first and in the clear on the next connection
   assert.deepEqual(relays(), []);
 });
 
-test('with TLS the password is bound to the certificate of the server: who stands in between is refused by it', {
+test('with TLS the password is bound to the server’s certificate, so a proxy in between is rejected', {
   skip,
 }, async (t) => {
   const { server, certificate } = await startWithTls({ after });
   const at = (port: number, parameters = '') =>
     `postgres://${server.user}@127.0.0.1:${port}/postgres?sslmode=require${parameters}`;
   const asIs = await startInBetween(t, server.port, (bytes) => bytes);
-  // Takes the binding from the list of what the server can do; the length of the message stays.
+  // Removes channel binding from the server's list of mechanisms; the length of the message stays.
   const without = await startInBetween(t, server.port, (bytes) =>
     Buffer.from(
       bytes
@@ -297,7 +297,7 @@ test('with TLS the password is bound to the certificate of the server: who stand
   assert.equal(row?.ssl, true);
 });
 
-test('psql goes to the host that takes writes, past one that does not answer within connect_timeout and one that refuses', {
+test('psql finds the host that accepts writes, past one that does not answer within connect_timeout and one that refuses', {
   skip,
 }, async (t) => {
   const [standby, primary] = [await startPostgres({ after }), await startPostgres({ after })];

@@ -43,7 +43,7 @@ async function fit(sql: string, target = OLD_PSQL, size = 7): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test('a dump reaches psql without its own \\restrict and \\unrestrict, and its rows as they are', async () => {
+test('a dump reaches psql without its own \\restrict and \\unrestrict, and with unchanged rows', async () => {
   const sql = [...HEAD, ...DATA, ...END].join('\n');
   const wanted = [
     ...HEAD.filter((line) => !line.startsWith('\\')),
@@ -53,7 +53,7 @@ test('a dump reaches psql without its own \\restrict and \\unrestrict, and its r
   assert.equal(await fit(sql), wanted.join('\n'));
 });
 
-test('a setting that came with Postgres 17 is left out for an older server, in the head alone', async () => {
+test('leaves out a setting of Postgres 17 for an older server, in the head alone', async () => {
   const sql = [...HEAD, 'SET transaction_timeout = 0;', ...DATA, ...END].join('\n');
   const count = (text: string) =>
     text.split('\n').filter((line) => line === 'SET transaction_timeout = 0;').length;
@@ -61,7 +61,7 @@ test('a setting that came with Postgres 17 is left out for an older server, in t
   assert.equal(count(await fit(sql, NEW_PSQL)), 2);
 });
 
-test('however a dump comes in pieces, whatever its bytes, nothing else of it changes', async () => {
+test('nothing else of a dump changes, however it is split and whatever its bytes', async () => {
   const rows = fc.array(
     fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\n\\]/g, 'é')),
     { maxLength: 400 },
@@ -78,7 +78,7 @@ test('however a dump comes in pieces, whatever its bytes, nothing else of it cha
   );
 });
 
-test('psql is told to take no command of its own where its version can be (CVE-2025-8714)', () => {
+test('psql rejects meta-commands if its version can (CVE-2025-8714)', () => {
   for (const version of [130_022, 140_019, 150_014, 160_010, 170_006, 180_000, 190_001])
     assert.ok(knowsRestrict(version));
   for (const version of [120_022, 130_021, 140_018, 150_013, 160_009, 170_005])
@@ -89,13 +89,13 @@ test('psql is told to take no command of its own where its version can be (CVE-2
   assert.equal(after, before.replace('restrict', 'unrestrict'));
 });
 
-test('the version of a program is read as the server counts it', () => {
+test('parses the version of a program into the server’s form', () => {
   assert.equal(parseProgramVersion('psql (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)\n'), 150_018);
   assert.equal(parseProgramVersion('pg_dump (PostgreSQL) 18beta1\n'), 180_000);
   assert.equal(parseProgramVersion('something else'), undefined);
 });
 
-test('of the programs that are there the one of the server’s own version is taken, never an older pg_dump', () => {
+test('chooses the program of the server’s own version, and never an older pg_dump', () => {
   const there = [150_018, 170_006, 170_004, 180_001].map((version) => ({ file: `${version}`, version }));
   assert.equal(choose('pg_dump', there, 15).version, 150_018);
   assert.equal(choose('pg_dump', there, 16).version, 170_006);
@@ -114,7 +114,7 @@ test('of the programs that are there the one of the server’s own version is ta
   refused(undefined, [], /postgresql-client/);
 });
 
-test('names of a restore’s databases fit into 63 bytes and differ where the databases do', () => {
+test('names of a restore’s databases fit into 63 bytes and differ if the databases do', () => {
   const id = '20261121_120000-abcdef';
   assert.deepEqual(swapNames('idkit', id), {
     live: 'idkit',
@@ -123,10 +123,11 @@ test('names of a restore’s databases fit into 63 bytes and differ where the da
   });
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 63 }), (text) => {
-      // It stands for a character that was cut.
+      // It replaces a character that was cut.
       const name = text.replaceAll('�', 'x');
       const { staged, previous } = swapNames(name, id);
-      for (const made of [staged, previous]) assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
+      for (const made of [staged, previous])
+        assert.ok(Buffer.byteLength(made) <= 63 && !made.includes('�'), made);
       assert.notEqual(staged, previous);
       assert.notEqual(staged, swapNames(`${name}x`, id).staged);
     }),
@@ -134,7 +135,7 @@ test('names of a restore’s databases fit into 63 bytes and differ where the da
   assert.throws(() => swapNames('idkit', 'a"b'), { code: 'IDKIT_USAGE' });
 });
 
-test('what is told to the server of a password is what it would store itself (RFC 5802 §3)', () => {
+test('the server receives the verifier of a password that it would store itself (RFC 5802 §3)', () => {
   const [, iterations, salt, storedKey, serverKey] =
     /^SCRAM-SHA-256\$(\d+):([^$]+)\$([^:]+):(.+)$/.exec(scramVerifier(new Secret('pencil'), random)) ?? [];
   const salted = pbkdf2Sync('pencil', Buffer.from(salt!, 'base64'), Number(iterations), 32, 'sha256');

@@ -20,7 +20,7 @@ import { waitUntil } from '../wait-until.ts';
 const masterKey = new Secret(SECRETS.IDKIT_MASTER_KEY);
 const signal = new AbortController().signal;
 
-/** @param atChunk the dump does not go on before it is done */
+/** @param atChunk the dump continues once it resolves */
 async function dump(
   runtime: Platform,
   atChunk = async () => {},
@@ -40,7 +40,7 @@ async function* feed(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-/** A platform that has served once and stands still. */
+/** Creates a platform that has served once and is stopped. */
 async function servedPlatform(): Promise<{
   platform: TestPlatform;
   runtime: Platform;
@@ -67,7 +67,7 @@ test('describes itself', async () => {
   platform.remove();
 });
 
-test('"writes the SQL dump of one consistent snapshot while the service goes on"', async () => {
+test('"writes the SQL dump of one consistent snapshot while the service runs"', async () => {
   const platform = makePlatform();
   const runtime = await openPlatform(await platform.settings());
   const service = await startTestService({ platform });
@@ -108,7 +108,7 @@ test('"writes the SQL dump of one consistent snapshot while the service goes on"
   }
 });
 
-test('reads the realm representations that GET /admin/realms/{realm} gives, from the stopped database', async () => {
+test('reads the realm representations of GET /admin/realms/{realm} from the stopped database', async () => {
   const { platform, runtime } = await servedPlatform();
   const before = readdirSync(join(platform.dir, 'data')).sort();
   const realms = await runtime.database.readSnapshot();
@@ -120,16 +120,16 @@ test('reads the realm representations that GET /admin/realms/{realm} gives, from
   assert.equal(representation['realm'], 'master');
   assert.equal(representation['accessTokenLifespan'], 300);
   assert.ok(!('users' in representation) && !('clients' in representation));
-  assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before, 'reading leaves nothing behind');
+  assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before, 'reading leaves no files behind');
   platform.remove();
 });
 
-test('a dump that was loaded, checked and swapped in serves what it held; the swap can be undone', async () => {
+test('a loaded, checked and swapped dump serves its contents, and the swap can be undone', async () => {
   const { platform, runtime, refreshToken } = await servedPlatform();
   try {
     const { chunks } = await dump(runtime);
 
-    // What happens after the dump is gone after the swap, and back after the unswap.
+    // Changes after the dump disappear with the swap and return with the swap back.
     await runtime.service.start();
     await runtime.service.waitUntilReady(60);
     const address = (await runtime.service.baseUrl())!;
@@ -174,7 +174,7 @@ test('a dump that was loaded, checked and swapped in serves what it held; the sw
   }
 });
 
-test('what runs cannot be swapped away, recovered or sealed anew (IDKIT_SERVICE_RUNNING)', async () => {
+test('a running service prevents swap, recovery and a new master key (IDKIT_SERVICE_RUNNING)', async () => {
   const { platform, runtime } = await servedPlatform();
   const { chunks } = await dump(runtime);
   await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
@@ -194,7 +194,7 @@ test('what runs cannot be swapped away, recovered or sealed anew (IDKIT_SERVICE_
   }
 });
 
-test('a dump with a foreign statement, or one that is cut off, is IDKIT_DAMAGED and leaves nothing', async () => {
+test('a dump with a foreign statement, or a truncated one, is IDKIT_DAMAGED and leaves nothing', async () => {
   const { platform, runtime } = await servedPlatform();
   const { chunks } = await dump(runtime);
   const text = Buffer.concat(chunks).toString();
@@ -207,7 +207,7 @@ test('a dump with a foreign statement, or one that is cut off, is IDKIT_DAMAGED 
   platform.remove();
 });
 
-test('a loaded database that another master key sealed is IDKIT_MASTER_KEY_WRONG', async () => {
+test('a loaded database that was encrypted with another master key is IDKIT_MASTER_KEY_WRONG', async () => {
   const { platform, runtime } = await servedPlatform();
   const { chunks } = await dump(runtime);
   await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
@@ -216,7 +216,7 @@ test('a loaded database that another master key sealed is IDKIT_MASTER_KEY_WRONG
   platform.remove();
 });
 
-test('"What a dump tells of itself fits this platform: its kind, its schema …, and the master key. Loads nothing."', async () => {
+test('"Checks that a dump fits this platform: its kind, its schema …, the server, and the master key. Loads nothing."', async () => {
   const { platform, runtime } = await servedPlatform();
   const settings = await platform.settings();
   const { chunks } = await dump(runtime);
@@ -245,7 +245,7 @@ test('"What a dump tells of itself fits this platform: its kind, its schema …,
   platform.remove();
 });
 
-test('recovers an administrator that is locked out, and makes one that does not exist', async () => {
+test('recovers a locked-out administrator, and creates one that does not exist', async () => {
   const { platform, runtime } = await servedPlatform();
   const reset = await runtime.database.recoverAdministrator('admin');
   const made = await runtime.database.recoverAdministrator('Rescue');
@@ -269,14 +269,14 @@ test('recovers an administrator that is locked out, and makes one that does not 
       });
       assert.equal(list.status, 200, `${username} administers`);
     }
-    await assert.rejects(login(service), /400/, 'the old password is over');
+    await assert.rejects(login(service), /400/, 'the previous password no longer works');
   } finally {
     await service.stop();
     platform.remove();
   }
 });
 
-test('seals every secret anew: only the new master key opens the database', async () => {
+test('"Encrypts every secret with another master key": only the new key opens the database', async () => {
   const { platform, runtime } = await servedPlatform();
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
   const { records } = await runtime.database.changeMasterKey(masterKey, next);
@@ -290,7 +290,7 @@ test('seals every secret anew: only the new master key opens the database', asyn
   platform.remove();
 });
 
-test('a platform that never served has no secrets to seal anew', async () => {
+test('a platform that never served has no secrets to encrypt again', async () => {
   const platform = makePlatform();
   const runtime = await openPlatform(await platform.settings());
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
@@ -299,7 +299,7 @@ test('a platform that never served has no secrets to seal anew', async () => {
   platform.remove();
 });
 
-test('waiting for a service that does not come is IDKIT_UNREACHABLE', async () => {
+test('waiting for a service that does not start is IDKIT_UNREACHABLE', async () => {
   const platform = makePlatform();
   const runtime = await openPlatform(await platform.settings());
   await assert.rejects(runtime.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });

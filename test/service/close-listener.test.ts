@@ -11,7 +11,7 @@ import type { Clients } from './impatient-clients.ts';
 
 const skip = process.platform === 'linux' ? false : 'only Linux shows the queue of a listener';
 
-/** A server that is behind with its work, and clients of another process that keep its queue full. */
+/** A server whose thread is busy, and clients in another process that keep its queue full. */
 async function startBusy(
   t: TestContext,
   host: string,
@@ -32,12 +32,12 @@ async function startBusy(
   server.on('request', () => {
     answered++;
   });
-  await waitUntil('the clients are answered', () => answered > 200);
+  await waitUntil('the clients receive responses', () => answered > 200);
   return { server, clients };
 }
 
 for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
-  test(`a listener on ${host} that closes under load resets nobody who was let in`, { skip }, async (t) => {
+  test(`a listener on ${host} that closes under load resets no accepted connection`, { skip }, async (t) => {
     const { server, clients } = await startBusy(t, host);
     const { ended } = await closeListener(server);
     assert.equal(server.listening, false);
@@ -47,7 +47,7 @@ for (const host of ['127.0.0.1', '::1', '0.0.0.0', '::'])
     assert.ok(answered > 200 && refused > 0, `${answered} answered, ${refused} refused`);
   });
 
-test('a listener that closes keeps the connections that are open', { skip }, async (t) => {
+test('a listener that closes keeps its open connections', { skip }, async (t) => {
   const server = createServer((_request, answer) => answer.end('done'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -62,7 +62,7 @@ test('a listener that closes keeps the connections that are open', { skip }, asy
   assert.match(String(answer), /^HTTP\/1\.1 200 /);
 });
 
-test('the queue of a listener is read from the kernel, for IPv4 and IPv6', { skip }, async (t) => {
+test('reads the queue of a listener from the kernel, for IPv4 and IPv6', { skip }, async (t) => {
   for (const host of ['127.0.0.1', '::1', '::']) {
     const server = createNetServer(() => {});
     server.listen(0, host);

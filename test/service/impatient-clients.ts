@@ -1,13 +1,13 @@
-// Clients (host and port by argv) that post over a new connection each as fast as they are answered, until one is
-// refused. Says then how it went.
+// Clients (host and port in argv) that each post over a new connection as soon as they get a response, until one is
+// refused. Prints the counts at the end.
 import { connect } from 'node:net';
 
-/** What the clients saw. */
+/** The results of the clients. */
 export interface Clients {
   answered: number;
-  /** Were not let in. */
+  /** Connections that were refused. */
   refused: number;
-  /** Were let in, and the connection broke without an answer. */
+  /** Connections that were accepted and broke without a response. */
   broken: number;
 }
 

@@ -16,7 +16,7 @@ function copyExports(dir: string): void {
     cpSync(new URL(`${name}-realm.json`, exports_), join(dir, 'import', `${name}-realm.json`));
 }
 
-test('realm files are imported once and moved to import/done/, readable by their owner alone', async () => {
+test('imports realm files once and moves them to import/done/, readable by their owner alone', async () => {
   const platform = makePlatform();
   const waiting = join(platform.dir, 'import');
   try {
@@ -48,7 +48,7 @@ test('realm files are imported once and moved to import/done/, readable by their
   }
 });
 
-test('realmFiles.remove removes what was imported', async () => {
+test('realmFiles.remove removes imported files', async () => {
   const platform = makePlatform();
   try {
     writeFileSync(join(platform.dir, 'import', 'x.json'), JSON.stringify({ realm: 'x', enabled: true }));
@@ -62,7 +62,7 @@ test('realmFiles.remove removes what was imported', async () => {
   }
 });
 
-/** `kc export --dir`: the realm in one file, its users in others. */
+/** `kc export --dir` writes the realm into one file and its users into others. */
 function writeRealmWithUsers(dir: string): void {
   const write = (name: string, value: unknown) =>
     writeFileSync(join(dir, 'import', name), JSON.stringify(value));
@@ -77,7 +77,7 @@ function writeRealmWithUsers(dir: string): void {
   ]);
 }
 
-test('all files of a realm are read together, and a file of several realms is taken apart', async () => {
+test('reads all files of a realm together, and splits a file of several realms', async () => {
   const platform = makePlatform();
   try {
     writeRealmWithUsers(platform.dir);
@@ -94,7 +94,7 @@ test('all files of a realm are read together, and a file of several realms is ta
   }
 });
 
-test('a fault of a user names the file that holds the user', async () => {
+test('a fault of a user names the file that contains the user', async () => {
   const platform = makePlatform();
   try {
     writeRealmWithUsers(platform.dir);
@@ -109,7 +109,7 @@ test('a fault of a user names the file that holds the user', async () => {
   }
 });
 
-test('a masked secret is refused, and --new-secrets makes a new one and reports it', async () => {
+test('rejects a masked secret; --new-secrets generates a new one and reports it', async () => {
   const platform = makePlatform();
   try {
     const clients = [{ clientId: 'web', secret: '**********' }];
@@ -125,7 +125,7 @@ test('a masked secret is refused, and --new-secrets makes a new one and reports 
   }
 });
 
-test('the port answers 503 while realm files are imported, and health says why', async () => {
+test('the port answers 503 while realm files are imported, and health reports the reason', async () => {
   const platform = makePlatform();
   try {
     const users = Array.from({ length: 6000 }, (_, index) => ({ username: `user-${index}`, enabled: true }));
@@ -171,7 +171,7 @@ test('the port answers 503 while realm files are imported, and health says why',
   }
 });
 
-test('what an imported realm asks for and is not enforced is listed in the log', async () => {
+test('logs the demands of an imported realm that are not enforced', async () => {
   const platform = makePlatform();
   try {
     writeFileSync(

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { login, makePlatform, refresh } from '../http/service.ts';
 
-/** The service in a process of its own. */
+/** Starts the service in a separate process. */
 async function spawnService(dir: string): Promise<{ address: string; child: ChildProcess }> {
   const program = new URL('./serve-process.ts', import.meta.url).pathname;
   const child = spawn(process.execPath, [program, dir], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -14,17 +14,20 @@ async function spawnService(dir: string): Promise<{ address: string; child: Chil
   return { address, child };
 }
 
-/** One session that refreshes until the service is gone, and what it knows. */
+/** One session that refreshes until the service ends, and what it knows then. */
 interface Chain {
-  /** Tokens presented and answered. */
+  /** Tokens that were presented and whose successor arrived. */
   spent: string[];
-  /** The newest token answered. */
+  /** The newest token that arrived. */
   newest: string;
-  /** A request with `newest` was under way when the service died: it may or may not have been used. */
+  /**
+   * Whether a request with `newest` was pending when the service died, so that the token may or may not have been
+   * used.
+   */
   inFlight: boolean;
 }
 
-test('across a kill -9 under refresh load no answered token is usable twice and the newest works (issue: tokens)', async () => {
+test('after a kill -9 under refresh load, no rotated token works again, and the newest token works', async () => {
   const platform = makePlatform();
   try {
     const service = await spawnService(platform.dir);
@@ -47,7 +50,7 @@ test('across a kill -9 under refresh load no answered token is usable twice and 
         chain.inFlight = false;
         chain.spent.push(chain.newest);
         chain.newest = answer.body['refresh_token']!;
-        // A pause, so that some chains have nothing under way when the service dies.
+        // A pause, so that some sessions have no pending request when the service dies.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 30));
       }
     });
@@ -55,7 +58,7 @@ test('across a kill -9 under refresh load no answered token is usable twice and 
     Promise.all(load).catch(() => {
       wrong = true;
     });
-    // However slow the machine is, there was a load.
+    // There was a load, however slow the machine is.
     while (!wrong && spent() <= 200) {
       assert.equal(service.child.exitCode ?? service.child.signalCode, null, 'the service runs');
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -65,12 +68,12 @@ test('across a kill -9 under refresh load no answered token is usable twice and 
 
     const again = await spawnService(platform.dir);
     try {
-      assert.equal((await refresh(again, idle.newest)).status, 200, 'a token that nobody used works');
+      assert.equal((await refresh(again, idle.newest)).status, 200, 'an unused token works');
       for (const chain of chains) {
         if (!chain.inFlight) assert.equal((await refresh(again, chain.newest)).status, 200);
         for (const token of chain.spent.slice(-3).reverse()) {
           const answer = await refresh(again, token);
-          assert.equal(answer.status, 400, 'a token whose successor was answered is never usable again');
+          assert.equal(answer.status, 400, 'a token whose successor arrived never works again');
           assert.equal(answer.body['error'], 'invalid_grant');
         }
       }
@@ -84,7 +87,7 @@ test('across a kill -9 under refresh load no answered token is usable twice and 
   }
 });
 
-test('a service that was killed leaves no lock behind: the next one starts at once', async () => {
+test('a killed service leaves no lock behind: the next one starts immediately', async () => {
   const platform = makePlatform();
   try {
     const first = await spawnService(platform.dir);

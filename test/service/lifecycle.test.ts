@@ -28,7 +28,7 @@ test('a second start changes nothing: same keys, same administrator, not a first
   }
 });
 
-test('"IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD make the first administrator; they never reset an existing one" (contract §3, .env)', async () => {
+test('IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD create the first administrator and never reset an existing one', async () => {
   const platform = makePlatform();
   try {
     await (await startTestService({ platform })).stop();
@@ -50,13 +50,13 @@ test('"IDKIT_ADMIN_USERNAME and IDKIT_ADMIN_PASSWORD make the first administrato
     );
     const { error } = (await answer.json()) as { error: string };
     await third.stop();
-    assert.equal(error, 'invalid_grant', 'nor make a second one');
+    assert.equal(error, 'invalid_grant', 'it creates no second administrator');
   } finally {
     platform.remove();
   }
 });
 
-test('a running request is finished after close() was called, and the port is free afterwards', async () => {
+test('a running request finishes after the call of close(), and the port is free afterwards', async () => {
   const service = await startTestService();
   const url = new URL(service.address);
   const body = new URLSearchParams({
@@ -86,7 +86,7 @@ test('a running request is finished after close() was called, and the port is fr
   await assert.rejects(fetch(`${service.address}/health`));
 });
 
-test('a request that does not end is cut off when the grace is over, and close() resolves', async () => {
+test('cuts a request that does not end when the grace period is over, and close() resolves', async () => {
   const service = await startTestService({ serve: { graceSeconds: 0.3 } });
   const url = new URL(service.address);
   const socket = connect(Number(url.port), url.hostname);
@@ -97,10 +97,10 @@ test('a request that does not end is cut off when the grace is over, and close()
   socket.on('error', () => {});
   const began = performance.now();
   await service.stop();
-  assert.ok(performance.now() - began < 9_000, 'not as late as the grace that is not told, 10 s');
+  assert.ok(performance.now() - began < 9_000, 'earlier than the default grace period of 10 s');
 });
 
-test('close() checkpoints the database: no write-ahead log, no record of a running service is left', async () => {
+test('close() checkpoints the database and leaves no write-ahead log and no record of a running service', async () => {
   const platform = makePlatform();
   try {
     const service = await startTestService({ platform });
@@ -114,7 +114,7 @@ test('close() checkpoints the database: no write-ahead log, no record of a runni
   }
 });
 
-test('a second serve on the same database is refused with IDKIT_LOCKED and names the first (issue: serve)', async () => {
+test('rejects a second serve on the same database with IDKIT_LOCKED that names the first one', async () => {
   const platform = makePlatform();
   const first = await startTestService({ platform });
   try {
@@ -134,7 +134,7 @@ test('a second serve on the same database is refused with IDKIT_LOCKED and names
   }
 });
 
-test('a port that is taken is IDKIT_PORT_TAKEN, and nothing is changed', async () => {
+test('a port in use is IDKIT_PORT_TAKEN, and nothing changes', async () => {
   const platform = makePlatform();
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
@@ -148,14 +148,14 @@ test('a port that is taken is IDKIT_PORT_TAKEN, and nothing is changed', async (
         return true;
       },
     );
-    assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')), 'no database was made');
+    assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')), 'no database was created');
   } finally {
     other.close();
     platform.remove();
   }
 });
 
-test('the master key missing, of the wrong length, or not the one of the database: each its own code', async () => {
+test('a master key that is missing, too short, or from another database has its own error code each', async () => {
   const platform = makePlatform();
   const env = join(platform.dir, '.env');
   const good = readFileSync(env, 'utf8');
@@ -173,7 +173,7 @@ test('the master key missing, of the wrong length, or not the one of the databas
     assert.deepEqual(
       readFileSync(join(platform.dir, 'data', 'idkit.db')),
       before,
-      'the database is untouched',
+      'the database is unchanged',
     );
     withKey(`IDKIT_MASTER_KEY=${SECRETS.IDKIT_MASTER_KEY}`);
     await (await startTestService({ platform })).stop();
@@ -195,7 +195,7 @@ test('a damaged database is IDKIT_DATABASE_DAMAGED', async () => {
   }
 });
 
-test('the running service is found by its record, only while its lock is held (contract §3)', async () => {
+test('finds the running service by its record, only while its lock is held', async () => {
   const platform = makePlatform();
   try {
     const settings = await platform.settings({ 'listen.port': '18080' });
@@ -213,7 +213,11 @@ test('the running service is found by its record, only while its lock is held (c
         started: 'x',
       }),
     );
-    assert.equal(await runtime.service.baseUrl(), undefined, 'a record that nobody holds a lock for is no service');
+    assert.equal(
+      await runtime.service.baseUrl(),
+      undefined,
+      'a record without a held lock is not a running service',
+    );
   } finally {
     platform.remove();
   }

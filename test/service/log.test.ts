@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { Secret } from '../../src/core/index.ts';
 import { openLog } from '../../src/service/index.ts';
 
-test('writes one JSON line per event on a descriptor, in order, and all of them by flush()', async () => {
+test('writes one JSON line per event to a descriptor, in order, and all of them with flush()', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-log-'));
   const descriptor = openSync(join(dir, 'log'), 'w');
   const log = await openLog(descriptor);
@@ -24,7 +24,7 @@ test('writes one JSON line per event on a descriptor, in order, and all of them 
   rmSync(dir, { recursive: true });
 });
 
-test('an error is told by name, code, message, stack and causes, never by what else hangs on it', async () => {
+test('logs the name, code, message, stack and causes of an error, and none of its other properties', async () => {
   let text = '';
   const log = await openLog({
     write: (line) => {

@@ -10,14 +10,14 @@ import { freePort } from '../free-port.ts';
 import { makePlatform, type TestPlatform } from '../http/service.ts';
 import { makePlace, runIdkit, startIdkit } from '../journey/idkit.ts';
 
-/** Settings as a person has them who says nothing of the management port, and what `flags` say. */
+/** Settings without a management port, and with `flags`. */
 async function settingsOf(t: TestContext, flags: SettingFlags = {}): Promise<Settings> {
   const platform: TestPlatform = makePlatform();
   t.after(() => platform.remove());
   return loadSettings({ dir: platform.dir, env: {}, flags: { 'listen.port': '0', ...flags } });
 }
 
-/** Another program's listener; one that is there already is as good. */
+/** Occupies a port; a listener of another program that exists already will do. */
 async function occupy(t: TestContext, port: number): Promise<number> {
   const server = createServer();
   const listens = await new Promise<boolean>((resolve) => {
@@ -30,7 +30,7 @@ async function occupy(t: TestContext, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-test('the management listener is on port 9000 of loopback; if it is taken, a note says so and serve goes without', async (t) => {
+test('the management listener is on port 9000 of loopback; if that is in use, serve runs without it and prints a note', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t);
   const service = await startService(settings);
@@ -53,7 +53,7 @@ test('serve prints the note on stderr and serves', async (t) => {
   assert.equal(service.managementUrl, undefined);
 });
 
-test('a management port that was set by hand and is taken is IDKIT_PORT_TAKEN, by flag and by idkit.yaml', async (t) => {
+test('an explicit management port in use is IDKIT_PORT_TAKEN, from a flag and from idkit.yaml', async (t) => {
   const port = await occupy(t, 0);
   await assert.rejects(startService(await settingsOf(t, { 'listen.managementPort': String(port) })), {
     code: 'IDKIT_PORT_TAKEN',
@@ -68,13 +68,13 @@ test('a management port that was set by hand and is taken is IDKIT_PORT_TAKEN, b
   assert.match(ended.stderr, /^hint: choose another port with --management-port/m);
 });
 
-test('9000 set by hand is an error if it is taken', async (t) => {
+test('an explicit 9000 is an error if it is in use', async (t) => {
   await occupy(t, 9000);
   const settings = await settingsOf(t, { 'listen.managementPort': '9000' });
   await assert.rejects(startService(settings), { code: 'IDKIT_PORT_TAKEN' });
 });
 
-test('one port for both listeners is refused as a setting', async (t) => {
+test('rejects the same port for both listeners as a setting', async (t) => {
   const port = String(await freePort());
   await assert.rejects(settingsOf(t, { 'listen.port': port, 'listen.managementPort': port }), {
     code: 'IDKIT_SETTING',
@@ -82,7 +82,7 @@ test('one port for both listeners is refused as a setting', async (t) => {
   });
 });
 
-test('off goes without a management listener and without a note', async (t) => {
+test('off disables the management listener without a note', async (t) => {
   const service = await startService(await settingsOf(t, { 'listen.managementPort': 'off' }));
   t.after(() => service.close());
   assert.equal(service.managementUrl, undefined);
@@ -104,7 +104,7 @@ test('the listener is on loopback alone unless listen.managementHost says otherw
   t.after(() => open.close());
   assert.equal((await reach('127.0.0.1', new URL(closed.managementUrl!).port)).status, 200);
   assert.equal((await reach('127.0.0.1', new URL(open.managementUrl!).port)).status, 200);
-  // Linux answers to the whole of 127.0.0.0/8, whatever interfaces there are.
+  // Linux answers on all of 127.0.0.0/8, whatever its interfaces are.
   const other = outer ?? '127.0.0.2';
   await assert.rejects(reach(other, new URL(closed.managementUrl!).port));
   assert.equal((await reach(other, new URL(open.managementUrl!).port)).status, 200);
@@ -115,7 +115,7 @@ test('the listener is on loopback alone unless listen.managementHost says otherw
   });
 });
 
-test('the record of the service names its management listener (contract §3, Finding the service)', async (t) => {
+test('the record of the service contains the address of its management listener', async (t) => {
   const settings = await settingsOf(t, { 'listen.managementPort': '0' });
   const service = await startService(settings);
   t.after(() => service.close());

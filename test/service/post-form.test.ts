@@ -11,7 +11,7 @@ import { isLoopbackUrl, openPostForm } from '../../src/service/post-form.ts';
 
 const form = { logout_token: 'x' };
 
-test('a private address is never called, however it is written', async (t) => {
+test('never calls a private address, in any notation', async (t) => {
   let calls = 0;
   const server = createServer((_request, response) => {
     calls += 1;
@@ -62,21 +62,21 @@ test('a private address is never called, however it is written', async (t) => {
   assert.equal(calls, 2);
 });
 
-test('what is no web address is refused, and nobody who answers is tried again later', async () => {
+test('rejects addresses that are not web URLs, and does not retry after a response', async () => {
   const post = openPostForm(['127.0.0.0/8']);
   for (const url of ['ftp://127.0.0.1/', 'javascript:alert(1)', 'no url', 'http://user:secret@127.0.0.1/'])
     assert.equal((await post(url, form)).outcome, 'refused', url);
   assert.equal((await post('http://127.0.0.1:1/', form)).outcome, 'later');
 });
 
-test('only a base URL of this machine is its own', () => {
+test('only a base URL on this machine counts as local', () => {
   for (const url of ['http://127.0.0.1:8080', 'http://localhost:8080', 'http://[::1]:8080'])
     assert.ok(isLoopbackUrl(url), url);
   for (const url of ['https://login.example.org', 'http://127.0.0.1.example.org', 'http://10.0.0.1', ''])
     assert.ok(!isLoopbackUrl(url), url);
 });
 
-test('a call that a setting lets through names the setting', async (t) => {
+test('the result of a blocked call names the setting that allows it', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'idkit-authority-'));
   t.after(() => rmSync(directory, { recursive: true }));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];

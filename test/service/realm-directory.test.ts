@@ -12,7 +12,7 @@ function read(dir: string): ReturnType<typeof readRealmFiles> {
   return readRealmFiles(openRealmDirectory(dir, log, { remove: false }), () => undefined);
 }
 
-test('a FIFO among the realm files is refused and does not keep the start waiting; a link to a file is followed', async (t) => {
+test('rejects a FIFO among the realm files without blocking the start, and follows a link to a file', async (t) => {
   const dir = await makeDirectory(t, 'import');
   const elsewhere = await makeDirectory(t, 'elsewhere');
   const file = join(dir, 'acme.json');
@@ -30,7 +30,7 @@ test('a FIFO among the realm files is refused and does not keep the start waitin
   await assert.rejects(read(dir), refused);
 });
 
-test('a realm file that nests without an end is refused by name', async (t) => {
+test('rejects a realm file with endless nesting and names it', async (t) => {
   const dir = await makeDirectory(t, 'import');
   const file = join(dir, 'acme.json');
   const text = `{"realm":"acme","attributes":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;

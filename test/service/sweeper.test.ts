@@ -48,7 +48,7 @@ for (const [name, open] of Object.entries(openers))
     };
     const faults: unknown[] = [];
     const log = { error: (fault: unknown) => void faults.push(fault) };
-    // A second sweep would come after the end of this test: what it finds left was left by the first one.
+    // A second sweep would start after the end of this test, so the first one must remove everything.
     const pauses = {
       batches: 1,
       get sweeps() {
@@ -58,13 +58,13 @@ for (const [name, open] of Object.entries(openers))
     const sweeper = startSweeper(counted, log as never, pauses);
     const until = performance.now() + 60_000;
     while ((await store.findSession(`s${SESSIONS - 1}`, false)) !== undefined || sweeps < 4) {
-      assert.ok(performance.now() < until, `the last session is still there after ${sweeps} batches`);
+      assert.ok(performance.now() < until, `the last session still exists after ${sweeps} batches`);
       await sleep(5);
     }
     await sweeper.stop();
     assert.deepEqual(faults, []);
     assert.equal((await store.figures()).userSessions, SESSIONS / 40);
     assert.ok(await store.findSession('s0', false), 'a living one stays');
-    assert.equal(sweeps, 4, '1601 that are due, in batches of 500');
+    assert.equal(sweeps, 4, '1601 expired sessions, in batches of 500');
     assert.deepEqual(await store.sweep(LATER, 100), { removed: 0, handled: 0 });
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callProgram } from '../../../src/platform/compose/call.ts';
 
-test('a container engine does not get the passphrase, which compose.yaml could give to a container', async (t) => {
+test('a container engine does not receive the passphrase, which compose.yaml could pass to a container', async (t) => {
   const names = [
     'IDKIT_BACKUP_PASSPHRASE',
     'IDKIT_BACKUP_PASSPHRASE_FILE',

@@ -4,7 +4,7 @@ import { loadSettings } from '../../../src/config/index.ts';
 import { composeFault } from '../../../src/platform/compose/compose-fault.ts';
 import type { Container } from '../../../src/platform/compose/containers.ts';
 
-// Texts that docker-compose 1.29, docker compose 2.26 and 2.40 and Docker 20.10 wrote.
+// Output of docker-compose 1.29, docker compose 2.26 and 2.40 and Docker 20.10.
 
 const settings = await loadSettings({ dir: '/nonexistent', env: {}, cwd: '/' });
 const project = { settings, definition: { file: '/p/compose.yaml', dir: '/p', services: [] } };
@@ -69,7 +69,7 @@ test('a missing program, file, network or build is not reported as an unavailabl
   }
 });
 
-test('a disk that is full is told as that, while an image is fetched and while a container is made (19)', () => {
+test('reports a full disk, while an image is fetched and while a container is created (19)', () => {
   const pull = 'failed to register layer: write /usr/bin/caddy: no space left on device';
   const make = 'Error response from daemon: mkdir /var/lib/docker/overlay2/0a: no space left on device';
   for (const lines of [
@@ -81,7 +81,7 @@ test('a disk that is full is told as that, while an image is fetched and while a
   }
 });
 
-test('what a compose program writes beside the fault does not stand for it', () => {
+test('other output of a compose program is not mistaken for the fault', () => {
   const user = 'unable to find user nosuch: no matching entries in passwd file';
   const first = [
     'Creating fx_a_1 ... ',
@@ -107,7 +107,7 @@ test('what a compose program writes beside the fault does not stand for it', () 
   );
 });
 
-test('what podman-compose asks for before and after the fault does not stand for it', () => {
+test('queries of podman-compose before and after the fault are not mistaken for it', () => {
   const line = 'Error: statfs /p/nosuch: no such file or directory';
   const missing = 'Error: no container with name or ID "fx_a_1" found: no such container';
   assert.equal(
@@ -116,7 +116,7 @@ test('what podman-compose asks for before and after the fault does not stand for
   );
 });
 
-test('a port that is taken is told whoever says so', () => {
+test('reports a port in use in the words of every engine', () => {
   const line = 'Error starting userland proxy: listen tcp4 127.0.0.1:8080: bind: address already in use';
   for (const fault of [
     judge([...PROGRESS, `Error response from daemon: ${line}`], { state: 'created', error: line }),
@@ -126,7 +126,7 @@ test('a port that is taken is told whoever says so', () => {
     assert.deepEqual([fault.code, fault.message.includes(line)], ['IDKIT_PORT_TAKEN', true]);
 });
 
-test('a container that runs by its old definition is told apart from one that did not start', () => {
+test('distinguishes a container that still runs by its previous definition from one that did not start', () => {
   const line = 'service "a" refers to undefined volume x: invalid compose project';
   assert.equal(judge([line], { state: 'running' }).message, `a runs unchanged: ${line}`);
 });

@@ -28,7 +28,7 @@ function checkWith(t: TestContext, version: string, environment: Record<string, 
   checkPrecedence({ file: 'podman-compose', args: [], version }, definition, SERVICE, environment);
 }
 
-test('a part is made anew when its definition or a value that reaches it changed, and for nothing else', () => {
+test('replaces a container if its definition or a value that reaches it has changed, and only then', () => {
   const before = { IMAGE: 'one', POSTGRES_PASSWORD: 'secret', OTHER: 'one' };
   const made = fingerprint(SERVICE, before);
   assert.equal(fingerprint(structuredClone(SERVICE), { ...before, OTHER: 'two' }), made);
@@ -43,7 +43,7 @@ test('a part is made anew when its definition or a value that reaches it changed
   );
 });
 
-test('podman-compose ends with what the last podman that it ran ended with', () => {
+test('podman-compose ends with the exit code of the last podman that it ran', () => {
   const told = (stdout: string, code = 0) => endOfPodman({ code, stdout, stderr: '' }).code;
   assert.equal(told('podman run …\nexit code: 125\npodman start …\nexit code: 126\n'), 126);
   assert.equal(told('podman run …\nexit code: 125\npodman start …\nexit code: 0\n'), 0);
@@ -51,7 +51,7 @@ test('podman-compose ends with what the last podman that it ran ended with', () 
   assert.equal(told('exit code: 0\n', 1), 1);
 });
 
-test('a value of the process environment that podman-compose 1.0.3 would not take is refused, by its name', (t) => {
+test('rejects a value of the process environment that podman-compose 1.0.3 would ignore, and names it', (t) => {
   for (const version of ['1.0.3', '1.0.2', '0.9']) {
     const check = () => checkWith(t, version, { IMAGE: 'two', OTHER: 'two' });
     assert.throws(

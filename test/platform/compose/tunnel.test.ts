@@ -5,15 +5,15 @@ import { test } from 'node:test';
 import type { Engine } from '../../../src/platform/compose/engine.ts';
 import { whileTunnelled } from '../../../src/platform/compose/tunnel.ts';
 
-/** No connection is made, so it is never called. */
+/** Never called, because no connection is made. */
 const engine: Engine = {
   kind: 'docker',
   program: 'docker',
-  call: () => assert.fail('nothing is asked of the engine'),
-  findCompose: () => assert.fail('nothing is asked of the engine'),
+  call: () => assert.fail('the engine is not called'),
+  findCompose: () => assert.fail('the engine is not called'),
 };
 
-test('the way to a container’s database, which asks no password there, is open to this user alone and goes with the work', async () => {
+test('only this user can enter the tunnel to a container’s database, and it disappears with the work', async () => {
   const fault = new Error('of the work');
   let place = '';
   const ended = whileTunnelled(

@@ -1,5 +1,5 @@
-// Preloaded into a child process: ends it with SIGKILL before the n-th call that changes the file system, where
-// n is KILL_AT_CALL. Prints `calls N` at a normal end.
+// Preloaded into a child process. Kills the process with SIGKILL before its n-th call that changes the file system; n
+// is KILL_AT_CALL. Prints `calls N` at a normal end.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -8,7 +8,7 @@ import { openPlatform, type Platform } from '../../../src/platform/open.ts';
 import { freePort } from '../../free-port.ts';
 import { makePlatform } from '../../http/service.ts';
 
-/** A platform whose service, as its record says, answers at `server`; undefined: at a port that nobody listens on. */
+/** Creates a platform whose record names a service at `server`, or at an unused port if that is undefined. */
 async function servedBy(t: TestContext, server: Server | undefined): Promise<Platform> {
   if (server !== undefined) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,12 +29,12 @@ async function servedBy(t: TestContext, server: Server | undefined): Promise<Pla
 
 const unreachable = (message: RegExp) => ({ code: 'IDKIT_UNREACHABLE', message });
 
-test('waiting for ready takes a refused connection for "not yet" (contract.ts: IDKIT_UNREACHABLE after timeoutSeconds)', async (t) => {
+test('a refused connection counts as not ready yet, until timeoutSeconds (IDKIT_UNREACHABLE)', async (t) => {
   const runtime = await servedBy(t, undefined);
   await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
-test('waiting for ready takes a service that never answers for "not yet"', async (t) => {
+test('a service that never responds counts as not ready yet', async (t) => {
   const sockets: Socket[] = [];
   const runtime = await servedBy(
     t,
@@ -46,7 +46,7 @@ test('waiting for ready takes a service that never answers for "not yet"', async
   await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
-test('waiting for ready goes on over broken connections and 503 until the service is ready', async (t) => {
+test('waiting continues over broken connections and 503 until the service is ready', async (t) => {
   const asked: string[] = [];
   const server = createHttpServer((request, response) => {
     asked.push(request.url!);
@@ -58,7 +58,7 @@ test('waiting for ready goes on over broken connections and 503 until the servic
   assert.deepEqual(asked, Array(4).fill('/health/ready'));
 });
 
-test('what no waiting mends ends the wait at once, and is told', async (t) => {
+test('a fault that waiting cannot cure ends the wait immediately and is reported', async (t) => {
   let asked = 0;
   const server = createServer((socket) => {
     asked++;

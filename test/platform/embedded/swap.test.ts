@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), 'idkit-swap-'));
 after(() => rmSync(root, { recursive: true, force: true }));
 let places = 0;
 
-/** A live database whose newest row is still in its write-ahead log, and a loaded one beside it. */
+/** Creates a live database whose newest row is still in its write-ahead log, and a staged one. */
 function place(options: { previous: boolean } = { previous: true }): SwapFiles {
   const dir = mkdtempSync(join(root, `${++places}-`));
   const files = swapFiles(join(dir, 'idkit.db'), 'r1');
@@ -27,7 +27,7 @@ function fill(file: string, rows: readonly string[]): void {
   database.close();
 }
 
-/** As a killed service leaves it: the log is copied while a connection is open. */
+/** Like a killed service: the log is copied while a connection is open. */
 function leaveWithLog(file: string): void {
   const born = `${file}.born`;
   const database = new DatabaseSync(born);
@@ -55,7 +55,7 @@ function rows(file: string): readonly string[] {
 
 const OLD = ['old', 'old, in the log'];
 
-/** Runs one call in a process of its own that dies before its n-th change of the file system. */
+/** Runs one call in a separate process that dies before its n-th change of the file system. */
 function runKilled(call: 'swapIn' | 'swapBack', files: SwapFiles, n: number): { calls: number | undefined } {
   const module = new URL('../../../src/platform/embedded/swap.ts', import.meta.url).href;
   const script = `const { ${call} } = await import(${JSON.stringify(module)}); await ${call}(${JSON.stringify(files)});`;
@@ -69,7 +69,7 @@ function runKilled(call: 'swapIn' | 'swapBack', files: SwapFiles, n: number): { 
   return { calls: Number(/calls (\d+)/.exec(child.stdout)?.[1]) };
 }
 
-test('puts the loaded database in place and keeps the old one with everything in its log', async () => {
+test('puts the staged database in place and keeps the previous one with everything in its log', async () => {
   const files = place();
   await swapIn(files);
   assert.deepEqual(rows(files.live), ['new']);
@@ -79,7 +79,7 @@ test('puts the loaded database in place and keeps the old one with everything in
   assert.deepEqual(rows(files.live), ['new'], 'a second call changes nothing');
 });
 
-test('brings the old database back, and once more changes nothing', async () => {
+test('puts the previous database back, and a second call changes nothing', async () => {
   const files = place();
   await swapIn(files);
   await swapBack(files);
@@ -88,7 +88,7 @@ test('brings the old database back, and once more changes nothing', async () => 
   assert.deepEqual(rows(files.live), OLD);
 });
 
-test('swapping back where nothing was swapped is harmless', async () => {
+test('swapping back without a swap does nothing', async () => {
   const files = place();
   await swapBack(files);
   assert.deepEqual(rows(files.live), OLD);
@@ -103,7 +103,7 @@ test('a place without a database has none again after swapping back', async () =
   assert.ok(!existsSync(files.live));
 });
 
-test('discards what was loaded and, when told, what was kept aside', async () => {
+test('discards the staged database and, with `previous`, the one that a swap kept', async () => {
   const files = place();
   await swapIn(files);
   await discard(files, { previous: false });
@@ -112,11 +112,11 @@ test('discards what was loaded and, when told, what was kept aside', async () =>
   assert.deepEqual(readdirSync(join(files.live, '..')), ['idkit.db']);
 });
 
-test('refuses a restore id that would leave the directory', () => {
+test('rejects a restore id that would leave the directory', () => {
   assert.throws(() => swapFiles('/data/idkit.db', '../x'), { code: 'IDKIT_USAGE' });
 });
 
-test('killed at any change of the file system, the swap leaves a whole database and can be finished or undone', async () => {
+test('killed at any change of the file system, the swap leaves a complete database and can be finished or undone', async () => {
   const { calls } = runKilled('swapIn', place(), 0);
   assert.ok(calls !== undefined && calls > 4, `the swap changes the file system ${calls} times`);
   for (let n = 1; n <= calls; n++) {

@@ -13,7 +13,7 @@ import { waitUntil } from '../../wait-until.ts';
 
 const words = (text: string) => parseCommandWords(text, 'keycloak.start');
 
-it('a command is parted at blanks, with quotes and backslashes as in a shell (keycloak.start, keycloak.stop)', () => {
+it('splits a command at blanks, with the quotes and backslashes of a shell (keycloak.start, keycloak.stop)', () => {
   assert.deepEqual(words('systemctl start keycloak'), ['systemctl', 'start', 'keycloak']);
   assert.deepEqual(words(`  /opt/kc/bin/kc.sh\tstart  --name='two words' --x="a \\"b\\""c `), [
     '/opt/kc/bin/kc.sh',
@@ -29,7 +29,7 @@ it('a command is parted at blanks, with quotes and backslashes as in a shell (ke
   ]);
 });
 
-it('words in single quotes come back as they are, whatever they hold', () => {
+it('returns words in single quotes unchanged', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -44,7 +44,7 @@ it('words in single quotes come back as they are, whatever they hold', () => {
   );
 });
 
-it('what only a shell understands is refused where it is not quoted, and said by name', () => {
+it('rejects and names shell syntax outside quotes', () => {
   for (const [text, sign] of [
     ['kc start > log', '>'],
     ['kc start &', '&'],
@@ -71,7 +71,7 @@ it('what only a shell understands is refused where it is not quoted, and said by
     assert.throws(() => words(text), { code: 'IDKIT_SETTING' }, text);
 });
 
-it('a command sees .env and the credentials in force under Keycloak’s names, and nothing of idkit’s', async (t) => {
+it('a command sees .env and the current credentials under Keycloak’s names, and no variable of idkit’s', async (t) => {
   const settings = await makeSettings(t, [
     'IDKIT_ADMIN_USERNAME=root',
     'IDKIT_ADMIN_PASSWORD=Admin-1',
@@ -93,14 +93,14 @@ it('a command sees .env and the credentials in force under Keycloak’s names, a
   );
 });
 
-it('what .env itself gives Keycloak wins over what follows from idkit’s credentials', async (t) => {
+it('a Keycloak variable in .env takes precedence over idkit’s credentials', async (t) => {
   const settings = await makeSettings(t, ['IDKIT_DATABASE_PASSWORD=Db-1', 'KC_DB_PASSWORD=Db-2']);
   await runOperatorCommand(settings, 'start', 'env').ended;
   const seen = readFileSync(join(settings.dir, 'data', 'keycloak-start.log'), 'utf8');
   assert.match(seen, /^KC_DB_PASSWORD=Db-2$/m);
 });
 
-it('a command that fails is told with its exit code and its last lines; one that is not there is exit 14', async (t) => {
+it('reports the exit code and the last lines of a failed command; a missing one is exit 14', async (t) => {
   const settings = await makeSettings(t);
   await assert.rejects(
     runOperatorCommand(settings, 'stop', `sh -c 'echo no such unit >&2; exit 5'`).ended,
@@ -116,7 +116,7 @@ it('a command that fails is told with its exit code and its last lines; one that
   });
 });
 
-it('a start command that fails ends the start at once, and one that cannot be read is a wrong setting', async (t) => {
+it('a failed start command ends the start immediately, and one that cannot be parsed is a wrong setting', async (t) => {
   const settings = await makeSettings(t);
   const start = async (command: string | null) => {
     const keycloak = { ...settings.keycloak, start: command };
@@ -127,7 +127,7 @@ it('a start command that fails ends the start at once, and one that cannot be re
   await assert.rejects(start(null), { code: 'IDKIT_UNREACHABLE' });
 });
 
-it('a command may stay in the foreground: it lives on when idkit no longer waits for it', async (t) => {
+it('a command may stay in the foreground and outlive idkit’s wait', async (t) => {
   const settings = await makeSettings(t);
   const mark = join(settings.dir, 'mark');
   const command = runOperatorCommand(settings, 'start', `sh -c 'sleep 0.3; echo on > "${mark}"; sleep 60'`);
@@ -137,11 +137,11 @@ it('a command may stay in the foreground: it lives on when idkit no longer waits
   await assert.rejects(command.ended, { message: 'keycloak.start was ended by SIGTERM' });
 });
 
-it('serve refuses a platform whose service is Keycloak (exit 2)', async (t) => {
+it('serve rejects a platform whose service is Keycloak (exit 2)', async (t) => {
   await assert.rejects(startService(await makeSettings(t)), { code: 'IDKIT_SETTING' });
 });
 
-/** A platform directory of its own; nothing listens where its service would. */
+/** Creates a platform directory with no program at the service's address. */
 async function makeSettings(t: TestContext, env: readonly string[] = []): Promise<Settings> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-keycloak-command-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));

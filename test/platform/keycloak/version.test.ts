@@ -11,11 +11,11 @@ import { inPieces, inspect, KEYCLOAK_SQL, never, startKeycloakServer } from '../
 
 const skip = missingPostgres() ?? false;
 
-/** The dump of a real Keycloak 26.7.3 as if another version had written it. */
+/** The dump of a real Keycloak 26.7.3, changed to another version. */
 const dumpedBy = (version: string) =>
   Buffer.from(KEYCLOAK_SQL.toString('utf8').replace('\t26.7.3\t', `\t${version}\t`));
 
-test('a version survives being a number, and the numbers are in the order of the versions', () => {
+test('a version survives its conversion to a number, and the numbers sort like the versions', () => {
   const part = fc.nat({ max: 99 });
   const version = fc.tuple(fc.integer({ min: 1, max: 99 }), part, part);
   fc.assert(
@@ -29,14 +29,14 @@ test('a version survives being a number, and the numbers are in the order of the
   );
 });
 
-test('an unknown version on either side is no fault: the start tells', () => {
+test('an unknown version on either side is not an error: the start decides', () => {
   assert.deepEqual(checkVersionFit(undefined, '26.7.3'), {});
   assert.deepEqual(checkVersionFit('26.7.3', undefined), {});
   assert.deepEqual(checkVersionFit('26.7.3', '26.7.3'), {});
   assert.throws(() => checkVersionFit('26.10.0', '26.9.9'), { code: 'IDKIT_VERSION' });
 });
 
-test('a dump of a newer Keycloak than the server is refused before anything is loaded (14); one of an older is loaded, with a note', {
+test('rejects a dump of a newer Keycloak than the server before the load (14), and loads one of an older Keycloak with a note', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -58,13 +58,13 @@ test('a dump of a newer Keycloak than the server is refused before anything is l
   assert.ok(notes.includes(note), String(notes));
 });
 
-test('on a clean host nothing is known of the server, and any version may be loaded', { skip }, async (t) => {
+test('loads any version on an empty server, whose Keycloak version is unknown', { skip }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
   const runtime = await openOn(server.url);
   await runtime.database.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
-test('what idkit does in its own store is not done in Keycloak’s, and how Keycloak does it is said', async () => {
+test('work in idkit’s own store is rejected for Keycloak, with Keycloak’s own way as a hint', async () => {
   const runtime = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
   await assert.rejects(
     runtime.database.recoverAdministrator('admin'),
@@ -78,7 +78,7 @@ test('what idkit does in its own store is not done in Keycloak’s, and how Keyc
   assert.deepEqual(await runtime.database.listUnenforced(), []);
 });
 
-/** The platform of a Keycloak that its operator runs, on that database. */
+/** Opens the platform of a Keycloak process on that database. */
 async function openOn(url: string): Promise<Platform> {
   const yaml = Buffer.from(`service: keycloak\ndatabase: ${url}\n`);
   return openPlatform(

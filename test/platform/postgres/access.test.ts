@@ -24,7 +24,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('whoever is not let in is told so: password (12), no database (10), no server (15)', {
+test('reports why a login fails: password (12), no database (10), no server (15)', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -48,7 +48,7 @@ test('whoever is not let in is told so: password (12), no database (10), no serv
   assert.deepEqual((await dumpOf(other)).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('a server without a connection left is 15; a role that only reads by default is backed up and restored', {
+test('a server without free connections is 15; a role that is read-only by default is backed up and restored', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, {
@@ -75,7 +75,7 @@ test('a server without a connection left is 15; a role that only reads by defaul
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('a standby is dumped, and refused for a restore before anything is done (15)', { skip }, async (t) => {
+test('dumps a standby, and rejects it for a restore before anything happens (15)', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   await server.stop();
   writeFileSync(join(server.dir, 'cluster', 'standby.signal'), '');
@@ -86,7 +86,7 @@ test('a standby is dumped, and refused for a restore before anything is done (15
   await assert.rejects(database.checkDump(report), { code: 'IDKIT_UNREACHABLE', message: /is a standby/ });
 });
 
-test('a statement that takes the server too long is no answer (15)', { skip }, async (t) => {
+test('a statement that takes too long is a server that does not answer (15)', { skip }, async (t) => {
   const server = await startPostgres(t);
   const { psql } = openContext({
     address: parsePostgresUrl(server.url),
@@ -97,7 +97,7 @@ test('a statement that takes the server too long is no answer (15)', { skip }, a
   await assert.rejects(psql.query('postgres', 'SELECT pg_sleep(60);', { seconds: 1 }), { exitCode: 15 });
 });
 
-test('a refused password is known from what a server says in its own language', () => {
+test('recognizes a rejected password in the server’s own language', () => {
   const said = (text: string) =>
     explainEnd(
       'psql',
@@ -119,7 +119,7 @@ test('a refused password is known from what a server says in its own language', 
     assert.ok(!mayRefusePassword(said(text)), text);
 });
 
-test('a container of the database that is gone, or whose engine is, is a database that does not answer (15)', () => {
+test('a missing container of the database, or a missing engine, is a database that does not answer (15)', () => {
   for (const stderr of [
     'psql was ended inside the container\n',
     'Error response from daemon: Container 5f1c is not running\n',
@@ -134,7 +134,7 @@ test('a container of the database that is gone, or whose engine is, is a databas
   }
 });
 
-test('a password never stands in an argument, nor in the server’s log when the swap sets another one', {
+test('no argument and no line of the server’s log contains a password, even if the swap sets one', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { log_statement: 'all' } });
@@ -165,7 +165,7 @@ test('a password never stands in an argument, nor in the server’s log when the
   assert.deepEqual((await dumpOf(server.open())).summary.realms, KEYCLOAK_REALMS);
 });
 
-test('where the server asks nobody for a password, as in its container, the restored one is set all the same', {
+test('sets the restored password even if the server requests none, as in its container', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -178,7 +178,7 @@ test('where the server asks nobody for a password, as in its container, the rest
     const before = loadedAt();
     writeFileSync(rules, text);
     server.sql('postgres', 'SELECT pg_reload_conf()');
-    // A new session has the time from the process that starts it and lets it in.
+    // A new session gets the time from the process that starts it.
     await waitUntil('the server has read its rules', () => loadedAt() !== before);
   };
   const open = (password: string, other: string) =>
@@ -195,13 +195,13 @@ test('where the server asks nobody for a password, as in its container, the rest
   await assert.rejects(dumpOf(server.open()), { exitCode: 12 });
   await dumpOf(server.open({ password: new Secret(next) }));
   await setRules(`host all keycloak 127.0.0.1/32 trust\n${asking}`);
-  // Another process, which was given the old one first.
+  // Another process that received the previous password first.
   await open(before, next).swapBack('x', { password: new Secret(before) });
   await setRules(asking);
   await dumpOf(server.open());
 });
 
-test('a disk of the server that fills up is 19, and the live database stands', { skip }, async (t) => {
+test('a full disk of the server is 19, and the live database stays', { skip }, async (t) => {
   await onSmallDisk(t, '48m', async (disk) => {
     const server = await startKeycloakServer(t);
     const owner = execFileSync('id', ['-u', 'postgres'], { encoding: 'utf8' }).trim();
@@ -220,7 +220,7 @@ test('a disk of the server that fills up is 19, and the live database stands', {
   });
 });
 
-test('room on the server’s disk is known to a role that may ask, where the server is on this machine', {
+test('reports free space on the server’s disk to a role that may ask, if the server is on this machine', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -233,7 +233,7 @@ test('room on the server’s disk is known to a role that may ask, where the ser
   assert.equal(typeof (await superuser.findSpace()).freeBytes, readable ? 'number' : 'undefined');
 });
 
-test('a server without the database “postgres” is worked on from beside all the same', {
+test('works on a server without the database “postgres”', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);

@@ -16,7 +16,7 @@ import {
 
 const skip = missingPostgres() ?? false;
 
-test('a dump is pg_dump’s, headed by what it leaves out, with counts of its own snapshot', {
+test('a dump is pg_dump’s output after a head with what pg_dump leaves out, and has counts of its own snapshot', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -37,7 +37,7 @@ test('a dump is pg_dump’s, headed by what it leaves out, with counts of its ow
   await checkNobodyLeft(server);
 });
 
-test('a dump that was loaded, checked and swapped in is what it held; the swap can be undone', {
+test('a loaded, checked and swapped dump has its contents, and the swap can be undone', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -98,13 +98,13 @@ test('a dump that was loaded, checked and swapped in is what it held; the swap c
   await checkNobodyLeft(server);
 });
 
-test('a database that the server itself works in at this moment is dropped, by a role that is not a superuser', {
+test('drops a database that autovacuum works in, with a role that is not a superuser', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { autovacuum_naptime: '1' } });
   const database = server.open();
   const { sql } = await dumpOf(database);
-  // Autovacuum comes every second, and takes a long time here.
+  // Autovacuum starts every second, and takes long here.
   server.sql(
     'keycloak',
     `CREATE TABLE large WITH (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1)
@@ -114,12 +114,12 @@ test('a database that the server itself works in at this moment is dropped, by a
   await database.swap('x');
   const workers =
     "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'autovacuum worker' AND datname = 'keycloak_pre_x'";
-  await waitUntil('autovacuum works in the old database', () => server.sql('postgres', workers) !== '0');
+  await waitUntil('autovacuum works in the previous database', () => server.sql('postgres', workers) !== '0');
   await database.discard('x', { previous: true });
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('tables of Keycloak in a schema of their own (db-schema) are counted and restored as others are', {
+test('counts and restores Keycloak’s tables in another schema (db-schema)', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -137,7 +137,7 @@ test('tables of Keycloak in a schema of their own (db-schema) are counted and re
   assert.equal(await database.readSchemaVersion(), 260_703);
 });
 
-test('where there is no database, what the dump tells of its source is made; undone, there is none again', {
+test('without a live database, restores the properties of the dump’s source; undone, there is no database again', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -172,7 +172,7 @@ test('where there is no database, what the dump tells of its source is made; und
   assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
 });
 
-test('the live database that is loaded itself keeps what it had of its own, wherever an earlier try was cut off', {
+test('a restore in place keeps the properties of the live database, wherever an earlier attempt was interrupted', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -186,11 +186,11 @@ test('the live database that is loaded itself keeps what it had of its own, wher
     );
   const load = () =>
     database.load(inPieces(sql), { id: 'x', masterKey: undefined, signal: never, inPlace: true });
-  // The empty one was made, and has nothing yet of what the live one has of its own.
+  // The empty database exists without the properties of the live one.
   server.sql('postgres', 'CREATE DATABASE keycloak_restore_x OWNER keycloak TEMPLATE template0');
   await load();
   assert.equal(settings(), '{work_mem=12MB}');
-  // The empty one is whole, and the live one is gone.
+  // The empty database is complete, and the live one is dropped.
   server.sql('postgres', 'ALTER DATABASE keycloak RENAME TO keycloak_restore_x');
   server.sql('keycloak_restore_x', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION keycloak');
   await load();
@@ -199,7 +199,7 @@ test('the live database that is loaded itself keeps what it had of its own, wher
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('the set that ordinary tools made on Keycloak 26.7.3 loads, with every realm and user', {
+test('loads the set that ordinary tools made of Keycloak 26.7.3, with every realm and user', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });

@@ -27,7 +27,7 @@ import {
 const skip = missingPostgres() ?? false;
 const TEXT = KEYCLOAK_SQL.toString();
 
-/** A set of which only the dump is looked at. */
+/** A set whose other files are not read. */
 async function setOf(t: TestContext, gzip: Uint8Array) {
   const dir = await mkdtemp(join(tmpdir(), 'idkit-test-dump-'));
   t.after(() => rm(dir, { recursive: true }));
@@ -36,7 +36,7 @@ async function setOf(t: TestContext, gzip: Uint8Array) {
   return openSet(join(dir, 'set'));
 }
 
-test('a dump that is cut off leaves no table, wherever it is cut', { skip }, async (t) => {
+test('a truncated dump leaves no table, wherever it ends', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const database = server.open();
   const rows = TEXT.indexOf('COPY public.user_entity');
@@ -58,7 +58,7 @@ test('a dump that is cut off leaves no table, wherever it is cut', { skip }, asy
   }
 });
 
-test('a dump that would make psql do something else is refused, and nothing of it runs', {
+test('rejects a dump with meta-commands of psql, and none of them runs', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -84,14 +84,14 @@ test('a dump that would make psql do something else is refused, and nothing of i
     assert.ok(!existsSync(canary), hostile);
     await checkNothingLoaded(server, database);
   }
-  // Where the reading of the dump were fooled, psql itself takes no command.
+  // If the reader of the dump were fooled, psql itself would still reject the command.
   const fooled = `${TEXT.slice(0, at)}\\! touch ${canary}\n${TEXT.slice(at)}`;
   await assert.rejects(load(database, inPieces(Buffer.from(fooled))), (error) => error instanceof IdkitError);
   assert.ok(!existsSync(canary));
   await checkNothingLoaded(server, database);
 });
 
-test('what a dump tells of its source is never a command, whatever characters it holds (fault matrix 11)', {
+test('the properties in a dump are never executed as commands, whatever characters they contain', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -112,7 +112,7 @@ test('what a dump tells of its source is never a command, whatever characters it
     tablespace: 'pg_default',
     comment: null,
     grants: null,
-    // psql leaves out what follows the NUL: the first quote of the second would end the first.
+    // psql ignores what follows the NUL, so the first quote of the second text would end the first.
     settings: ['work_mem=1MB\0', `work_mem= \\! touch ${canary}\n`].map((setting) => ({
       role: null,
       setting,
@@ -126,12 +126,12 @@ test('what a dump tells of its source is never a command, whatever characters it
     signal: never,
   });
   assert.ok(!existsSync(canary));
-  assert.equal(loaded.notes, undefined, 'a line that no server wrote says nothing');
+  assert.equal(loaded.notes, undefined, 'ignores a line that no server wrote');
   assert.throws(() => literal('a\0'), { code: 'IDKIT_BUG' });
   assert.throws(() => identifier('a\0'), { code: 'IDKIT_BUG' });
 });
 
-test('what a row holds never stands in an error, only which row it is', { skip }, async (t) => {
+test('an error never contains the values of a row, only its position', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const at = TEXT.indexOf('CREATE TABLE');
   const tables = {
@@ -152,7 +152,7 @@ test('what a row holds never stands in an error, only which row it is', { skip }
   }
 });
 
-test('roles and the right to make databases that are missing are told at once, before the load', {
+test('reports missing roles and the missing right to create databases together, before the load', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -185,7 +185,7 @@ test('roles and the right to make databases that are missing are told at once, b
   assert.deepEqual(server.databases(), ['keycloak']);
 });
 
-test('a table that another session holds ends a dump in bounded time (15), and nothing waits on', {
+test('a table that another session locks ends a dump in bounded time (15), and no session keeps waiting', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -204,7 +204,7 @@ test('a table that another session holds ends a dump in bounded time (15), and n
   await locker.end();
 });
 
-test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) => {
+test('a killed pg_dump, at either end, is not a dump', { skip }, async (t) => {
   const server = await startKeycloakServer(t);
   const kills = {
     'its backend': () =>
@@ -223,7 +223,7 @@ test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) =>
     let chunks = 0;
     const dump = server.open().dump(
       async () => {
-        // The first is idkit's own head.
+        // The first chunk is idkit's own head.
         if (++chunks === 2) {
           kill();
           await sleep(300);
@@ -236,7 +236,7 @@ test('pg_dump that is killed, at either end, is no dump', { skip }, async (t) =>
   }
 });
 
-test('a server that says nothing any more is given up (15); its backend ends as soon as it can', {
+test('gives up on a server that stops sending (15); its backend ends as soon as it can', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -262,7 +262,7 @@ test('a server that says nothing any more is given up (15); its backend ends as 
   await checkNobodyLeft(server);
 });
 
-test('a server that is stopped in the middle fails dump and load (15), and the old state is what it was', {
+test('a server that stops in the middle fails dump and load (15), and the previous state remains', {
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
@@ -289,12 +289,14 @@ test('a server that is stopped in the middle fails dump and load (15), and the o
   const stopped = database.swapBack('x');
   await sleep(200);
   await server.start();
-  // A server that is just starting is waited for.
+  // idkit waits for a server that is starting.
   await stopped;
   await checkNothingLoaded(server, database);
 });
 
-test('an interrupt ends dump and load at once, and leaves nobody at the server', { skip }, async (t) => {
+test('an interrupt ends dump and load immediately, and leaves no session at the server', {
+  skip,
+}, async (t) => {
   const server = await startKeycloakServer(t);
   const database = server.open();
   const reason = new IdkitError('IDKIT_INTERRUPTED', 'interrupted');

@@ -13,14 +13,14 @@ import { PostgresDatabase, type PostgresDatabaseOptions } from '../../../src/pla
 import { type PostgresServer, startPostgres } from '../../store/postgres-server.ts';
 import { waitUntil } from '../../wait-until.ts';
 
-/** The dump that a real Keycloak 26.7.3 filled, as pg_dump wrote it. */
+/** The dump of a real Keycloak 26.7.3, as pg_dump wrote it. */
 export const KEYCLOAK_SQL = gunzipSync(
   readFileSync(
     new URL('../../fixtures/keycloak/exports/20261101_020000/keycloak-db.sql.gz', import.meta.url),
   ),
 );
 
-/** What is in it. */
+/** Its realms. */
 export const KEYCLOAK_REALMS = [
   { realm: 'acme', users: 13 },
   { realm: 'globex', users: 1000 },
@@ -31,20 +31,20 @@ export const KEYCLOAK_REALMS = [
 export const never = new AbortController().signal;
 const PASSWORD = 'Keycloak-Role-1';
 
-/** A server with Keycloak's database in it, owned by its role. */
+/** A server with Keycloak's database, owned by its role. */
 export interface KeycloakServer extends PostgresServer {
-  /** Runs SQL as the superuser; what psql prints. */
+  /** Runs SQL as the superuser and returns psql's output. */
   sql(database: string, text: string): string;
-  /** The database half for the role `keycloak`, or as told. */
+  /** Opens the database for the role `keycloak`, or for the one in `options`. */
   open(change?: Partial<PostgresDatabaseOptions> & { url?: string }): PostgresDatabase;
-  /** All that are there beside the server's own. */
+  /** All databases except the server's own. */
   databases(): readonly string[];
-  /** Application names of the clients at work, but the one that asks. */
+  /** Application names of the other clients. */
   clients(): readonly string[];
   url: string;
 }
 
-/** Starts it. `empty`: the role is there, and its database is not. */
+/** Starts the server. With `empty`, the role exists without its database. */
 export async function startKeycloakServer(
   t: Pick<TestContext, 'after'>,
   options: { empty?: boolean; settings?: Readonly<Record<string, string>> } = {},
@@ -112,7 +112,7 @@ export async function startKeycloakServer(
   };
 }
 
-/** A dump in memory, as the inspector read it. */
+/** A dump in memory, with the inspector's report. */
 export async function dumpOf(
   database: PostgresDatabase,
 ): Promise<{ sql: Buffer; summary: DumpSummary; report: DumpReport }> {
@@ -127,23 +127,26 @@ export async function dumpOf(
   return { sql, summary, report: inspect(sql) };
 }
 
-/** What a dump tells of itself. @throws IDKIT_DAMAGED */
+/** Inspects a dump. @throws IDKIT_DAMAGED */
 export function inspect(sql: Uint8Array): DumpReport {
   const inspector = createDumpInspector();
   inspector.write(sql);
   return inspector.end();
 }
 
-/** The dump in pieces, as a set is read. */
+/** Splits the dump like the reader of a set. */
 export async function* inPieces(sql: Uint8Array, size = 256 * 1024): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
 }
 
-/** Loads a dump beside the live database, as restore `x`. */
+/** Loads a dump into the staged database of restore `x`. */
 export const load = (database: PostgresDatabase, sql: AsyncIterable<Uint8Array>, signal = never) =>
   database.load(sql, { id: 'x', masterKey: undefined, signal });
 
-/** The side database is there, empty, and goes; the live one is as it was, and nobody is left. */
+/**
+ * Checks that the staged database is empty and disappears, that the live one is unchanged, and that no session is
+ * left.
+ */
 export async function checkNothingLoaded(server: KeycloakServer, database: PostgresDatabase): Promise<void> {
   if (server.databases().includes('keycloak_restore_x'))
     assert.equal(
@@ -160,11 +163,11 @@ export async function checkNothingLoaded(server: KeycloakServer, database: Postg
   await checkNobodyLeft(server);
 }
 
-/** Nobody is at work at the server. What serves a client there ends a little after the client, and is waited for. */
+/** Waits until no client is connected. A backend ends a little later than its client. */
 export async function checkNobodyLeft(
   server: KeycloakServer,
   { what = 'somebody is left', but }: { what?: string; but?: string } = {},
 ): Promise<void> {
   const left = () => server.clients().filter((name) => name !== but);
-  await waitUntil(`nobody is left (${what})`, () => left().length === 0, { seconds: 10, seen: left });
+  await waitUntil(`no session is left (${what})`, () => left().length === 0, { seconds: 10, seen: left });
 }
