@@ -52,7 +52,7 @@ function checkServices(services: Record<string, Service>, service: string, proxy
   for (const name of ['hello', service]) assert.deepEqual(services[name]!.cap_drop, ['ALL'], name);
 }
 
-test('init on an idkit.yaml that names another proxy writes that one’s configuration', async (t) => {
+test('init with another proxy in idkit.yaml writes the configuration of that proxy', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-definition-'));
   t.after(() => rmSync(dir, { recursive: true, force: true }));
   writeFileSync(join(dir, 'idkit.yaml'), 'runtime: compose\ncompose: { proxy: nginx }\n');

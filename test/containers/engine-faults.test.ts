@@ -25,7 +25,7 @@ import { drillMark } from '../../src/platform/drill-mark.ts';
 import { BIN, runIdkit } from '../journey/idkit.ts';
 import { missingEngine } from './engines.ts';
 
-// What idkit says where no engine can be had. No daemon is needed for any of it.
+// What idkit reports if no engine is available. None of these tests needs a daemon.
 
 const NOBODY = 65_534;
 
@@ -37,7 +37,7 @@ async function makePlatform(t: TestContext): Promise<string> {
   return dir;
 }
 
-/** A PATH with these programs and no others. */
+/** A PATH with only these programs. */
 function pathWith(dir: string, programs: readonly string[]): string {
   const bin = join(dir, 'bin');
   mkdirSync(bin);
@@ -50,7 +50,7 @@ function pathWith(dir: string, programs: readonly string[]): string {
   return bin;
 }
 
-test('without an engine it names what is missing and how to get it (exit 14)', async (t) => {
+test('without an engine it names what is missing and how to install it (exit 14)', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], {
     cwd: dir,
@@ -64,7 +64,7 @@ test('without an engine it names what is missing and how to get it (exit 14)', a
   );
 });
 
-test('an engine that idkit.yaml names and is not there is named (exit 14)', async (t) => {
+test('names an engine of idkit.yaml that is not installed (exit 14)', async (t) => {
   const dir = await makePlatform(t);
   appendFileSync(join(dir, 'idkit/idkit.yaml'), 'compose: { engine: nerdctl }\n');
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir });
@@ -82,11 +82,11 @@ test('a Docker whose daemon does not run is unreachable (exit 15)', async (t) =>
   assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer: .*none\.sock/);
   assert.match(ended.stderr, /hint: start it: systemctl start docker/);
   const status = await runIdkit(['status', '--dir', join(dir, 'idkit')], { cwd: dir, env });
-  assert.equal(status.code, 3, 'status shows what there is to show all the same');
+  assert.equal(status.code, 3, 'status still shows what it can');
   assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not answer/);
 });
 
-test('a platform that was started with Docker is no other engine’s while the daemon does not run (exit 15)', async (t) => {
+test('a platform that was started with Docker uses no other engine while the daemon does not run (exit 15)', async (t) => {
   const missing = missingEngine('docker') ?? missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -102,10 +102,10 @@ test('a platform that was started with Docker is no other engine’s while the d
   }
   appendFileSync(join(platform, 'idkit.yaml'), 'compose: { engine: podman }\n');
   const other = await runIdkit(['down', '--dir', platform], { cwd: dir, env });
-  assert.equal(other.code, 0, `where idkit.yaml names one, that one is asked: ${other.stderr}`);
+  assert.equal(other.code, 0, `an engine in idkit.yaml takes precedence: ${other.stderr}`);
 });
 
-test('a user who may not talk to the daemon is told so (exit 15)', async (t) => {
+test('reports that a user may not connect to the daemon (exit 15)', async (t) => {
   const missing = missingEngine('docker');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -117,7 +117,8 @@ test('a user who may not talk to the daemon is told so (exit 15)', async (t) => 
   const bin = pathWith(dir, ['docker', 'docker-compose']);
   chmodSync(dir, 0o755);
   giveTo(join(dir, 'idkit'), NOBODY);
-  // It may read everything, as the checkout may be where no other user can look; a socket needs more than that.
+  // The checkout may be unreadable for other users, so this one may read everything; a socket requires more than
+  // that.
   const nobody = ['--reuid', String(NOBODY), '--regid', String(NOBODY), '--clear-groups'];
   const reads = ['--inh-caps', '+dac_read_search', '--ambient-caps', '+dac_read_search'];
   const up = [process.execPath, BIN, 'up', '--dir', join(dir, 'idkit')];
@@ -131,7 +132,7 @@ test('a user who may not talk to the daemon is told so (exit 15)', async (t) => 
   assert.match(stderr, /hint: add the user to the group docker/);
 });
 
-test('a Podman that cannot work is told so with its reason (exit 15)', async (t) => {
+test('reports why a Podman does not work (exit 15)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -143,7 +144,7 @@ test('a Podman that cannot work is told so with its reason (exit 15)', async (t)
   assert.match(ended.stderr, /hint: podman info shows more/);
 });
 
-test('an engine without a program that reads compose files is named with what to install (exit 14)', async (t) => {
+test('an engine without a program for compose files names the package to install (exit 14)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -156,14 +157,14 @@ test('an engine without a program that reads compose files is named with what to
   assert.match(ended.stderr, /podman answers, and there is no podman-compose to read compose\.yaml with/);
 });
 
-test('serve on a container platform names idkit up, unless its database is given (exit 2)', async (t) => {
+test('serve on a container platform names idkit up, unless --database is set (exit 2)', async (t) => {
   const dir = await makePlatform(t);
   const ended = await runIdkit(['serve', '--dir', join(dir, 'idkit')], { cwd: dir });
   assert.equal(ended.code, 2, ended.stderr);
   assert.match(ended.stderr, /idkit\.yaml says runtime: compose.*\nhint: idkit up starts it/);
 });
 
-test('without compose.yaml, or without the service that idkit.yaml names, it says which (exit 2)', async (t) => {
+test('names a missing compose.yaml, or a missing service of idkit.yaml (exit 2)', async (t) => {
   const dir = await makePlatform(t);
   const compose = join(dir, 'idkit/compose.yaml');
   renameSync(compose, `${compose}.away`);
@@ -179,7 +180,7 @@ test('without compose.yaml, or without the service that idkit.yaml names, it say
   assert.match(other.stderr, /no service "idkit", which is the service that idkit\.yaml names/);
 });
 
-test('containers of another platform directory with the same project are never taken for its own (exit 2)', async (t) => {
+test('never uses containers of another platform directory with the same project (exit 2)', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -213,7 +214,7 @@ test('containers of another platform directory with the same project are never t
     podman('rm', id);
     commands.shift();
   }
-  // One whose platform was moved away, or that is this one's, is no other's.
+  // A container whose platform was moved, or belongs to this one, does not count.
   for (const place of [join(dir, 'gone'), join(dir, 'idkit')]) {
     make(place);
     const ended = await run(['down']);
@@ -222,7 +223,7 @@ test('containers of another platform directory with the same project are never t
   }
 });
 
-test('the container of a drill that was killed goes before the next one, and no other does', async (t) => {
+test('a drill removes the container of a killed drill, and no other one', async (t) => {
   const missing = missingEngine('podman');
   if (missing !== undefined) return t.skip(missing);
   const dir = await makePlatform(t);
@@ -231,7 +232,7 @@ test('the container of a drill that was killed goes before the next one, and no 
     kind: 'podman',
     program: 'podman',
     call: (args, options) => callProgram('podman', args, { ...options, env }),
-    findCompose: () => assert.fail('no compose file is read'),
+    findCompose: () => assert.fail('reads no compose file'),
   };
   const gone = spawnSync('true').pid;
   const marks = [drillMark(gone), drillMark(process.pid), `another_${gone}`, String(gone)];
@@ -244,7 +245,7 @@ test('the container of a drill that was killed goes before the next one, and no 
   assert.ok(!left.includes(dead!));
 });
 
-/** Podman with a place of its own in `dir`, and an image that holds an empty file. */
+/** Podman with its storage in `dir`, and an image with one empty file. */
 function preparePodman(dir: string) {
   const env = { CONTAINERS_STORAGE_CONF: storage(dir), DOCKER_HOST: `unix://${dir}/none.sock` };
   const podman = (...args: string[]) => {

@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CONTEXT, findRootfs, findServiceContext, keycloakContext } from './images.ts';
 
-// Real engines with places of their own: a Docker daemon that the test starts and stops, and Podman with its own
-// storage. Images are made here, of Debian's packages and this checkout.
+// Real engines with separate storage: a Docker daemon that the test starts and stops, and Podman. The images are
+// built here from Debian's packages and this checkout.
 
 const execute = promisify(execFile);
 const CONTAINERFILE = fileURLToPath(new URL('../../Containerfile', import.meta.url));
 
-/** Milliseconds that a daemon may take on a busy machine to answer, and to end. */
+/** Milliseconds that a daemon may take to start or stop on a busy machine. */
 const START_PATIENCE = 120_000;
 const END_PATIENCE = 120_000;
 
@@ -24,13 +24,13 @@ export type EngineKind = 'docker' | 'podman';
 /** An engine with the images of a platform. */
 export interface TestEngine {
   kind: EngineKind;
-  /** What idkit and the engine's program need in their environment. */
+  /** Environment variables for idkit and the engine's program. */
   env: Record<string, string>;
   /** Variables of compose.yaml that name the images, as lines of `.env`. */
   images: string;
-  /** It has not been ended yet. */
+  /** Whether it is still running. */
   runs(): boolean;
-  /** The engine's program; its standard output. */
+  /** Calls the engine's program and returns its standard output. */
   call(args: readonly string[]): Promise<string>;
 }
 
@@ -39,7 +39,7 @@ const NEEDED: Record<EngineKind, readonly string[]> = {
   podman: ['podman', 'podman-compose', 'runc', 'conmon', 'debootstrap'],
 };
 
-/** Why containers cannot be run here, or undefined; a failure where everything must be there. */
+/** Why containers cannot run here, or undefined. Fails if the environment requires every component. */
 export function missingEngine(kind: EngineKind): string | undefined {
   const absent = NEEDED[kind].filter(
     (program) => spawnSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' }).status !== 0,
@@ -54,13 +54,13 @@ export function missingEngine(kind: EngineKind): string | undefined {
   return why;
 }
 
-/** What lets Docker's program find the plugin of IDKIT_TEST_COMPOSE_PLUGIN, a directory like ~/.docker. */
+/** Lets Docker's program find the plugin of IDKIT_TEST_COMPOSE_PLUGIN, a directory like ~/.docker. */
 export function pluginEnvironment(): Record<string, string> {
   const dir = process.env['IDKIT_TEST_COMPOSE_PLUGIN'];
   return dir === undefined ? {} : { DOCKER_CONFIG: dir };
 }
 
-/** Why `docker compose` 2 or newer cannot be run here, or undefined; a failure where everything must be there. */
+/** Why `docker compose` 2 or newer cannot run here, or undefined. Fails if the environment requires every component. */
 export function missingPlugin(): string | undefined {
   const env = { ...process.env, ...pluginEnvironment() };
   const asked = spawnSync('docker', ['compose', 'version', '--short'], { env });
@@ -70,10 +70,10 @@ export function missingPlugin(): string | undefined {
   return why;
 }
 
-/** What a platform's images hold as its token service. */
+/** The token service in a platform's images. */
 export type TestedService = 'idkit' | 'keycloak';
 
-/** An engine with the images of a platform; it and all it made go when the test ends. */
+/** Starts an engine with the images of a platform. The engine and everything it creates is removed when the test ends. */
 export async function startEngine(
   t: TestContext,
   kind: EngineKind,
@@ -92,7 +92,7 @@ export async function startEngine(
   return { kind, env, images: await makeImages(kind, call, service, env), runs, call };
 }
 
-/** A daemon of its own; what it holds is removed with it. */
+/** A separate daemon, which is removed with everything in it. */
 async function startDocker(t: TestContext, dir: string): Promise<Record<string, string>> {
   const socket = join(dir, 'docker.sock');
   const log = openSync(join(dir, 'log'), 'w');
@@ -107,7 +107,7 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
       join(dir, 'pid'),
       '-H',
       `unix://${socket}`,
-      // Where networks of other daemons take what Docker has by default, there is still room.
+      // Address ranges outside Docker's defaults, which other daemons may use.
       '--default-address-pool',
       'base=10.201.0.0/16,size=24',
     ],
@@ -118,7 +118,7 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
     const ids = spawnSync('docker', ['ps', '-aq'], { env: { ...process.env, ...env } }).stdout.toString();
     if (ids.trim() !== '')
       spawnSync('docker', ['rm', '-f', ...ids.trim().split('\n')], { env: { ...process.env, ...env } });
-    // A bridge that no daemon knows any more would stay on the machine.
+    // A bridge without a daemon would stay on the machine.
     spawnSync('docker', ['network', 'prune', '-f'], { env: { ...process.env, ...env }, stdio: 'ignore' });
     await endDaemon(daemon);
     removeStorage(dir);
@@ -147,12 +147,15 @@ async function endDaemon(daemon: ChildProcess): Promise<void> {
   clearTimeout(hangs);
 }
 
-/** What was mounted below a moment ago may be held a little longer. */
+/** A mount may be busy for a moment after its end. */
 function removeStorage(dir: string): void {
   rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 }
 
-/** Files instead of a daemon; crun refuses hybrid cgroups, and a bare machine has no systemd to make cgroups. */
+/**
+ * Podman stores files without a daemon. crun rejects hybrid cgroups, and a bare machine has no systemd to create
+ * cgroups.
+ */
 function preparePodman(t: TestContext, dir: string): Record<string, string> {
   mkdirSync(join(dir, 'networks'));
   writeFileSync(
@@ -178,7 +181,7 @@ graphroot = "${join(dir, 'data')}"
   const env = {
     CONTAINERS_CONF: join(dir, 'containers.conf'),
     CONTAINERS_STORAGE_CONF: join(dir, 'storage.conf'),
-    // Nothing listens there, so that Podman is found where Docker is installed too.
+    // No program listens there, so that Podman is found even if Docker is installed.
     DOCKER_HOST: `unix://${join(dir, 'docker.sock')}`,
   };
   t.after(() => {
@@ -196,8 +199,8 @@ graphroot = "${join(dir, 'data')}"
 }
 
 /**
- * One base of Debian's packages, and on it what stands in for the public images, and idkit by its Containerfile. A
- * platform of Keycloak has Caddy alone.
+ * One base image of Debian's packages, replacements for the public images on it, and idkit from its Containerfile. A
+ * platform of Keycloak needs only Caddy.
  */
 async function makeImages(
   kind: EngineKind,
@@ -240,14 +243,14 @@ async function makeImages(
   ].join('\n');
 }
 
-/** The container of a service, running or not; its name differs from one compose program to the next. */
+/** Finds the container of a service, running or not. Its name differs between compose programs. */
 export async function findContainerId(engine: TestEngine, project: string, service: string): Promise<string> {
   const labels = [`com.docker.compose.project=${project}`, `com.docker.compose.service=${service}`];
   const filters = labels.flatMap((label) => ['--filter', `label=${label}`]);
   return (await engine.call(['ps', '-aq', ...filters])).trim();
 }
 
-/** Everything of a project that is still there: containers and volumes. */
+/** Lists the containers and volumes of a project. */
 export async function leftovers(engine: TestEngine, project: string): Promise<readonly string[]> {
   const label = `label=com.docker.compose.project=${project}`;
   const containers = await engine.call(['ps', '-aq', '--filter', label]);

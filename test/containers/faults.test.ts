@@ -5,8 +5,8 @@ import type { Place } from './place.ts';
 import { makePlatform } from './platform.ts';
 import { restoreFaults } from './restore-faults.ts';
 
-// One platform of each engine, on which one thing after the other goes wrong. With IDKIT_TEST_EVERY=1 Podman is shown
-// everything that Docker is, else what may differ between them.
+// One platform for each engine, and one fault after another. With IDKIT_TEST_EVERY=1 Podman runs every test,
+// otherwise only those that may differ from Docker.
 
 for (const kind of ['docker', 'podman'] as const) {
   describe(`with ${kind}`, { skip: missingEngine(kind) ?? false }, () => {
@@ -21,8 +21,7 @@ for (const kind of ['docker', 'podman'] as const) {
     after(async () => {
       for (const end of ends.reverse()) await end();
     });
-    describe('containers that go wrong', () => partFaults(kind, place, every));
-    describe('a restore that is cut off (spec "Restore procedure", contract §3)', () =>
-      restoreFaults(place, every));
+    describe('faults of containers', () => partFaults(kind, place, every));
+    describe('an interrupted restore', () => restoreFaults(place, every));
   });
 }

@@ -19,18 +19,18 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { prepareDistribution } from '../keycloak/keycloak-server.ts';
 
-// What the images are made of, kept from one run to the next in IDKIT_TEST_CACHE (or a directory of its own below the
-// system's temporary one): a Debian with Postgres and the proxies, and this checkout as npm installs it.
+// The content of the images, cached in IDKIT_TEST_CACHE (or a directory below the system's temporary one): a Debian
+// with Postgres and the proxies, and this checkout as npm installs it.
 
 const execute = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The build context of the images that stand in for public ones. */
+/** The build context of the images that replace public ones. */
 export const CONTEXT = fileURLToPath(new URL('./images/', import.meta.url));
 
 const PACKAGES = ['postgresql-15', 'caddy', 'nginx-light', 'libatomic1', 'libstdc++6', 'ca-certificates'];
 
-/** What the package is built from. */
+/** The sources of the package. */
 const SOURCES = [
   'bin',
   'build',
@@ -49,7 +49,7 @@ function cache(): string {
   return dir;
 }
 
-/** A Debian 12 with Postgres 15, Caddy, nginx and the Node.js that runs this test, as a tar file. */
+/** A Debian 12 with Postgres 15, Caddy, nginx and the Node.js of this test, as a tar file. */
 export function findRootfs(): Promise<string> {
   const name = `debian-${hash([...PACKAGES, process.version, process.arch])}.tar`;
   return findOrMake(name, async (draft) => {
@@ -72,7 +72,7 @@ export function findRootfs(): Promise<string> {
   });
 }
 
-/** Where this machine has Debian 12 from, which may be the only place that it reaches; none where apt does not say. */
+/** This machine's mirror of Debian 12, which may be the only one it can reach; none if apt does not name one. */
 async function findMirror(): Promise<readonly string[]> {
   const format = ['--no-release-info', '--format', '$(REPO_URI)'];
   const { stdout } = await execute('apt-get', [
@@ -87,12 +87,12 @@ async function findMirror(): Promise<readonly string[]> {
     .slice(0, 1);
 }
 
-/** This checkout, packed and installed as README says: the build context of Containerfile. */
+/** Packs and installs this checkout: the build context of Containerfile. */
 export function findServiceContext(): Promise<string> {
   const sources = SOURCES.flatMap((name) => listFiles(join(ROOT, name)));
   const name = `service-${hash(sources.map((file) => `${file} ${hash([readFileSync(file)])}`))}`;
   return findOrMake(name, async (draft) => {
-    // The checkout's own dist/ stays as it is: other tests may be reading it.
+    // Leaves the checkout's own dist/ alone, because other tests may read it.
     const copy = mkdtempSync(join(cache(), 'checkout-'));
     try {
       for (const source of SOURCES) cpSync(join(ROOT, source), join(copy, source), { recursive: true });
@@ -115,8 +115,9 @@ export function findServiceContext(): Promise<string> {
 }
 
 /**
- * A shell's command that writes the build context of Keycloak's image to its standard output: the distribution that
- * runs without containers too, and the Java of this machine, which is Debian's.
+ * A shell command that writes the build context of Keycloak's image to its standard output: the distribution, and
+ * this
+ * machine's Java from Debian.
  */
 export async function keycloakContext(): Promise<string> {
   const { stdout } = await execute('sh', ['-c', 'command -v java']);
@@ -126,14 +127,14 @@ export async function keycloakContext(): Promise<string> {
   const javaParts = ['bin', 'conf', 'lib', 'release'].map((part) => `'${basename(java)}/${part}'`);
   return [
     `tar -ch --mode=g+rwX ${rename(java, 'java')} ${rename(home, 'keycloak')} --exclude=src.zip`,
-    // There a server writes that another test runs meanwhile.
+    // A server of another test writes there.
     `--exclude='${basename(home)}/data'`,
     `-C '${CONTEXT}' keycloak.Containerfile -C '${dirname(home)}' '${basename(home)}'`,
     `-C '${dirname(java)}' ${javaParts.join(' ')}`,
   ].join(' ');
 }
 
-/** It appears under its name at once, when it is whole. */
+/** The complete directory appears under its name at once. */
 async function findOrMake(name: string, make: (draft: string) => Promise<void>): Promise<string> {
   const path = join(cache(), name);
   if (existsSync(path)) return path;
@@ -143,14 +144,14 @@ async function findOrMake(name: string, make: (draft: string) => Promise<void>):
   try {
     renameSync(draft, path);
   } catch (error) {
-    // Another run made the same meanwhile.
+    // A parallel run created the same one.
     if (!existsSync(path)) throw error;
     rmSync(draft, { recursive: true });
   }
   return path;
 }
 
-/** npm with nothing of this project's environment in it. */
+/** Runs npm without this project's environment. */
 async function npm(args: readonly string[], cwd: string): Promise<void> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   await execute('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });

@@ -21,16 +21,16 @@ import { makePlatform } from './platform.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 
-/** The administrative API of a Keycloak that takes in 1,000 users on a busy machine. */
+/** Timeout in milliseconds of the administrative API, while Keycloak imports 1,000 users on a busy machine. */
 const PATIENT = ['--timeout', '120'];
 
-test('a container platform around a real Keycloak is backed up, destroyed and restored from the set alone (spec "Restore procedure")', async (t) => {
+test('a container platform with a real Keycloak is backed up, destroyed and restored from the set alone', async (t) => {
   const missing = missingEngine('docker') ?? missingKeycloak();
   if (missing !== undefined) return t.skip(missing);
   const engine = await startEngine(t, 'docker', 'keycloak');
   const platform = await makePlatform(t, engine, 'caddy', 'keycloak');
   const { dir, project } = platform;
-  /** As people reach it: through the proxy. */
+  /** Users reach it through the proxy. */
   const service = { baseUrl: `https://localhost:${platform.ports[0]}` };
   const run = (argv: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     platform.run([...argv, '--json', ...(argv[0] === 'admin' ? PATIENT : [])], { ...PASSPHRASE, ...env });
@@ -51,10 +51,10 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
   let set = '';
 
   await t.test(
-    'init and up: every part is UP, and status tells Keycloak’s own version and health',
+    'init and up: every component is UP, and status shows Keycloak’s own version and health',
     async () => {
       assert.deepEqual(partsOf((await succeed(['up'])).result()), UP);
-      // Its first login takes longer than the others, and status waits for none for long.
+      // The first login takes longer than later ones, and status has a short timeout.
       await succeed(['admin', 'realm', 'list']);
       const status = (await succeed(['status'])).result();
       assert.deepEqual(partsOf(status), UP);
@@ -63,7 +63,7 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     },
   );
 
-  await t.test('smoke names the way to its client, which then has the secret of .env', async () => {
+  await t.test('smoke explains how to create its client, which then uses the secret of .env', async () => {
     const before = await run(['smoke']);
     assert.equal(before.code, 3, before.stdout);
     assert.match(before.stdout, /idkit admin client create idkit-smoke --realm master makes it/);
@@ -71,11 +71,11 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     assert.equal(made['secret'], undefined, 'it is in .env already');
     const { checks } = (await succeed(['smoke'])).result() as { checks: { id: string; outcome: string }[] };
     const silent = checks.filter(({ outcome }) => outcome !== 'passed').map(({ id }) => id);
-    assert.deepEqual(silent, ['user-count'], 'it expects no users by itself');
+    assert.deepEqual(silent, ['user-count'], 'it expects no users of its own');
   });
 
   await t.test(
-    'no secret stands in an argument, a label or a file, nor with a part that has no need of it',
+    'no secret is in an argument, a label, a file, or a component that does not need it',
     async () => {
       const secrets = [...readEnvFile(join(dir, '.env'))].filter(([key]) => /KEY|PASSWORD|SECRET/.test(key));
       assert.equal(secrets.length, 4);
@@ -104,17 +104,14 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     },
   );
 
-  await t.test(
-    'what idkit does in a store of its own is refused, and Keycloak’s own way named (2)',
-    async () => {
-      const recovered = await run(['recover-admin']);
-      assert.equal(recovered.code, 2, recovered.stdout);
-      assert.match(recovered.stdout, /docker compose run --rm keycloak bootstrap-admin user/);
-      const rotated = await run(['master-key', 'rotate']);
-      assert.equal(rotated.code, 2, rotated.stdout);
-      assert.match(rotated.stdout, /the service is Keycloak, which seals nothing with a master key/);
-    },
-  );
+  await t.test('work in idkit’s own store is rejected, with Keycloak’s own way as a hint (2)', async () => {
+    const recovered = await run(['recover-admin']);
+    assert.equal(recovered.code, 2, recovered.stdout);
+    assert.match(recovered.stdout, /docker compose run --rm keycloak bootstrap-admin user/);
+    const rotated = await run(['master-key', 'rotate']);
+    assert.equal(rotated.code, 2, rotated.stdout);
+    assert.match(rotated.stdout, /the service is Keycloak, which seals nothing with a master key/);
+  });
 
   await t.test('three realms with 1,000 users, and sessions', async () => {
     await makeRealms(succeed);
@@ -130,10 +127,10 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     set = join(makePlace(t), basename(made.dir));
     cpSync(made.dir, set, { recursive: true });
     const verified = await succeed(['verify', set]);
-    assert.doesNotMatch(verified.stdout, /newer/, 'Keycloak’s schema is not held against idkit’s');
+    assert.doesNotMatch(verified.stdout, /newer/, 'Keycloak’s schema is not compared with idkit’s');
   });
 
-  await t.test('a drill loads and counts it in a place of its own', async () => {
+  await t.test('a drill loads and counts it in a separate place', async () => {
     const drilled = checklistOf(await succeed(['drill', set]));
     assert.equal(drilled['user-counts'], 'done');
     assert.equal(drilled['readiness'], 'does not apply');
@@ -153,12 +150,15 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
     for (const [row, outcome] of rows) assert.equal(outcome, 'done', row);
   });
 
-  await t.test('a sample of 50 users logs in through the proxy; tokens of before renew', async () => {
-    await logInSample(service);
-    await renewKept(service, kept!);
-  });
+  await t.test(
+    'a sample of 50 users logs in through the proxy; tokens from before the backup are refreshed',
+    async () => {
+      await logInSample(service);
+      await renewKept(service, kept!);
+    },
+  );
 
-  await t.test('over a running platform: it is stopped and started by the restore', async () => {
+  await t.test('a restore over a running platform stops and starts it', async () => {
     await succeed(['admin', 'realm', 'create', 'made-later']);
     await succeed(['restore', '--from', set, '--yes']);
     assert.equal((await run(['admin', 'realm', 'get', 'made-later'])).code, 10);
@@ -166,7 +166,7 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
   });
 
   await t.test(
-    'a start that fails brings the old database back (16), and says how to start on it',
+    'a failed start brings the previous database back (16), and says how to start on it',
     async () => {
       await succeed(['admin', 'realm', 'create', 'old-state']);
       const absent = { SERVICE_IMAGE: 'localhost/idkit-test/none:1' };
@@ -194,7 +194,7 @@ test('a container platform around a real Keycloak is backed up, destroyed and re
   );
 
   await t.test(
-    'what does not come up is told by its log, not by the echo of the looks at it (1)',
+    'a component that does not become UP is reported with its log, without the log lines of the checks (1)',
     async () => {
       const echo = 'echo Reason; for n in 1 2 3 4 5 6 7 8 9 10; do echo INFO SRHCK01001 down; done; exit 3';
       platform.edit('compose.yaml', 'command: ["start"]', `entrypoint: ["sh", "-c", "${echo}"]`);

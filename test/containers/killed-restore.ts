@@ -9,13 +9,13 @@ import type { TestEngine } from './engines.ts';
 import type { Place } from './place.ts';
 import type { ContainerPlatform } from './platform.ts';
 
-// What the tests that kill a restore on containers ask of a platform.
+// Helpers for tests that kill a restore on containers.
 
 const RUN_PROCEDURE = join(import.meta.dirname, '../procedures/run-procedure.ts');
 
 export const passphrase = { IDKIT_BACKUP_PASSPHRASE: PASSPHRASE.reveal() };
 
-/** Restores in a process that kills itself once a step is done. */
+/** Restores in a process that kills itself after a step. */
 export async function killRestore(
   { engine, platform }: Place,
   args: readonly string[],
@@ -30,7 +30,7 @@ export async function killRestore(
   assert.equal(signal, 'SIGKILL', stderr);
 }
 
-/** The journal of the restore that ended in the middle, without what differs from run to run; undefined without one. */
+/** The journal of the interrupted restore, without values that differ between runs; undefined without a journal. */
 export function readJournal(platform: ContainerPlatform): Record<string, unknown> | undefined {
   const data = join(platform.dir, 'data');
   const [name] = existsSync(data) ? readdirSync(data).filter((entry) => /^restore-.*json$/.test(entry)) : [];
@@ -39,7 +39,7 @@ export function readJournal(platform: ContainerPlatform): Record<string, unknown
   return rest;
 }
 
-/** Names of the services that have a running container, and its id. */
+/** Maps each service with a running container to the container's id. */
 export async function running({ engine, platform }: Place): Promise<readonly string[]> {
   const label = 'com.docker.compose.service';
   const service = engine.kind === 'docker' ? `{{.Label "${label}"}}` : `{{index .Labels "${label}"}}`;
@@ -48,7 +48,10 @@ export async function running({ engine, platform }: Place): Promise<readonly str
   return listed.trim().split('\n').sort();
 }
 
-/** Everything serves, holds these users, and nothing of any restore is left: no file, database, program or container. */
+/**
+ * Checks that everything serves with these users, and that no file, database, process or container of a restore is
+ * left.
+ */
 export async function checkServing(place: Place, users: readonly string[]): Promise<void> {
   const { engine, platform } = place;
   const listed = await platform.run(['admin', 'user', 'list', '--realm', 'master', '--json']);
@@ -72,7 +75,7 @@ export async function checkServing(place: Place, users: readonly string[]): Prom
   assert.doesNotMatch(await programsOf(engine, database), /psql|pg_dump|bash/);
 }
 
-/** Nothing of the platform but what the backup had is there: no container, network, `.env`, definition. */
+/** Checks that only the backup is left of the platform: no container, network, `.env` or definition. */
 export async function checkEmpty({ engine, platform }: Place): Promise<void> {
   const filter = ['--filter', `label=com.docker.compose.project=${platform.project}`];
   assert.equal((await engine.call(['ps', '-aq', ...filter])).trim(), '');
@@ -90,7 +93,7 @@ function checkNoFiles(platform: ContainerPlatform): void {
   );
 }
 
-/** As a machine that burned down: no container, volume, network or platform directory. */
+/** Removes every container, volume, network and the platform directory, as after a fire. */
 export async function wipe({ engine, platform }: Place): Promise<void> {
   const filter = ['--filter', `label=com.docker.compose.project=${platform.project}`];
   const list = async (args: readonly string[]) =>
@@ -104,13 +107,13 @@ export async function wipe({ engine, platform }: Place): Promise<void> {
   rmSync(platform.dir, { recursive: true, force: true });
 }
 
-/** The command lines of what runs in a container. */
+/** The command lines of the processes in a container. */
 export function programsOf(engine: TestEngine, id: string): Promise<string> {
   const script = 'for d in /proc/[0-9]*; do tr "\\0" " " < $d/cmdline; echo; done 2>/dev/null';
   return engine.call(['exec', id, 'sh', '-c', script]);
 }
 
-/** Where a set lies beside the platform directory, so that it outlives that. */
+/** A place for a set outside the platform directory, so that it survives. */
 export function placeBeside(platform: ContainerPlatform, set: string): string {
   return join(platform.dir, '..', 'sets', basename(set));
 }

@@ -16,10 +16,11 @@ import { makePlatform } from './platform.ts';
 
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 /**
- * What goes wrong with the containers of one platform, one fault after the other. `every` one, else those that
- * differ from engine to engine.
+ * Runs the faults of the containers of one platform, one after another. With `every`, all of them, otherwise those
+ * that
+ * differ between engines.
  */
-/** Containers take their time. */
+/** Containers take time. */
 const PATIENCE = { seconds: 180, every: 200 };
 
 export function partFaults(kind: EngineKind, place: Place, every: boolean): void {
@@ -42,14 +43,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.match(ended.stderr, /compose\.yaml names \$\{DATABASE_IMAGE/);
   });
 
-  it('a variable that the process environment changes reaches the container, or is refused (exit 14, 2)', async () => {
+  it('a changed variable of the process environment reaches the container, or is rejected (exit 14, 2)', async () => {
     const ended = await place.platform.run(['up'], { DATABASE_IMAGE: 'localhost/idkit-test/none:1' });
     if (kind === 'docker') return assert.equal(ended.code, 14, ended.stderr);
     assert.equal(ended.code, 2, ended.stderr);
     assert.match(ended.stderr, /podman-compose \S+ takes DATABASE_IMAGE from \.env/);
   });
 
-  it('a port that is taken is named, and what had started goes on (exit 1)', async () => {
+  it('names a port in use, and components that had started continue (exit 1)', async () => {
     const server = createServer().listen(place.platform.ports[1], '127.0.0.1');
     await once(server, 'listening');
     const ended = await place.platform.run(['up']);
@@ -79,14 +80,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     assert.equal(parts[0]!.image, 'localhost/idkit-test/database:1');
   });
 
-  it('what fits its definition stays as it is when up runs again', async () => {
+  it('a component that matches its definition stays when up runs again', async () => {
     const before = await place.engine.call(['ps', '-q']);
     await ok(['up', '--quiet']);
     assert.equal(await place.engine.call(['ps', '-q']), before);
   });
 
   if (kind === 'docker')
-    it('what runs by its old definition is no success: up names why the new one is not taken (exit 14)', async () => {
+    it('a component that still runs by its previous definition is not a success: up names the fault of the new one (exit 14)', async () => {
       await ok(['up', '--quiet']);
       const before = await idOf('hello');
       const ended = await place.platform.run(['up'], { APPLICATION_IMAGE: 'localhost/idkit-test/none:1' });
@@ -96,14 +97,14 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['up', '--quiet']);
     });
 
-  it('after a restart of the machine up brings everything back', async () => {
+  it('after a restart of the machine up starts everything again', async () => {
     await ok(['admin', 'realm', 'create', 'kept']);
     await place.engine.call(['kill', ...(await place.engine.call(['ps', '-q'])).trim().split('\n')]);
     await ok(['up', '--quiet']);
   });
 
   if (every)
-    it('the service is not root, cannot write its root, gains no rights, and ends by SIGTERM with 0', async () => {
+    it('the service is not root, cannot write its root, gains no rights, and ends with 0 on SIGTERM', async () => {
       const id = await idOf('idkit');
       const inside = await place.engine.call([
         'exec',
@@ -117,10 +118,10 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.equal((await place.engine.call(['inspect', '-f', '{{.State.ExitCode}}', id])).trim(), '0');
       await place.engine.call(['start', id]);
       await ok(['up', '--quiet']);
-      assert.equal(await idOf('idkit'), id, 'it comes up a second time in the same container');
+      assert.equal(await idOf('idkit'), id, 'it starts again in the same container');
     });
 
-  it('no port of the database is published, and no secret stands in an argument or in compose.yaml', async () => {
+  it('no port of the database is published, and no argument and no line of compose.yaml contains a secret', async () => {
     const ports = await place.engine.call([
       'inspect',
       '-f',
@@ -145,7 +146,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     }
   });
 
-  it('a compose project that has no containers is named, with those that have (exit 15)', async () => {
+  it('names a compose project without containers, and the projects with some (exit 15)', async () => {
     place.platform.edit('idkit.yaml', place.platform.project, 'elsewhere');
     const ended = await place.platform.run(['backup'], PASSPHRASE);
     place.platform.edit('idkit.yaml', 'elsewhere', place.platform.project);
@@ -155,8 +156,8 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
   });
 
   if (every)
-    it('with the service stopped a backup takes the realm files from the snapshot, and recover-admin and master-key rotate work (contract §3)', async () => {
-      // The log holds the recovery after the restart above as well.
+    it('with a stopped service, a backup uses the snapshot for the realm files, and recover-admin and master-key rotate work', async () => {
+      // The log also contains the recovery after the restart above.
       const began = new Date().toISOString();
       await place.engine.call(['stop', await idOf('idkit')]);
       const ended = await ok(['backup', '--json'], PASSPHRASE);
@@ -167,7 +168,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['master-key', 'rotate']);
       assert.notEqual(readEnvFile(env).get('IDKIT_MASTER_KEY'), before);
       await ok(['up', '--quiet']);
-      // Tokens are signed with keys that the new master key opens.
+      // Tokens are signed with keys that the new master key decrypts.
       await ok(['smoke', '--quiet']);
       const refused = await place.platform.run(['recover-admin']);
       assert.equal(refused.code, 11, refused.stderr);
@@ -181,12 +182,12 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.doesNotMatch(
         `${log.stdout}${log.stderr}`,
         /terminated by signal|recovery/,
-        'the database never takes it for a crash',
+        'the database never reports a crash',
       );
     });
 
   if (every)
-    it('a backup that is ended or killed while pg_dump waits leaves no pg_dump in the container (exit 143, 130)', async () => {
+    it('a backup that ends or is killed while pg_dump waits leaves no pg_dump in the container (exit 143, 130)', async () => {
       const database = await idOf('database');
       const lock = 'BEGIN; LOCK TABLE admin_event; SELECT pg_sleep(300); COMMIT;';
       const held = place.engine
@@ -196,7 +197,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
         "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = 'admin_event'::regclass AND granted";
       const ask = ['exec', database, 'psql', '-U', 'idkit', '-Atc', locks];
       await waitUntil(
-        'the process is there',
+        'the process exists',
         async () => (await place.engine.call(ask)).trim() === '1',
         PATIENCE,
       );
@@ -218,7 +219,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
         child.kill(signal);
         const [code] = await exit;
         assert.equal(code, expected);
-        // Killed, idkit can end nothing by itself: pg_dump ends with the connection that it is run by.
+        // A killed idkit cannot end anything itself: pg_dump ends with the connection that runs it.
         await waitUntil(
           `pg_dump has ended after ${signal}`,
           async () => !(await programsOf(place.engine, database)).includes('pg_dump'),
@@ -231,7 +232,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       await ok(['backup', '--quiet'], PASSPHRASE);
     });
 
-  it('a paused container is named as paused, with what lets it run again (exit 15)', async () => {
+  it('names a paused container, and how to resume it (exit 15)', async () => {
     for (const service of ['database', 'idkit']) {
       const id = await idOf(service);
       await place.engine.call(['pause', id]);
@@ -252,21 +253,18 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     await ok(['up', '--quiet']);
   });
 
-  it('a service that ends over and over is told with the last lines of its log (exit 1)', async () => {
+  it('reports a service that ends repeatedly with the last lines of its log (exit 1)', async () => {
     place.platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
     const ended = await place.platform.run(['up']);
     place.platform.edit('compose.yaml', '"--port", "none"', '"--port", "8080"');
     assert.equal(ended.code, 1, ended.stderr);
-    assert.match(
-      ended.stderr,
-      /IDKIT_FAILED: idkit did not come up: it ends and restarts repeatedly/,
-    );
+    assert.match(ended.stderr, /IDKIT_FAILED: idkit did not come up: it ends and restarts repeatedly/);
     assert.match(ended.stderr, /hint: log: error IDKIT_USAGE: .*--port/);
     await ok(['up', '--quiet']);
   });
 
   if (kind === 'docker')
-    it('behind nginx the platform comes up too, and the service knows the public address', async (t) => {
+    it('the platform also starts behind nginx, and the service knows the public address', async (t) => {
       const nginx = await makePlatform(t, place.engine, 'nginx');
       const tls = join(nginx.dir, 'tls');
       mkdirSync(tls);
@@ -289,7 +287,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       ];
       const [id = ''] = (await place.engine.call(['ps', '-q', ...filter])).split('\n');
       const [management] = (await place.engine.call(['port', id, '9000/tcp'])).split('\n');
-      assert.match(management!, /^127\.0\.0\.1:\d+$/, 'metrics are for this machine alone');
+      assert.match(management!, /^127\.0\.0\.1:\d+$/, 'metrics are only for this machine');
       assert.match(
         await (await fetch(`http://${management}/metrics`)).text(),
         /^process_start_time_seconds/m,
@@ -299,7 +297,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       assert.deepEqual(await (await fetch(`${base}/health/ready`)).json(), { status: 'UP' });
     });
 
-  it('Ctrl-C while a service comes up ends with 130, and one that never is ready is told within the time (exit 15)', async () => {
+  it('Ctrl-C during the start of a service ends with 130, and a service that never is ready is reported in time (exit 15)', async () => {
     const serves = 'command: ["serve", "--host", "0.0.0.0", "--port", "8080"]';
     const idles =
       'entrypoint: ["node", "-e", "console.log(\'idle\'); setInterval(() => {}, 1e9); process.on(\'SIGTERM\', () => process.exit())"]';
@@ -314,7 +312,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     child.kill('SIGINT');
     const [code] = await exit;
     assert.equal(code, 130, await said);
-    // What is before the service has to start within it too.
+    // The components before the service must start in that time too.
     const ended = await place.platform.run(['up', '--timeout', '60']);
     assert.equal(ended.code, 15, ended.stderr);
     assert.match(
@@ -325,7 +323,7 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
     place.platform.edit('compose.yaml', idles, serves);
   });
 
-  it('down removes every container and keeps the data; a second one finds nothing to do; up brings it back', async () => {
+  it('down removes every container and keeps the data; a second down has nothing to do; up starts everything again', async () => {
     const label = ['--filter', `label=com.docker.compose.project=${place.platform.project}`];
     await ok(['down']);
     assert.equal((await place.engine.call(['ps', '-aq', ...label])).trim(), '');

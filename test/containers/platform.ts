@@ -7,11 +7,11 @@ import { type Ended, runIdkit } from '../journey/idkit.ts';
 import type { TestEngine, TestedService } from './engines.ts';
 import { adapt, findPorts } from './walk-through.ts';
 
-/** A container platform in a directory of its own. */
+/** A container platform in a temporary directory. */
 export interface ContainerPlatform {
   dir: string;
   project: string;
-  /** Ports of the proxy, the service, the application, and the management of a service that has it apart. */
+  /** Ports of the proxy, the service, the application, and a separate management port if the service has one. */
   ports: readonly number[];
   /** Runs idkit on it. */
   run(argv: readonly string[], env?: NodeJS.ProcessEnv): Promise<Ended>;
@@ -21,7 +21,7 @@ export interface ContainerPlatform {
 
 let projects = 0;
 
-/** What `idkit init --runtime compose` writes, with the test's images and ports; its containers go with the test. */
+/** Runs `idkit init --runtime compose` and sets the test's images and ports. Its containers are removed with the test. */
 export async function makePlatform(
   t: TestContext,
   engine: TestEngine,
@@ -35,7 +35,7 @@ export async function makePlatform(
     runIdkit([...argv, '--dir', dir], { cwd: tmpdir(), env: { ...engine.env, ...env } });
   t.after(async () => {
     rmSync(join(dir, '..'), { recursive: true, force: true });
-    // Where the engine has ended before, all that it held went with it.
+    // If the engine has ended before, everything in it was removed.
     if (!engine.runs()) return;
     const filter = ['--filter', `label=com.docker.compose.project=${project}`];
     const list = async (args: readonly string[]) =>

@@ -21,9 +21,11 @@ const OLD = ['admin', 'alice', 'bob'];
 const NEW = ['admin', 'alice'];
 
 /**
- * Restores that are killed, interrupted or fail, on one platform, one after the other. A restore that goes on is
- * killed again after its next step, so that each step is gone on from once; where two kills leave the same journal and
- * the same containers, what follows is the same too. `every` step, else those that differ from engine to engine.
+ * Kills, interrupts or fails restores on one platform, one after another. A resumed restore is killed again after its
+ * next
+ * step, so that each step is resumed from once. Two kills with the same journal and the same containers have the same
+ * continuation, so only one of them is followed. With `every`, all steps, otherwise those that differ between
+ * engines.
  */
 export function restoreFaults(place: Place, every: boolean): void {
   let set: string;
@@ -61,7 +63,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('the service has a role of its own, which is not a superuser and owns its database; the administrator has no password', async () => {
+  it('the service has its own role, which is not a superuser and owns its database; the administrator has no password', async () => {
     const { engine, platform } = place;
     const database = await findContainerId(engine, platform.project, 'database');
     const ask = (sql: string) => engine.call(['exec', database, 'psql', '-U', 'postgres', '-Atc', sql]);
@@ -75,7 +77,7 @@ export function restoreFaults(place: Place, every: boolean): void {
   });
 
   if (every) {
-    it('killed after "verify", "preflight" or "stage" it has touched no container, and --abort touches none', async () => {
+    it('killed after "verify", "preflight" or "stage" it has changed no container, and --abort changes none', async () => {
       const containers = await running(place);
       await kill('verify');
       await kill('preflight');
@@ -86,7 +88,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       await checkServing(place, OLD);
     });
 
-    it('killed after "load", --abort starts what ran on the old state', async () => {
+    it('killed after "load", --abort starts what ran on the previous state', async () => {
       await kill('load');
       loaded = readJournal(place.platform);
       assert.equal(await services(), 'database hello');
@@ -105,7 +107,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await checkServing(place, OLD);
   });
 
-  it('killed after "swap", a rerun names the ways (17), and --resume goes on, whatever step it is killed after', async () => {
+  it('killed after "swap", a rerun names the ways (17), and --resume continues after a kill at any step', async () => {
     await kill('swap');
     const swapped = readJournal(place.platform);
     assert.equal(await services(), 'database hello');
@@ -131,7 +133,7 @@ export function restoreFaults(place: Place, every: boolean): void {
     await changeSinceBackup();
   });
 
-  it('Ctrl-C in the middle brings the old state back (130)', async () => {
+  it('Ctrl-C in the middle brings the previous state back (130)', async () => {
     const { engine, platform } = place;
     const child = spawn(process.execPath, [BIN, 'restore', '--yes', '--from', set, '--dir', platform.dir], {
       env: { ...process.env, ...engine.env, ...passphrase },
@@ -151,7 +153,7 @@ export function restoreFaults(place: Place, every: boolean): void {
   });
 
   if (every) {
-    it('a service that does not start on the restored state brings the old one back (16)', async () => {
+    it('a service that does not start on the restored state brings the previous one back (16)', async () => {
       const { platform } = place;
       platform.edit('compose.yaml', '"--port", "8080"', '"--port", "none"');
       const ended = await restore('--from', set);
@@ -163,10 +165,10 @@ export function restoreFaults(place: Place, every: boolean): void {
       await checkServing(place, OLD);
     });
 
-    it('a drill with no Postgres on this machine takes a container of its own, and leaves nothing', async () => {
+    it('a drill without Postgres on this machine uses a temporary container, and leaves nothing', async () => {
       const { engine, platform } = place;
       const all = await engine.call(['ps', '-q']);
-      // What Debian has of Postgres is hidden from this process alone.
+      // Hides Debian's Postgres from this process alone.
       const hidden = 'mount -t tmpfs none /usr/lib/postgresql && exec "$@"';
       const drill = [process.execPath, BIN, 'drill', set, '--dir', platform.dir];
       const ended = spawnSync('unshare', ['-m', 'sh', '-c', hidden, 'sh', ...drill], {
@@ -174,7 +176,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       });
       assert.equal(ended.status, 0, ended.stderr.toString());
       assert.match(ended.stdout.toString(), /user counts per realm match expectations/);
-      assert.equal(await engine.call(['ps', '-q']), all, 'its container is gone');
+      assert.equal(await engine.call(['ps', '-q']), all, 'its container is removed');
     });
   }
 
@@ -188,7 +190,7 @@ export function restoreFaults(place: Place, every: boolean): void {
       });
 
     if (every)
-      it('killed after "check", --resume ends it, on the volume that an earlier one left', async () => {
+      it('killed after "check", --resume finishes it, on the volume that an earlier one left', async () => {
         await kill('check');
         await goOn();
       });

@@ -34,7 +34,7 @@ test('docs/operate/containers.md leads from init to a restore on an empty host',
 const PROGRAMS = { 'docker compose': 'docker', 'podman-compose': 'podman' } as const;
 
 for (const [program, kind] of Object.entries(PROGRAMS)) {
-  test(`with ${program} every command of docs/operate/containers.md does what it shows`, async (t) => {
+  test(`with ${program} every command of docs/operate/containers.md prints what the page shows`, async (t) => {
     const missing = missingEngine(kind) ?? (kind === 'docker' ? missingPlugin() : undefined);
     if (missing !== undefined) return t.skip(missing);
     const dir = mkdtempSync(join(tmpdir(), 'idkit-walk-'));
@@ -48,21 +48,21 @@ for (const [program, kind] of Object.entries(PROGRAMS)) {
     assert.match(checklist, /user counts per realm match expectations +done/);
     assert.doesNotMatch(checklist, /does not apply|failed/, 'every row of the checklist is done');
     const volumes = await leftovers(engine, 'idkit');
-    assert.equal(volumes.filter((name) => !name.startsWith('idkit_')).length, 0, 'down leaves volumes alone');
+    assert.equal(volumes.filter((name) => !name.startsWith('idkit_')).length, 0, 'down keeps volumes');
     if (kind === 'podman') return;
     const label = '{{index .Labels "com.docker.compose.version"}}';
     const madeBy = await engine.call(['volume', 'inspect', '-f', label, 'idkit_database']);
-    assert.doesNotMatch(madeBy, /^1\./, 'by the plugin, where docker-compose is there too');
+    assert.doesNotMatch(madeBy, /^1\./, 'uses the plugin, even if docker-compose is installed');
   });
 }
 
-/** With a variable in `.env` that the plugin cannot read by itself, as dotenv files may have it. */
+/** With a valid line in `.env` that the plugin cannot read. */
 function withPlugin(engine: TestEngine): TestEngine {
   const env = { ...engine.env, ...pluginEnvironment() };
   return { ...engine, env, images: `${engine.images}NOTE=\`two\n'lines'\`\n` };
 }
 
-/** The test’s own images and ports stand where README shows the public ones. */
+/** The test's own images and ports replace the public ones of the page. */
 function maskPlaces(text: string): string {
   return mask(text)
     .replace(/\b(localhost|docker\.io)(\/[a-z-]+)+:[\w.-]+/g, '<image>')

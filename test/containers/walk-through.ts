@@ -4,9 +4,9 @@ import { type Example, openShell } from '../docs/console.ts';
 import { freePort } from '../free-port.ts';
 import type { TestEngine } from './engines.ts';
 
-// The console blocks of docs/operate/containers.md, run as a reader would: in one shell, one after the other.
+// Runs the console blocks of docs/operate/containers.md like a reader: in one shell, one after another.
 
-/** What a reader does before, and a test has done by itself with images of its own. */
+/** Commands that a reader runs first, and that a test has done itself with its own images. */
 export const NOT_RUN: readonly RegExp[] = [/^npm pack/, /^docker build/];
 
 /** Returns the examples of the blocks for containers, in order. */
@@ -25,7 +25,7 @@ export function findContainerExamples(markdown: string): readonly Example[] {
   );
 }
 
-/** Runs the examples in `dir` with an engine and returns their output as the page would show it. */
+/** Runs the examples in `dir` with an engine and returns their output in the form of the page. */
 export async function runWalkThrough(
   dir: string,
   engine: TestEngine,
@@ -47,7 +47,7 @@ export async function runWalkThrough(
   return ran;
 }
 
-/** Images of the test's own and free ports, where a reader would take the defaults. */
+/** The test's own images and free ports instead of the defaults. */
 export function adapt(platform: string, engine: TestEngine, ports: readonly number[]): void {
   const [https, service, application, management] = ports;
   const named = { HTTPS: https, SERVICE: service, APPLICATION: application, MANAGEMENT: management };
@@ -60,7 +60,7 @@ export function adapt(platform: string, engine: TestEngine, ports: readonly numb
   writeFileSync(yaml, text.replaceAll(':8443', `:${https}`).replaceAll(':8081', `:${application}`));
 }
 
-/** Ports that are free now, each another. */
+/** Distinct ports that are free now. */
 export async function findPorts(count: number): Promise<readonly number[]> {
   const ports = new Set<number>();
   while (ports.size < count) ports.add(await freePort());

@@ -15,7 +15,7 @@ test('write the console blocks of docs/operate/containers.md', async (t) => {
   const page = readFileSync(file, 'utf8');
   const engine = await startEngine(t, 'docker');
   const ran = await runWalkThrough(dir, engine, findContainerExamples(page));
-  // In the order of the text: a command may stand there twice.
+  // In the order of the text, because a command may occur twice.
   let [written, rest] = ['', page];
   for (const { command, output, actual } of ran) {
     const show = (text: string) => `$ ${command}\n${text === '' ? '' : `${text}\n`}`;
@@ -26,7 +26,7 @@ test('write the console blocks of docs/operate/containers.md', async (t) => {
   writeFileSync(file, written + rest);
 });
 
-/** With the public images and the default ports, and a set of a memorable name. */
+/** With the public images, the default ports and a memorable set name. */
 function showPublic(text: string): string {
   return text
     .replace(/\b\d{8}_\d{6}\b/g, '20261101_020000')

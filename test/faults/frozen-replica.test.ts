@@ -7,7 +7,7 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
 const skip = missingPostgres() ?? false;
 
-test('the turn of a replica that is stopped in the middle of it is given to another after a while', {
+test('another replica gets the turn of one that is stopped in the middle of it, after a while', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);
@@ -22,7 +22,7 @@ test('the turn of a replica that is stopped in the middle of it is given to anot
   t.after(() => frozen.kill('SIGKILL'));
   const [said] = (await once(frozen.stdout, 'data')) as [Buffer];
   assert.equal(String(said).trim(), 'taken');
-  assert.equal(await store.takeTurn('guesses', 100), undefined, 'a replica that runs keeps its turn');
+  assert.equal(await store.takeTurn('guesses', 100), undefined, 'a running replica keeps its turn');
   frozen.kill('SIGSTOP');
   const end = await store.takeTurn('guesses', 60_000);
   assert.ok(end, 'the stopped replica has lost its turn');

@@ -3,7 +3,7 @@ import { surroundings } from '../journey/idkit.ts';
 import { makeDatabase } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-// The very same journeys, each place with a database of its own on Postgres.
+// The same journeys, each place with its own Postgres database.
 const missing = missingPostgres();
 if (missing !== undefined) test('journeys on Postgres', { skip: missing }, () => {});
 else {

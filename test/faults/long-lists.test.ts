@@ -4,9 +4,9 @@ import { openers, readList, seedOf } from '../http/admin/many-users.ts';
 import { missingPostgres } from '../store/postgres-server.ts';
 
 const USERS = 200_000;
-/** More than the process has before, its own reader of the list included. */
+/** More than the process had before, including its own reader of the list. */
 const MEGABYTES = 100;
-/** Milliseconds for which nobody else is served, on a machine that has other work too. */
+/** Milliseconds for which no other request is served, on a machine with other work. */
 const BLOCKED = 2_000;
 
 for (const [name, open] of Object.entries(openers))
@@ -15,7 +15,7 @@ for (const [name, open] of Object.entries(openers))
   }, async (t) => {
     const place = await open(t);
     await place.run(seedOf(USERS));
-    // What the first calls of a process load and compile is no part of a list.
+    // The first calls of a process load and compile modules, which does not count.
     await readList(place, '/users?max=5000', '"username":');
     const lists = [
       ['/users?max=-1', USERS + 1],

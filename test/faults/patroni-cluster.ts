@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import { missingPostgres, ownerOfClusters } from '../store/postgres-server.ts';
 
-/** Milliseconds that what must come about may take at most. */
+/** The most milliseconds until an expected state. */
 const PATIENCE = 90_000;
 const PASSWORD = 'Postgres-Test-1';
 
@@ -24,35 +24,35 @@ const PASSWORD = 'Postgres-Test-1';
 export interface Node {
   host: string;
   port: number;
-  /** Stops the whole of it, as a machine that hangs; nothing is closed. */
+  /** Freezes it like a machine that hangs; its connections stay open. */
   freeze(): void;
-  /** Ends it at once, frozen or not. */
+  /** Ends it immediately, frozen or not. */
   end(): void;
-  /** Whether Patroni says that it is the primary, or its synchronous standby. */
+  /** Whether Patroni reports it as the primary, or as its synchronous standby. */
   is(role: 'primary' | 'sync'): Promise<boolean>;
 }
 
-/** Two servers under Patroni, with synchronous replication; the first one has a network interface of its own. */
+/** Two servers under Patroni with synchronous replication; the first one has its own network interface. */
 export interface Cluster {
   /** Both servers, the first one first. */
   url: string;
   password: string;
   first: Node;
   second: Node;
-  /** Takes the first one's interface down: packets are lost, nobody is told. */
+  /** Takes the first server's interface down: packets are lost without an error. */
   cutOff(): void;
   mend(): void;
   until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void>;
 }
 
-/** Why there is no such cluster here; undefined where there can be one. In CI a missing program is a failure. */
+/** Why there is no such cluster here; undefined if there can be one. In CI a missing program is a failure. */
 export function missingPatroni(): string | undefined {
   const missing =
     missingPostgres() ??
     (['/usr/bin/patroni', '/usr/bin/etcd', '/usr/bin/setpriv'].every((file) => existsSync(file)) && hasIp()
       ? process.getuid?.() === 0
         ? undefined
-        : 'only root may make a network interface'
+        : 'only root may create a network interface'
       : 'Patroni is not installed (Debian packages patroni, etcd-server, iproute2, util-linux)');
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
   return missing;
@@ -62,7 +62,7 @@ function hasIp(): boolean {
   return ['/usr/sbin/ip', '/sbin/ip', '/usr/bin/ip', '/bin/ip'].some((file) => existsSync(file));
 }
 
-/** Makes the cluster, with an empty database `idkit`. It goes with the test. */
+/** Creates the cluster, with an empty database `idkit`. It is removed with the test. */
 export async function startCluster(t: { after(close: () => Promise<void>): void }): Promise<Cluster> {
   const dir = mkdtempSync(join(tmpdir(), 'idkit-patroni-'));
   const owner = ownerOfClusters()!;
@@ -168,7 +168,10 @@ async function startEtcd(
   return client.slice('http://'.length);
 }
 
-/** Times as short as Patroni takes them: it gives the lock to the standby 8 s after the primary's last sign of life. */
+/**
+ * The shortest times that Patroni accepts: it gives the lock to the standby 8 s after the primary's last sign of
+ * life.
+ */
 function settings(of: {
   dir: string;
   number: number;
@@ -214,7 +217,7 @@ function settings(of: {
   });
 }
 
-/** Signals for Patroni and its server. */
+/** Signals Patroni and its server. */
 function signals(patroni: ChildProcess, data: string): Pick<Node, 'freeze' | 'end'> {
   const each = (signal: 'SIGSTOP' | 'SIGKILL') => {
     patroni.kill(signal);

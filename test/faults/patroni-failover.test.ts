@@ -13,12 +13,12 @@ import { type Load, post, startLoad } from './refresh-load.ts';
 
 const CLIENTS = 12;
 const PAUSE = 20;
-/** Rotations that are answered before each fault. */
+/** Rotations that succeed before each fault. */
 const ROTATIONS = 100;
-/** Milliseconds from the promotion of the other server to the first answer at most. */
+/** The most milliseconds from the promotion of the other server to the first response. */
 const BACK_WITHIN = 5_000;
 
-test('a primary that is cut off, and one that is frozen: the service returns within 5 s of the promotion, and nothing answered is lost', {
+test('after a primary is cut off or frozen, the service returns within 5 s of the promotion, and no confirmed rotation is lost', {
   skip: missingPatroni() ?? false,
 }, async (t) => {
   const cluster = await startCluster(t);
@@ -57,7 +57,7 @@ test('a primary that is cut off, and one that is frozen: the service returns wit
   await cluster.until('every client is served', () => load.chains.every(({ open }) => !open));
   await load.stop();
 
-  assert.equal(load.lost, 0, 'no rotation that was answered is lost');
+  assert.equal(load.lost, 0, 'no confirmed rotation is lost');
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const refresh = (token: string, at: number) =>
@@ -68,9 +68,9 @@ test('a primary that is cut off, and one that is frozen: the service returns wit
     });
   for (const [index, { token, parent }] of load.chains.entries()) {
     const next = await refresh(token, index);
-    assert.equal(next.status, 200, `what was answered is there: ${JSON.stringify(next.body)}`);
+    assert.equal(next.status, 200, `the confirmed rotation exists: ${JSON.stringify(next.body)}`);
     for (const old of [token, parent!])
-      assert.equal((await refresh(old, index + 1)).status, 400, 'none is good twice');
+      assert.equal((await refresh(old, index + 1)).status, 400, 'no token works twice');
   }
   assert.deepEqual(
     [...new Set(load.failures.map(({ status, fault }) => `${status} ${fault}`))],
@@ -79,12 +79,12 @@ test('a primary that is cut off, and one that is frozen: the service returns wit
   t.diagnostic(`${load.answered} rotations were answered, ${load.failures.length} requests refused`);
 });
 
-/** @returns `performance.now()` of the first answer to a request that was sent after `at` */
+/** @returns `performance.now()` of the first response to a request that was sent after `at` */
 async function firstAnswerAfter(load: Load, at: number): Promise<number> {
   for (;;) {
     const answer = load.successes.findLast((success) => success.at > at);
     if (answer !== undefined) return load.successes.find((success) => success.at > at)!.at;
-    assert.ok(performance.now() - at < BACK_WITHIN, `no answer ${BACK_WITHIN} ms after the promotion`);
+    assert.ok(performance.now() - at < BACK_WITHIN, `no response ${BACK_WITHIN} ms after the promotion`);
     await sleep(10);
   }
 }

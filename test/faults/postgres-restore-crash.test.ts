@@ -21,25 +21,25 @@ const options = (own: Partial<RestoreOptions>): RestoreOptions => ({
   ...own,
 });
 
-/** Nothing of any restore is left in the platform directory, at the server, or as a process. */
+/** Checks that no file, database or process of a restore is left. */
 async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<void> {
   const left = (await readdir(platform.dir, { recursive: true })).filter((path) =>
     /\.pre-|restore-/.test(path),
   );
   assert.deepEqual(left, [], when);
   assert.deepEqual(await platform.databases(), ['idkit'], when);
-  // What serves a client at the server ends a little after the client.
+  // A backend ends a little after its client.
   let clients: readonly string[] = [];
   const nobody = async () => {
     clients = await platform.clients();
     return clients.length === 0;
   };
-  await waitUntil(`nobody is left at the server (${when})`, nobody, { seconds: 10, seen: () => clients });
+  await waitUntil(`no session is left at the server (${when})`, nobody, { seconds: 10, seen: () => clients });
 }
 
 const skip = missingPostgres() ?? false;
 
-describe('a restore on Postgres killed after any step (spec "Restore procedure", contract §3)', {
+describe('a restore on Postgres killed after any step', {
   skip,
 }, () => {
   let platforms: PostgresPlatforms;
@@ -85,7 +85,7 @@ describe('a restore on Postgres killed after any step (spec "Restore procedure",
     });
   }
 
-  it('also at random moments: the rerun, else --resume, succeeds', async (t) => {
+  it('killed at random moments too: the rerun, else --resume, succeeds', async (t) => {
     for (const step of ['stage', 'load', 'check', 'swap', 'swap', 'start']) {
       const platform = await platforms.fresh(t);
       await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {
@@ -124,7 +124,7 @@ describe('a restore on Postgres killed after any step (spec "Restore procedure",
     }
   });
 
-  it('SIGTERM in the middle brings the old state back (143)', async (t) => {
+  it('SIGTERM in the middle brings the previous state back (143)', async (t) => {
     for (const step of ['load', 'start']) {
       const platform = await platforms.fresh(t);
       const ended = await spawnProcedure(['restore', platform.dir, '--from', platform.set], (begun, kill) => {

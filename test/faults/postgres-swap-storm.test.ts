@@ -8,7 +8,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const CLIENTS = 200;
 
-test('200 clients that come back at once stop no swap, and see the old state or the new one', {
+test('200 reconnecting clients cannot stop a swap, and see the previous state or the new one', {
   skip: missingPostgres() ?? false,
 }, async (t) => {
   const server = await startKeycloakServer(t, { settings: { max_connections: '260' } });
@@ -27,7 +27,7 @@ test('200 clients that come back at once stop no swap, and see the old state or 
         connectionString: server.url.replace('keycloak@', 'keycloak:Keycloak-Role-1@'),
         ssl: false,
       });
-      // Cut off in the middle is what the swap does.
+      // The swap interrupts clients.
       client.on('error', () => undefined);
       attempts++;
       try {
@@ -46,7 +46,7 @@ test('200 clients that come back at once stop no swap, and see the old state or 
   });
   try {
     const all = () => seen.has('globex,initech,later,master') && attempts >= CLIENTS;
-    await waitUntil('every client has tried and one has seen the live realms', all, {
+    await waitUntil('every client has connected and one has seen the live realms', all, {
       seen: () => [...seen],
     });
     await database.swap('x');

@@ -1,14 +1,14 @@
 import { Agent, request } from 'node:http';
 import { form } from '../http/service.ts';
 
-/** One HTTP answer; status 0 where there was none. */
+/** One HTTP response; status 0 if there was none. */
 export interface Reply {
   status: number;
   body: Record<string, string>;
   fault?: string;
 }
 
-/** Posts a form once over a connection that is kept open; nothing is tried again. */
+/** Posts a form once over a keep-alive connection, without a retry. */
 export function post(agent: Agent, url: string, fields: Record<string, string>): Promise<Reply> {
   const { body, headers } = form(fields);
   return send(agent, 'POST', url, String(body), headers as Record<string, string>);
@@ -42,7 +42,7 @@ function send(
         try {
           parsed = JSON.parse(text) as Record<string, string>;
         } catch {
-          // A proxy's page.
+          // A page of the proxy.
         }
         resolve({ status: answer.statusCode!, body: parsed });
       });
@@ -53,32 +53,33 @@ function send(
 
 /** One login whose refresh token is rotated again and again. */
 export interface Chain {
-  /** The newest token that was answered, and the one before it. */
+  /** The newest token that arrived, and the one before it. */
   token: string;
   parent: string | undefined;
-  /** Whether the last presentation of `token` was not answered by 200: nobody knows whether it was rotated. */
+  /** Whether the last presentation of `token` got no 200, so that it may or may not have been rotated. */
   open: boolean;
 }
 
-/** What a load saw. */
+/** What a load counted. */
 export interface Load {
   chains: readonly Chain[];
   requests: number;
   answered: number;
-  /** Tokens that had been answered and were refused all the same. */
+  /** Tokens that had arrived and were rejected nevertheless. */
   lost: number;
   /** When (`performance.now()`) and how requests failed. */
   failures: { at: number; status: number; fault: string }[];
-  /** When each request that was answered by 200 was sent, and when it was answered. */
+  /** When each request with a 200 was sent, and when its response arrived. */
   successes: { sent: number; at: number }[];
   stop(): Promise<void>;
 }
 
 /**
- * Keeps `clients` clients refreshing, each over a connection of its own, at most one request each `pause`
- * milliseconds. A chain whose answer was lost goes on with what it has.
+ * Keeps `clients` clients refreshing, each over its own connection, at most one request each `pause` milliseconds. A
+ * family
+ * whose response was lost continues with its last token.
  *
- * @param addressOf where a client's next request goes
+ * @param addressOf returns the address of a client's next request
  * @param reads how often a client reads the realm's keys after each refresh
  */
 export async function startLoad(
@@ -133,7 +134,7 @@ export async function startLoad(
       fault: fault ?? `${body['error']}: ${body['error_description']}`,
     });
     if (status === 400 && !chain.open) load.lost++;
-    // Rotated, and the answer was lost: the session has ended, and the client logs in again.
+    // The token was rotated and the response was lost: the session has ended, and the client logs in again.
     if (status === 400 && chain.open) Object.assign(chain, await logIn(agents[client]!, addressOf(client)));
     else chain.open = true;
   };
@@ -142,7 +143,7 @@ export async function startLoad(
     const url = `${addressOf(client)}/realms/master/protocol/openid-connect/certs`;
     const { status, fault } = await send(agents[client]!, 'GET', url);
     if (status === 200) load.answered++;
-    else load.failures.push({ at: performance.now(), status, fault: fault ?? 'the keys were not answered' });
+    else load.failures.push({ at: performance.now(), status, fault: fault ?? 'the keys were not returned' });
   };
   const loops = chains.map(async (_, client) => {
     while (running) {

@@ -8,16 +8,16 @@ import { post, startLoad } from './refresh-load.ts';
 
 const CLIENTS = 24;
 const PAUSE = 10;
-/** Rotations that are answered before each end. */
+/** Rotations that succeed before each fault. */
 const ROTATIONS = 200;
-/** Milliseconds that the database is away each time. */
+/** Milliseconds that the database is unavailable each time. */
 const AWAY = 3_000;
-/** Milliseconds from its return to the first answer at most (issue: replicas). */
+/** The most milliseconds from its return to the first response. */
 const BACK_WITHIN = 2_000;
-/** Milliseconds that what must come about may take at most. */
+/** The most milliseconds until an expected state. */
 const PATIENCE = 120_000;
 
-test('Postgres is killed and comes back under refresh load: no answered rotation is lost or usable twice (issue: replicas)', {
+test('no confirmed rotation is lost or works twice if Postgres is killed and returns under refresh load', {
   skip: missingPostgres(),
 }, async (t) => {
   const server = await startPostgres(t);
@@ -46,19 +46,19 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
     await server.stop(how);
     const stopped = performance.now();
     for (const address of addresses)
-      assert.equal(await ready(address), 503, 'readiness tells that it is away');
+      assert.equal(await ready(address), 503, 'readiness reports that the database is unavailable');
     await sleep(Math.max(0, AWAY - (performance.now() - stopped)));
     assert.deepEqual(
       load.successes.filter(({ sent }) => sent > stopped),
       [],
-      'no rotation is answered without the database',
+      'no rotation succeeds without the database',
     );
     await server.start();
     const back = performance.now();
     while (!load.successes.some(({ at }) => at > back)) {
       assert.ok(
         performance.now() - back < BACK_WITHIN,
-        `no answer ${BACK_WITHIN} ms after the database is back`,
+        `no response ${BACK_WITHIN} ms after the database is back`,
       );
       await sleep(5);
     }
@@ -73,10 +73,10 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
       `${how}: ${Math.round(without)} ms without service, ${Math.round(answering)} ms after the database`,
     );
   }
-  await until('every client goes on', () => load.chains.every(({ open }) => !open));
+  await until('every client continues', () => load.chains.every(({ open }) => !open));
   await load.stop();
 
-  assert.equal(load.lost, 0, 'no answered rotation is lost');
+  assert.equal(load.lost, 0, 'no confirmed rotation is lost');
   const statuses = new Set(load.failures.map(({ status, fault }) => `${status} ${fault}`));
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
@@ -90,10 +90,10 @@ test('Postgres is killed and comes back under refresh load: no answered rotation
   const known = load.chains.filter(({ open }) => !open);
   for (const [index, { token, parent }] of known.entries()) {
     const next = await refresh(token, index);
-    assert.equal(next.status, 200, `an answered rotation is there: ${JSON.stringify(next.body)}`);
+    assert.equal(next.status, 200, `a confirmed rotation exists: ${JSON.stringify(next.body)}`);
     found++;
     for (const old of [token, parent!])
-      assert.equal((await refresh(old, index + 1)).status, 400, 'none is good twice');
+      assert.equal((await refresh(old, index + 1)).status, 400, 'no token works twice');
   }
   t.diagnostic(
     `${load.requests} requests, ${load.answered} rotations answered, ${load.failures.length} failures, ${found} of ${known.length} newest rotations found (${load.chains.length} chains)`,

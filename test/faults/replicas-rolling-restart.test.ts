@@ -12,13 +12,13 @@ import { type Load, startLoad } from './refresh-load.ts';
 
 const REPLICAS = 3;
 const CLIENTS = 16;
-/** Requests that each proxy is to answer, from so many clients, each of which reads so often between two refreshes. */
+/** The number of requests through each proxy, of clients, and of reads between two refreshes of a client. */
 const REQUESTS = 10_000;
 const CLIENTS_OF_PROXY = 8;
 const READS = 9;
-/** Milliseconds from one request of a client that follows readiness to its next. */
+/** Milliseconds between two requests of a client that follows readiness. */
 const PAUSE = 100;
-/** Milliseconds between two looks at readiness. */
+/** Milliseconds between two checks of readiness. */
 const LOOK = 250;
 
 test('a rolling restart fails none of 10,000 requests behind nginx, haproxy and caddy each', {
@@ -37,7 +37,7 @@ test('a rolling restart fails none of 10,000 requests behind nginx, haproxy and 
   const until = performance.now() + 600_000;
   do {
     await fleet.restartAll();
-    assert.ok(performance.now() < until, 'the proxies answer 10,000 requests each in ten minutes');
+    assert.ok(performance.now() < until, 'the proxies forward 10,000 requests each in ten minutes');
   } while (loads.some(({ load }) => load.requests < REQUESTS));
   for (const { name, load } of loads) {
     await load.stop();
@@ -47,7 +47,7 @@ test('a rolling restart fails none of 10,000 requests behind nginx, haproxy and 
   }
 });
 
-test('workers that get SIGTERM are replaced one by one, and no request fails', {
+test('workers that receive SIGTERM are replaced one by one, and no request fails', {
   skip: missingPostgres() ?? missingProxy('nginx'),
 }, async (t) => {
   const server = await startPostgres(t);
@@ -75,7 +75,7 @@ test('workers that get SIGTERM are replaced one by one, and no request fails', {
   );
 });
 
-test('a rolling restart fails no request of clients that follow readiness (issue: replicas)', {
+test('a rolling restart fails no request of clients that follow readiness', {
   skip: missingPostgres(),
 }, async (t) => {
   const fleet = await startFleet(t);
@@ -117,7 +117,7 @@ function tellAndCheck(t: TestContext, load: Load): void {
   assert.ok(load.requests > 500, `${load.requests} requests are a load`);
 }
 
-/** Replicas with ports of their own that they keep. */
+/** Replicas with fixed ports. */
 async function startFleet(t: TestContext) {
   const server = await startPostgres(t);
   const replicas = await openReplicas(t, server);
@@ -132,7 +132,7 @@ async function startFleet(t: TestContext) {
   const running = [await start(0), ...(await Promise.all([start(1), start(2)]))];
   return {
     ports,
-    /** @param seen waits until those who ask know that one is there again */
+    /** @param seen waits until the clients know that one is ready again */
     restartAll: async (seen: (port: number) => Promise<void> = async () => {}) => {
       await sleep(500);
       for (const index of ports.keys()) {
@@ -145,7 +145,7 @@ async function startFleet(t: TestContext) {
   };
 }
 
-/** Processes that hold a connection to the database, by the name that each gives itself. */
+/** Processes with a connection to the database, by their application names. */
 async function pidsOf(server: PostgresServer, database: string): Promise<readonly number[]> {
   const rows = await runSql(
     server,

@@ -5,7 +5,7 @@ import { login, refresh } from '../http/service.ts';
 import { openReplicas } from '../replicas/replicas.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-/** Of the Debian package libfaketime: the clock that a process sees. */
+/** The library of the Debian package libfaketime, which changes the clock of a process. */
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0];
 /** Seconds that one replica's machine is ahead: longer than a code, an access token and a login live. */
 const AHEAD = 7_200;
@@ -43,11 +43,15 @@ test('a replica whose machine is two hours ahead serves the same sessions and to
     assert.ok(Math.abs(claims.iat - Date.now() / 1000) < 60, 'it was issued at the time of the database');
     const use = (token: string) =>
       fetch(`${other.address}/admin/realms/master/users`, { headers: { authorization: `Bearer ${token}` } });
-    assert.equal((await use(first['access_token']!)).status, 200, 'an access token is good at the other one');
+    assert.equal(
+      (await use(first['access_token']!)).status,
+      200,
+      'an access token is valid at the other one',
+    );
     const second = await refresh(other, first['refresh_token']!);
-    assert.equal(second.status, 200, 'a refresh token is good at the other one');
+    assert.equal(second.status, 200, 'a refresh token is valid at the other one');
     const third = await refresh(one, second.body['refresh_token']!);
     assert.equal(third.status, 200, 'and its successor here');
-    assert.equal((await use(third.body['access_token']!)).status, 200, 'its access token is good there');
+    assert.equal((await use(third.body['access_token']!)).status, 200, 'its access token is valid there');
   }
 });

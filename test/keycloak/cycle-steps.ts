@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Ended } from '../journey/idkit.ts';
 import { type Answer, postTo, type TokenService } from './operated-platform.ts';
 
-// What a platform with a Keycloak goes through in a cycle of backup and restore, whoever runs its parts.
+// The steps of a backup and restore cycle with Keycloak, on any kind of platform.
 
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
 
-/** Users of realm globex whose passwords are tried: every twentieth of a thousand. */
+/** Users of realm globex whose passwords are checked: every twentieth of a thousand. */
 const SAMPLE = Array.from({ length: 50 }, (_, index) => index * 20);
 
-/** Realms and users once `makeRealms` is done. */
+/** Realms and users after `makeRealms`. */
 export const REALMS = [
   ['acme', 13],
   ['fresh', 0],
@@ -24,29 +24,29 @@ export interface KeptTokens {
   offline: string;
 }
 
-/** Two realms of a real Keycloak's export, with 1,000 users, and a fresh one. */
+/** Two realms from a real Keycloak's export, with 1,000 users, and a new one. */
 export async function makeRealms(succeed: (argv: readonly string[]) => Promise<Ended>): Promise<void> {
   for (const realm of ['acme', 'globex'])
     await succeed(['admin', 'realm', 'create', '--file', join(EXPORTS, `${realm}-realm.json`)]);
   await succeed(['admin', 'realm', 'create', 'fresh']);
 }
 
-/** Sessions of five users, and an offline one. */
+/** Sessions of five users, and an offline session. */
 export async function openSessions(service: TokenService): Promise<KeptTokens> {
   const refresh: string[] = [];
   for (const index of SAMPLE.slice(0, 5)) refresh.push(await logIn(service, index));
-  // Users of globex have no role for offline tokens; bob of acme has.
+  // Users of globex lack the role for offline tokens; bob of acme has it.
   const bob = { username: 'bob', password: 'Correct-Horse-7' };
   const form = { grant_type: 'password', client_id: 'spa', ...bob, scope: 'openid offline_access' };
   return { refresh, offline: refreshTokenOf(await postTo(service, 'acme', 'token', form)) };
 }
 
-/** A sample of 50 users logs in. */
+/** Logs in a sample of 50 users. */
 export async function logInSample(service: TokenService): Promise<void> {
   for (const index of SAMPLE) await logIn(service, index);
 }
 
-/** Refresh tokens and the offline token of before renew. */
+/** Refreshes the refresh tokens and the offline token from before the backup. */
 export async function renewKept(service: TokenService, kept: KeptTokens): Promise<void> {
   const renew = (realm: string, client: string, token: string) =>
     postTo(service, realm, 'token', { grant_type: 'refresh_token', client_id: client, refresh_token: token });
@@ -54,7 +54,7 @@ export async function renewKept(service: TokenService, kept: KeptTokens): Promis
   refreshTokenOf(await renew('acme', 'spa', kept.offline));
 }
 
-/** The refresh token of a new login of `userNNNN` in realm globex. */
+/** Returns the refresh token of a new login of `userNNNN` in realm globex. */
 export async function logIn(service: TokenService, index: number): Promise<string> {
   const username = `user${String(index).padStart(4, '0')}`;
   const form = { grant_type: 'password', client_id: 'app', username, password: `Globex-pass-${index}` };
@@ -66,13 +66,13 @@ function refreshTokenOf(answer: Answer): string {
   return String(answer.body['refresh_token']);
 }
 
-/** The outcome of each row of the checklist by its id. */
+/** Maps each row of the checklist to its outcome. */
 export function checklistOf(restored: Ended): Readonly<Record<string, string>> {
   const { checklist } = restored.result() as { checklist: { id: string; outcome: string }[] };
   return Object.fromEntries(checklist.map(({ id, outcome }) => [id, outcome]));
 }
 
-/** Realms with their users, as a manifest lists them. */
+/** Realms with their users, as in a manifest. */
 export function realmsOf(manifest: { realms: { realm: string; users: number }[] }): readonly unknown[] {
   return manifest.realms.map(({ realm, users }) => [realm, users]);
 }

@@ -20,8 +20,8 @@ import { makeOperatedPlatform, PASSPHRASE } from './operated-platform.ts';
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
 
-describe('a platform with a real Keycloak that its operator runs', { skip }, () => {
-  it('is backed up, destroyed and restored: users log in, sessions and offline tokens live on (contract §3, backup and restore)', async (t) => {
+describe('a platform with a Keycloak that its operator runs', { skip }, () => {
+  it('is backed up, destroyed and restored: users log in, sessions and offline tokens continue', async (t) => {
     const postgres = await startPostgres(t);
     const keycloak = await startKeycloak(t, postgres);
     const env = [
@@ -48,7 +48,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       kept = await openSessions(keycloak);
     });
 
-    await t.test('backup: 0; what Keycloak leaves out of its realm files is said', async () => {
+    await t.test('backup: 0, with a note about what Keycloak leaves out of its realm files', async () => {
       const made = await succeed(['backup']);
       const { dir } = made.result() as { dir: string };
       assert.match(made.stdout, /the realm files hold no users, clients, roles/);
@@ -61,7 +61,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     });
 
     await t.test(
-      'backup with an administrator that Keycloak refuses: a set without realm files, and a finding (3)',
+      'backup with an administrator that Keycloak rejects: a set without realm files, and a finding (3)',
       async () => {
         const wrong = env.map((line) => line.replace(/^(IDKIT_ADMIN_PASSWORD)=.*/, '$1=Not-This-One-1'));
         const file = join(platform.dir, '.env');
@@ -82,7 +82,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       },
     );
 
-    await t.test('status tells what runs there', async () => {
+    await t.test('status shows what runs', async () => {
       const status = (await platform.idkit(['status'])).result() as { service: Record<string, unknown> };
       assert.equal(status.service['kind'], 'keycloak');
       assert.equal(status.service['health'], 'UP');
@@ -114,11 +114,14 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
       await logInSample(keycloak);
     });
 
-    await t.test('sessions of before live on: their refresh tokens and offline tokens renew', async () => {
-      await renewKept(keycloak, kept!);
-    });
+    await t.test(
+      'earlier sessions continue: their refresh tokens and offline tokens are refreshed',
+      async () => {
+        await renewKept(keycloak, kept!);
+      },
+    );
 
-    await t.test('over a running Keycloak: it is stopped and started by its commands', async () => {
+    await t.test('a restore over a running Keycloak stops and starts it with its commands', async () => {
       await succeed(['admin', 'realm', 'create', 'made-later']);
       const restored = await restoreInto(platform.dir, set);
       assert.equal(restored.code, 0, restored.stdout + restored.stderr);
@@ -127,7 +130,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     });
 
     await t.test(
-      'a start that fails brings the old database back, and Keycloak serves on it (16)',
+      'a failed start brings the previous database back, and Keycloak serves on it (16)',
       async () => {
         await succeed(['admin', 'realm', 'create', 'old-state']);
         const flag = join(makePlace(t), 'failed-once');
@@ -148,7 +151,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     );
 
     await t.test(
-      'without commands a running Keycloak is in the way (11), and nothing is touched',
+      'without commands, a running Keycloak prevents a restore (11), and nothing changes',
       async () => {
         const other = makeOperatedPlatform(t, keycloak, { env, commands: false });
         const refused = await restoreInto(other.dir, set, ['--keep-env']);
@@ -158,7 +161,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
     );
 
     await t.test(
-      'backup of a stopped Keycloak is 15, and leaves nothing; .env and config/ need none',
+      'backup of a stopped Keycloak is 15, and leaves nothing; .env and config/ do not need it',
       async () => {
         await keycloak.stop();
         const refused = await platform.idkit(['backup']);
@@ -169,7 +172,7 @@ describe('a platform with a real Keycloak that its operator runs', { skip }, () 
   });
 });
 
-/** A run of its own: the platform's directory need not be there. */
+/** A process in another directory: the platform's directory need not exist. */
 function restoreInto(dir: string, set: string, more: readonly string[] = []) {
   return runIdkit(['restore', '--from', set, '--yes', '--dir', dir, '--json', ...more], {
     cwd: join(dir, '..'),

@@ -13,12 +13,12 @@ import { makeOperatedPlatform, PASSPHRASE, postTo } from './operated-platform.ts
 
 const skip = missingPostgres() ?? missingKeycloak() ?? false;
 const EXPORTS = join(import.meta.dirname, '../fixtures/keycloak/exports');
-/** The service that made the set, as its tokens call it. */
+/** The base URL of the service that the set came from, as in its tokens. */
 const ISSUER = '127.0.0.1:8080';
-/** Her failed logins are counted in memory, which no dump holds. */
+/** Her failed logins were counted in memory, which no dump contains. */
 const LOCKED = 'mallory-locked';
 
-/** What the same server answered before the set was made. */
+/** Responses of the same server before the set was created. */
 interface Expected {
   logins: {
     realm: string;
@@ -38,8 +38,8 @@ interface Expected {
   offlineToken: { realm: string; client: string; refreshToken: string };
 }
 
-describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip }, () => {
-  it('verifies, restores on a clean host, and serves as before: logins, clients, tokens (contract §3)', async (t) => {
+describe('the set that ordinary tools created from a real Keycloak 26.7.3', { skip }, () => {
+  it('verifies, restores on an empty host, and serves as before: logins, clients, tokens', async (t) => {
     const postgres = await startPostgres(t);
     const keycloak = await startKeycloak(t, postgres, { started: false });
     const platform = makeOperatedPlatform(t, keycloak);
@@ -50,7 +50,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     const ask = (realm: string, endpoint: string, form: Record<string, string>) =>
       postTo(keycloak, realm, endpoint, form, ISSUER);
 
-    await t.test('verify: 0, with a note that no manifest is there', async () => {
+    await t.test('verify: 0, with a note about the missing manifest', async () => {
       const verified = await platform.idkit(['verify', set]);
       assert.equal(verified.code, 0, verified.stdout + verified.stderr);
       assert.match(verified.stdout, /the set has no manifest\.json/);
@@ -74,7 +74,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     });
 
     await t.test(
-      'where idkit can start nothing, the restored state is in place all the same, with findings (3)',
+      'if idkit cannot start anything, the restored state is in place nevertheless, with findings (3)',
       async () => {
         await keycloak.stop();
         const byHand = makeOperatedPlatform(t, keycloak, { commands: false });
@@ -82,7 +82,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
         assert.equal(restored.code, 3, restored.stdout + restored.stderr);
         const { findings } = restored.result() as { findings: { code: string }[] };
         assert.equal(findings[0]?.code, 'SERVICE_NOT_STARTED');
-        // An offline session that nobody uses ends after thirty days; this one was used an hour ago.
+        // An offline session expires after thirty days without use; this one was used an hour ago.
         for (const [table, column] of [
           ['offline_user_session', 'last_session_refresh'],
           ['offline_client_session', '"timestamp"'],
@@ -111,7 +111,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
       }
     });
 
-    await t.test('clients get tokens by their secrets', async () => {
+    await t.test('clients get tokens with their secrets', async () => {
       for (const { realm, client, secret, status } of expected.clientCredentials) {
         const form = { grant_type: 'client_credentials', client_id: client, client_secret: secret };
         assert.equal((await ask(realm, 'token', form)).status, status, `${realm} ${client}`);
@@ -119,12 +119,12 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     });
 
     await t.test(
-      'an access token of before verifies against the published keys, and the offline token renews',
+      'an earlier access token verifies against the published keys, and the offline token is refreshed',
       async () => {
         const issued = expected.clientCredentials.find(({ rawAccessToken }) => rawAccessToken !== undefined)!;
         const certs = `${keycloak.baseUrl}/realms/${issued.realm}/protocol/openid-connect/certs`;
         const token = issued.rawAccessToken!;
-        // It has ended since; what must hold is the signature.
+        // It has expired since; only its signature must be valid.
         const currentDate = new Date(Number(decodeJwt(token).iat) * 1000);
         const { payload } = await jwtVerify(token, createRemoteJWKSet(new URL(certs)), { currentDate });
         assert.equal(payload['azp'], issued.client);
@@ -136,7 +136,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     );
 
     await t.test(
-      'killed while Keycloak starts: --resume stops that one, and ends the restore (contract §3)',
+      'killed while Keycloak starts: --resume stops that Keycloak, and finishes the restore',
       async () => {
         await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const resumed = await platform.idkit(['restore', '--resume', '--yes']);
@@ -149,7 +149,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     );
 
     await t.test(
-      'Ctrl-C while Keycloak starts: the old database is back, and Keycloak serves on it (130)',
+      'Ctrl-C while Keycloak starts: the previous database is back, and Keycloak serves on it (130)',
       async () => {
         assert.equal((await platform.idkit(['admin', 'realm', 'create', 'old-state'])).code, 0);
         assert.equal(await endWhileStarting(keycloak, platform.dir, set, 'SIGINT'), 130);
@@ -158,7 +158,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
     );
 
     await t.test(
-      'killed while Keycloak starts: --abort brings the old database back, and Keycloak serves on it',
+      'killed while Keycloak starts: --abort brings the previous database back, and Keycloak serves on it',
       async () => {
         await endWhileStarting(keycloak, platform.dir, set, 'SIGKILL');
         const aborted = await platform.idkit(['restore', '--abort', '--yes']);
@@ -169,7 +169,7 @@ describe('the set that ordinary tools made on a real Keycloak 26.7.3', { skip },
   });
 });
 
-/** Of the realm file that the same server exported, where secrets are in the clear. */
+/** From the realm file that the same server exported, which contains secrets in the clear. */
 function clientSecrets(realm: string): ReadonlyMap<string, string> {
   const text = readFileSync(join(EXPORTS, `${realm}-realm.json`), 'utf8');
   const { clients } = JSON.parse(text) as { clients: { clientId: string; secret?: string }[] };
@@ -178,7 +178,10 @@ function clientSecrets(realm: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Begins a restore, and sends it a signal once its start command has run. Its exit code, null where the signal ended it. */
+/**
+ * Starts a restore, and signals it once its start command has run. Returns its exit code, or null if the signal ended
+ * it.
+ */
 async function endWhileStarting(
   keycloak: KeycloakServer,
   dir: string,

@@ -19,16 +19,19 @@ import type { PostgresServer } from '../store/postgres-server.ts';
 
 const run = promisify(execFile);
 
-/** Milliseconds that a start may take on a busy machine: schema and all, half a minute on two free cores. */
+/**
+ * Milliseconds that a start may take on a busy machine. With the creation of the schema it takes half a minute on two
+ * free cores.
+ */
 const PATIENCE = 480_000;
-/** Short tests: the compiler's first stage alone starts Keycloak in half the time. */
+/** These tests are short, and the first stage of the compiler alone starts Keycloak in half the time. */
 const JAVA = '-XX:TieredStopAtLevel=1';
 
 export const KEYCLOAK_ADMIN = { username: 'admin', password: 'Keycloak-Admin-1' } as const;
 
-/** A Keycloak of the tests' own, run as its operator does: by a command that starts it and one that stops it. */
+/** A Keycloak for tests, run as by its operator: one command starts it, and one stops it. */
 export interface KeycloakServer {
-  /** Of the distribution: `26.7.3`. */
+  /** The version of the distribution: `26.7.3`. */
   version: string;
   baseUrl: string;
   port: number;
@@ -36,28 +39,28 @@ export interface KeycloakServer {
   /** Its database, without the password. */
   databaseUrl: string;
   databasePassword: string;
-  /** What `keycloak.start` of idkit.yaml says: it returns at once, and needs KC_DB_PASSWORD in its environment. */
+  /** The value of `keycloak.start`: it returns immediately, and needs KC_DB_PASSWORD in its environment. */
   startCommand: string;
-  /** What `keycloak.stop` says: it returns once the process has ended. */
+  /** The value of `keycloak.stop`: it returns once the process has ended. */
   stopCommand: string;
-  /** What the server wrote so far. */
+  /** What the server has written so far. */
   log(): string;
-  /** Whether the start command has made a process that is there, ready or not. */
+  /** Whether the start command has created a process, ready or not. */
   runs(): boolean;
   /** Runs the start command and waits until it is ready. */
   start(): Promise<void>;
   /** Runs the stop command. */
   stop(): Promise<void>;
-  /** Ends it at once, as a loss of power would. */
+  /** Ends it immediately, like a power loss. */
   kill(): Promise<void>;
 }
 
-/** Where the distribution lies: the zip as Maven Central has it, and what was unpacked of it. */
+/** The directory of the distribution: the zip of Maven Central, and its unpacked content. */
 function cacheDirectory(): string {
   return process.env['IDKIT_TEST_KEYCLOAK'] ?? join(tmpdir(), 'idkit-keycloak');
 }
 
-/** Why there is no Keycloak here; undefined where there is one. In CI a missing one is a failure. */
+/** Why there is no Keycloak here; undefined if there is one. In CI a missing one is a failure. */
 export function missingKeycloak(): string | undefined {
   const missing = findMissing();
   if (missing !== undefined && process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw new Error(missing);
@@ -85,12 +88,12 @@ function listCache(pattern: RegExp): string | undefined {
 const findZip = () => listCache(/^keycloak-quarkus-dist-26\..*\.zip$/);
 const findBuilt = () => listCache(/^built-26\./);
 
-/** The distribution, unpacked and built for Postgres; made once for all tests, in place by one rename. */
+/** The distribution, unpacked and built for Postgres. Created once for all tests, and put in place with one rename. */
 export async function prepareDistribution(): Promise<string> {
   const built = findBuilt();
   if (built !== undefined) return built;
   const zip = findZip();
-  if (zip === undefined) throw new Error('there is no Keycloak; ask missingKeycloak first');
+  if (zip === undefined) throw new Error('Keycloak is missing; call missingKeycloak first');
   const work = mkdtempSync(join(cacheDirectory(), '.unpack-'));
   try {
     await run('unzip', ['-q', zip, '-d', work]);
@@ -106,7 +109,7 @@ export async function prepareDistribution(): Promise<string> {
     try {
       renameSync(home, target);
     } catch (error) {
-      // Another run made the same meanwhile.
+      // A parallel run created the same one.
       if (!existsSync(target)) throw error;
     }
     return target;
@@ -116,8 +119,9 @@ export async function prepareDistribution(): Promise<string> {
 }
 
 /**
- * Makes a database and its owner, and starts a Keycloak on it; both end with the test. With `database` the database
- * is there already, or comes with a restore; with `started` false nothing is started.
+ * Creates a database and its owner, and starts a Keycloak on it; both end with the test. With `database`, the
+ * database
+ * exists already or comes with a restore. If `started` is false, Keycloak is not started.
  */
 export async function startKeycloak(
   t: Pick<TestContext, 'after'>,
@@ -157,7 +161,7 @@ export async function startKeycloak(
     `[ -f '${pidFile}' ] || exit 0`,
     `pid=$(cat '${pidFile}')`,
     'kill "$pid" 2>/dev/null',
-    // One that has ended may wait for whoever adopted it to hear of it.
+    // An ended process may wait until its parent collects it.
     'while grep -q "^State:[[:space:]]*[^ZX]" "/proc/$pid/status" 2>/dev/null; do sleep 0.1; done',
     `rm -f '${pidFile}'`,
   ]);
@@ -257,7 +261,7 @@ function isAlive(pidFile: string): boolean {
   }
 }
 
-/** The script and its Java are a process group of their own. */
+/** The script and its Java are one process group. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');

@@ -15,7 +15,10 @@ export interface OperatedPlatform {
 
 export const PASSPHRASE = 'backup-Passphrase-1';
 
-/** Writes `idkit.yaml` alone; `.env` too where lines for it are given. `commands: false`: idkit can start nothing. */
+/**
+ * Writes only `idkit.yaml`, and `.env` if lines for it are given. With `commands: false`, idkit cannot start
+ * anything.
+ */
 export function makeOperatedPlatform(
   t: TestContext,
   keycloak: KeycloakServer,
@@ -50,20 +53,21 @@ export function makeOperatedPlatform(
   };
 }
 
-/** Where a token service answers. */
+/** The address of a token service. */
 export interface TokenService {
   baseUrl: string;
 }
 
-/** What a token service answered. */
+/** The response of a token service. */
 export interface Answer {
   status: number;
   body: Record<string, unknown>;
 }
 
 /**
- * Posts a form to an endpoint of a realm. `host` is what the request calls the service: Keycloak's tokens name it as
- * their issuer, and it may have been another port when they were issued.
+ * Posts a form to an endpoint of a realm. `host` is the host header: Keycloak's tokens contain it as their issuer,
+ * and the
+ * port may have been another one when they were issued.
  */
 export function postTo(
   { baseUrl }: TokenService,
@@ -79,7 +83,7 @@ export function postTo(
       {
         method: 'POST',
         headers: { host, 'content-type': 'application/x-www-form-urlencoded' },
-        // A proxy for localhost signs its certificate itself.
+        // A proxy for localhost has a self-signed certificate.
         rejectUnauthorized: false,
       },
       (answer) => {

@@ -16,7 +16,7 @@ interface Check {
 }
 
 describe('smoke and the administrative commands on a real Keycloak 26', { skip }, () => {
-  it('work as they do on idkit (contract §3, smoke and admin)', async (t) => {
+  it('work as they do on idkit', async (t) => {
     const keycloak = await startKeycloak(t, await startPostgres(t));
     const cwd = makePlace(t);
     const env: NodeJS.ProcessEnv = {
@@ -38,7 +38,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       return ended.result();
     };
 
-    await t.test('a machine-to-machine client is made, and smoke is green with it', async () => {
+    await t.test('creates a machine-to-machine client, and smoke is green with it', async () => {
       const { secret } = await succeed(['admin', 'client', 'create', 'idkit-smoke']);
       env['IDKIT_SMOKE_CLIENT_SECRET'] = String(secret);
       writeFileSync(
@@ -64,7 +64,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       });
     });
 
-    await t.test('without a management address readiness does not apply, and is no fault', async () => {
+    await t.test('without a management address, readiness does not apply and is not a fault', async () => {
       writeFileSync(join(cwd, 'idkit.yaml'), 'service: keycloak\n');
       const { checks } = (await succeed(['smoke', '--deep'])) as unknown as { checks: Check[] };
       const readiness = checks.find(({ id }) => id === 'readiness');
@@ -74,24 +74,21 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.equal(reuse?.detail, 'the realm does not rotate');
     });
 
-    await t.test('where the realm rotates, --deep sees a used refresh token refused', async () => {
+    await t.test('if the realm rotates, --deep checks that a used refresh token is rejected', async () => {
       await putMaster(keycloak, { revokeRefreshToken: true });
       const { checks } = (await succeed(['smoke', '--deep'])) as unknown as { checks: Check[] };
-      assert.equal(checks.find(({ id }) => id === 'rotation')?.detail, 'renewed by a new one');
+      assert.equal(checks.find(({ id }) => id === 'rotation')?.detail, 'replaced by a new one');
       const reuse = checks.find(({ id }) => id === 'reuse');
       assert.equal(reuse?.outcome, 'passed', JSON.stringify(reuse));
       await putMaster(keycloak, { revokeRefreshToken: false });
     });
 
-    await t.test(
-      'a platform of Keycloak that names no database of its own is not backed up (2)',
-      async () => {
-        const env = { IDKIT_BACKUP_PASSPHRASE: 'a passphrase' };
-        const refused = await idkit(['backup'], { env });
-        assert.equal(refused.code, 2, refused.stdout);
-        assert.match(refused.stdout, /set database in idkit\.yaml/);
-      },
-    );
+    await t.test('a platform of Keycloak that names no database is not backed up (2)', async () => {
+      const env = { IDKIT_BACKUP_PASSPHRASE: 'a passphrase' };
+      const refused = await idkit(['backup'], { env });
+      assert.equal(refused.code, 2, refused.stdout);
+      assert.match(refused.stdout, /set database in idkit\.yaml/);
+    });
 
     await t.test('a wrong password of the administrator is a finding, not the end of smoke', async () => {
       const ended = await idkit(['smoke'], { env: { IDKIT_ADMIN_PASSWORD: 'wrong' } });
@@ -101,7 +98,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.deepEqual(failed, ['administrator-login', 'console-login']);
     });
 
-    await t.test('realms are made, listed, read and exported', async () => {
+    await t.test('realms are created, listed, read and exported', async () => {
       await succeed(['admin', 'realm', 'create', 'acme']);
       const { realms } = await succeed(['admin', 'realm', 'list']);
       assert.deepEqual(
@@ -116,7 +113,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.equal((await idkit(['admin', 'realm', 'export', 'nobody'])).code, 10);
     });
 
-    await t.test('users are made, counted and listed', async () => {
+    await t.test('users are created, counted and listed', async () => {
       const person = ['--email', 'bob@example.org', '--first-name', 'Bob', '--last-name', 'Baker'];
       await succeed(['admin', 'user', 'create', 'bob', '--realm', 'acme', ...person, '--password'], {
         env: { IDKIT_USER_PASSWORD: 'Bob-Password-1' },
@@ -131,7 +128,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       );
     });
 
-    await t.test('clients are made and listed without their secrets', async () => {
+    await t.test('clients are created and listed without their secrets', async () => {
       const made = ['--public', '--redirect-uri', 'https://app.example.org/back', '--direct-grants'];
       await succeed(['admin', 'client', 'create', 'web', '--realm', 'acme', ...made]);
       await succeed(['admin', 'client', 'create', 'job', '--realm', 'acme']);
@@ -144,7 +141,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
     });
 
     await t.test(
-      'a new password ends the sessions of its user, which Keycloak does not by itself',
+      'a new password ends the sessions of its user, which Keycloak does not do by itself',
       async () => {
         assert.equal((await logIn(keycloak, 'Bob-Password-1')).status, 200);
         assert.equal((await listSessions()).length, 1);
@@ -156,7 +153,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       },
     );
 
-    await t.test('one session is ended, then all of a user', async () => {
+    await t.test('ends one session, then all sessions of a user', async () => {
       await logIn(keycloak, 'Bob-Password-2');
       await logIn(keycloak, 'Bob-Password-2');
       const [one] = await listSessions();
@@ -167,7 +164,7 @@ describe('smoke and the administrative commands on a real Keycloak 26', { skip }
       assert.equal((await idkit(['admin', 'session', 'revoke', one!.id, '--realm', 'acme'])).code, 10);
     });
 
-    await t.test('a refresh token is revoked with the credentials of its own client', async () => {
+    await t.test('revokes a refresh token with the credentials of its own client', async () => {
       const { body } = await logIn(keycloak, 'Bob-Password-2');
       const token = String(body['refresh_token']);
       await succeed(['admin', 'token', 'revoke'], { stdin: `${token}\n` });
@@ -200,7 +197,7 @@ function logIn(keycloak: KeycloakServer, password: string) {
   return post(keycloak.baseUrl, 'acme', 'token', form);
 }
 
-/** Keycloak lists its realms in no order that it promises. */
+/** Keycloak lists its realms in no guaranteed order. */
 function byOrderOf(listed: unknown): (one: { realm: string }, other: { realm: string }) => number {
   const names = (listed as { realm: string }[]).map(({ realm }) => realm);
   return (one, other) => names.indexOf(one.realm) - names.indexOf(other.realm);

@@ -9,7 +9,7 @@ import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 const skip = missingPostgres();
 const LATE = START + 10 * 365 * 86_400;
 
-test('of the stores of one database one cleans; another takes over when it ends or is cut off (issue: replicas)', {
+test('one of the stores of a database cleans; another takes over when that one ends or loses its connection', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);
@@ -29,11 +29,11 @@ test('of the stores of one database one cleans; another takes over when it ends 
   await first.startSession(aSession({ id: 'other' }), aFamily({ id: 'family-other', sessionId: 'other' }));
   assert.ok((await second.sweep(LATE, 1)).removed > 0);
   assert.deepEqual(await third.sweep(LATE, 100), { removed: 0, handled: 0 });
-  assert.ok((await second.sweep(LATE, 100)).removed > 0, 'the same one goes on');
+  assert.ok((await second.sweep(LATE, 100)).removed > 0, 'the same one continues');
 
   await expire();
   await second.close();
-  assert.ok((await third.sweep(LATE, 100)).removed > 0, 'the next one asked takes over');
+  assert.ok((await third.sweep(LATE, 100)).removed > 0, 'the next one takes over');
 
   await expire();
   await runSql(
@@ -44,7 +44,7 @@ test('of the stores of one database one cleans; another takes over when it ends 
   const fourth = await openOn(t, server, url, { clock });
   const until = performance.now() + 60_000;
   while ((await fourth.sweep(LATE, 100)).removed === 0) {
-    assert.ok(performance.now() < until, 'a connection that was cut gives the right to another');
+    assert.ok(performance.now() < until, 'a lost connection passes the right to another');
     await sleep(20);
   }
   assert.deepEqual(await third.sweep(LATE, 100), { removed: 0, handled: 0 });

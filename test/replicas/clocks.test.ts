@@ -8,7 +8,7 @@ import { begin } from '../conformance/store/suite.ts';
 import { makeDatabase, openOn } from '../store/databases.ts';
 import { missingPostgres, startPostgres } from '../store/postgres-server.ts';
 
-// Replicas on machines whose clocks differ: what has expired is told by the database's clock.
+// Replicas on machines whose clocks differ: the database's clock decides what has expired.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -25,7 +25,7 @@ const skewed = (title: string, run: (late: Store, early: Store) => Promise<void>
   });
 };
 
-skewed('replicas whose machines are two hours apart have the time of the database', async (late, early) => {
+skewed('replicas whose machines are two hours apart use the time of the database', async (late, early) => {
   for (const store of [late, early])
     assert.ok(Math.abs(store.clock.now() - Date.now()) < 2_000, 'it is the time of the server');
   assert.ok(Math.abs(late.clock.now() - early.clock.now()) < 1_000);
@@ -40,7 +40,7 @@ skewed('they agree about claims, revocations, logins, codes and sessions', async
     const name = one === late ? 'late' : 'early';
     const soon = seconds(one.clock) + 60;
     assert.equal(await one.claimOnce(name, soon), true);
-    assert.equal(await other.claimOnce(name, soon), false, 'a claim is taken everywhere');
+    assert.equal(await other.claimOnce(name, soon), false, 'a claim holds everywhere');
     await one.revokeAccessToken(name, soon);
     assert.equal(await other.isAccessTokenRevoked(name), true, 'a revocation holds everywhere');
     await one.putAuthenticationSession(anAuthenticationSession({ id: name, expiresAt: soon }));
@@ -48,28 +48,28 @@ skewed('they agree about claims, revocations, logins, codes and sessions', async
     const code = aCode({ hash: hash(name), sessionId: name, expiresAt: soon });
     const session = aSession({ id: name, startedAt: now, lastAccessAt: now });
     assert.equal(await one.finishLogin({ session, sessionMustExist: false, code }), 'finished');
-    assert.ok(await other.findCode(hash(name), seconds(other.clock)), 'a code is good everywhere');
+    assert.ok(await other.findCode(hash(name), seconds(other.clock)), 'a code is valid everywhere');
     const family = aFamily({ id: name, sessionId: name, startedAt: now, lastRefreshAt: now });
     assert.equal(await other.startFamily({ hash: hash(name), now: seconds(other.clock) }, family), 'started');
     await other.sweep(seconds(other.clock), 100);
-    assert.ok(await one.findFamily(name), 'none removes what lives for the other');
+    assert.ok(await one.findFamily(name), 'neither removes records that the other still needs');
   }
 });
 
-skewed('what has expired for one has expired for the other', async (late, early) => {
+skewed('a record that has expired for one has expired for the other', async (late, early) => {
   const soon = seconds(late.clock) + 2;
   await late.putAuthenticationSession(anAuthenticationSession({ id: 'short', expiresAt: soon }));
   await late.claimOnce('short', soon);
   const until = performance.now() + 30_000;
   const ended = async (store: Store) => (await store.findAuthenticationSession('short')) === undefined;
   while (!(await ended(early)) || !(await ended(late)) || !(await late.claimOnce('short', soon + 60))) {
-    assert.ok(performance.now() < until, 'the login and the claim end for both');
+    assert.ok(performance.now() < until, 'the login and the claim expire for both');
     await sleep(20);
   }
   assert.equal(await early.claimOnce('short', soon + 60), false, 'it was claimed again');
 });
 
-test('a machine whose clock jumps while the service runs is corrected by the next look', {
+test('a machine whose clock jumps while the service runs is corrected at the next check', {
   skip: missing ?? false,
 }, async (t) => {
   const { url } = await makeDatabase(server!);
@@ -79,7 +79,7 @@ test('a machine whose clock jumps while the service runs is corrected by the nex
     by = jump;
     const until = performance.now() + 30_000;
     while (Math.abs(store.clock.now() - Date.now()) > 1_000) {
-      assert.ok(performance.now() < until, 'the next looks learn the time');
+      assert.ok(performance.now() < until, 'the next checks read the time');
       await sleep(20);
     }
   }

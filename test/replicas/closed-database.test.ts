@@ -7,7 +7,7 @@ import { startReplicated } from './in-process.ts';
 
 const skip = missingPostgres() ?? false;
 
-test('a database that does not let the service in any more is as one that is away: 503, readiness down, figures told', {
+test('a database that refuses the service counts as unavailable: 503, readiness down, metrics still reported', {
   skip,
 }, async () => {
   const server = await startPostgres({ after });

@@ -43,7 +43,7 @@ async function guess(username: string, password: string, at = service.address) {
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Failed logins of a user, as far as they are stored: under a storm some events are dropped. */
+/** Failed logins of a user as far as they are stored: during a storm some events are dropped. */
 async function failedLogins(userId: string) {
   const { json } = await admin('GET', `/acme/events?type=LOGIN_ERROR&user=${userId}&max=2000`);
   return json as { error: string; details: Record<string, string> }[];
@@ -53,7 +53,7 @@ async function idOf(username: string): Promise<string> {
   return (await admin('GET', `/acme/users?username=${username}&exact=true`)).json[0].id;
 }
 
-test('of 800 guesses at one user at two replicas five are compared, and a right one after them is refused as they are', {
+test('of 800 parallel guesses at one user at two replicas, five are compared, and a correct one after them is rejected as they are', {
   skip,
 }, async () => {
   const guesses = Array.from({ length: 800 }, (_, at) => (at === 700 ? 'password-of-alice' : `guess-${at}`));
@@ -75,11 +75,11 @@ test('of 800 guesses at one user at two replicas five are compared, and a right 
   assert.equal(
     (await guess('alice', 'password-of-alice')).status,
     200,
-    'the administrator has ended the lock',
+    'the administrator has removed the lock',
   );
 });
 
-test('right logins of one user at two replicas at once wait for each other and are all let in', {
+test('parallel correct logins of one user at two replicas wait for each other and all succeed', {
   skip,
 }, async () => {
   const answers = await Promise.all(
@@ -105,5 +105,5 @@ test('while hundreds guess at one user, others log in and read', {
     [200, 200, 200],
   );
   assert.equal(new Set((await guesses).map(({ status, text }) => `${status} ${text}`)).size, 1);
-  assert.ok(performance.now() - began < 30_000, 'nobody waits for all of them');
+  assert.ok(performance.now() - began < 30_000, 'no other user waits for all of them');
 });

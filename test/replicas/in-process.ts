@@ -5,7 +5,7 @@ import { makePlatform, startTestService, type TestService } from '../http/servic
 import { makeDatabase } from '../store/databases.ts';
 import type { PostgresServer } from '../store/postgres-server.ts';
 
-/** Services of this process on one database: their stores and caches are apart, as those of processes are. */
+/** Services of this process on one database. Their stores and caches are separate, like those of processes. */
 export interface ReplicatedService {
   /** A proxy without sticky sessions: each request goes to the next replica. */
   address: string;
@@ -13,7 +13,7 @@ export interface ReplicatedService {
   close(): Promise<void>;
 }
 
-/** Starts `count` services on a new database, and a proxy that hands its requests around. */
+/** Starts `count` services on a new database, and a proxy that distributes its requests. */
 export async function startReplicated(
   server: PostgresServer,
   { count = 3, prepare }: { count?: number; prepare?: (dir: string) => void } = {},
@@ -34,7 +34,7 @@ export async function startReplicated(
     outgoing.on('error', () => answer.writeHead(502).end());
     incoming.pipe(outgoing);
   });
-  // The answers' headers are the replicas' own; what they promise of an idle connection holds here too.
+  // The response headers are the replicas' own; their keep-alive timeout applies here too.
   proxy.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;

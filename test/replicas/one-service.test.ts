@@ -12,7 +12,7 @@ import { missingPostgres, type PostgresServer, startPostgres } from '../store/po
 import { type ReplicatedService, startReplicated } from './in-process.ts';
 
 const skip = missingPostgres();
-/** Milliseconds; a change is to be seen everywhere within 1 s (issue: replicas), and a busy machine may be late. */
+/** Milliseconds until every replica must see a change. The rule is 1 s; a busy machine may be late. */
 const FAILS_MS = 4_000;
 
 const JOB_SECRET = 'a-secret-of-thirty-two-characters';
@@ -87,7 +87,7 @@ async function refreshAt(at: { address: string }, token: string) {
 const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 
-/** Runs `look` at every replica until all are content, and fails where one is not in time. */
+/** Runs `look` at every replica until all of them succeed, and fails if one is late. */
 async function everywhere(what: string, look: (at: TestService) => Promise<boolean>): Promise<void> {
   const began = performance.now();
   await Promise.all(
@@ -100,7 +100,7 @@ async function everywhere(what: string, look: (at: TestService) => Promise<boole
   );
 }
 
-test('replicas that start at once on an empty database make realm master once (issue: replicas)', {
+test('replicas that start in parallel on an empty database create realm master once', {
   skip,
 }, async () => {
   assert.equal(each.filter(({ firstStart }) => firstStart).length, 1);
@@ -112,7 +112,7 @@ test('replicas that start at once on an empty database make realm master once (i
   );
 });
 
-test('a realm file that lies beside every replica is imported by one of them (issue: serve)', {
+test('one of the replicas imports a realm file that each of them has', {
   skip,
 }, async () => {
   assert.deepEqual(
@@ -121,7 +121,7 @@ test('a realm file that lies beside every replica is imported by one of them (is
   );
 });
 
-test('a login that begins on one replica ends on the next, and a third exchanges the code (issue: no sticky sessions)', {
+test('a login that begins on one replica ends on the next, and a third exchanges the code (no sticky sessions)', {
   skip,
 }, async () => {
   for (let round = 0; round < 4; round++) {
@@ -145,7 +145,7 @@ test('a login that begins on one replica ends on the next, and a third exchanges
   }
 });
 
-test('of many presentations of one refresh token at all replicas exactly one is answered (issue: replicas)', {
+test('of many presentations of one refresh token at all replicas, exactly one succeeds', {
   skip,
 }, async () => {
   for (let round = 0; round < 3; round++) {
@@ -157,7 +157,7 @@ test('of many presentations of one refresh token at all replicas exactly one is 
   }
 });
 
-test('a chain of rotations may change its replica at every step, and a logout is seen at once (issue: replicas)', {
+test('a token family may change its replica at every rotation, and a logout applies immediately', {
   skip,
 }, async () => {
   let { refresh_token: token, access_token: access } = await tokens(each[0]!, 'alice');
@@ -180,7 +180,7 @@ test('a chain of rotations may change its replica at every step, and a logout is
   }
 });
 
-test('a client assertion is good once, wherever it is presented (issue: replicas)', { skip }, async () => {
+test('a client assertion is valid once, whichever replica receives it', { skip }, async () => {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   for (let round = 0; round < 3; round++) {
     const exp = Math.floor(Date.now() / 1000) + 60;
@@ -197,7 +197,7 @@ test('a client assertion is good once, wherever it is presented (issue: replicas
   }
 });
 
-test('failed logins count together, wherever they are tried (issue: replicas)', { skip }, async () => {
+test('failed logins are counted together, whichever replica receives them', { skip }, async () => {
   await times(12, (index) => password(each[index % 3]!, 'bob', 'wrong'));
   // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
   for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
@@ -205,10 +205,10 @@ test('failed logins count together, wherever they are tried (issue: replicas)', 
   const told = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
   assert.deepEqual([told.json.numFailures, told.json.disabled], [5, true]);
   for (const at of each)
-    assert.equal((await password(at, 'bob')).status, 400, 'locked, by the right password too');
+    assert.equal((await password(at, 'bob')).status, 400, 'locked, even with the correct password');
 });
 
-test('a change of a realm, a key and a client is seen by every replica within 1 s (issue: replicas)', {
+test('every replica sees a change of a realm, a key and a client within 1 s', {
   skip,
 }, async () => {
   const realmName = async (at: TestService) =>
@@ -242,7 +242,7 @@ test('a change of a realm, a key and a client is seen by every replica within 1 
     const info = await fetch(`${at.address}/realms/acme/protocol/openid-connect/userinfo`, {
       headers: { authorization: `Bearer ${access}` },
     });
-    assert.equal(info.status, 200, 'a token signed with the new key is good everywhere');
+    assert.equal(info.status, 200, 'a token signed with the new key is valid everywhere');
   }
   const { json: clients } = await admin('GET', '/acme/clients?clientId=web');
   assert.equal((await admin('PUT', `/acme/clients/${clients[0].id}`, { enabled: false })).status, 204);
@@ -251,7 +251,7 @@ test('a change of a realm, a key and a client is seen by every replica within 1 
   await everywhere('an enabled client', async (at) => (await password(at, 'alice')).status === 200);
 });
 
-test('a disabled user is refused everywhere within 1 s, a refresh too (issue: replicas)', {
+test('every replica rejects a disabled user within 1 s, and its refreshes too', {
   skip,
 }, async () => {
   const held = await Promise.all(each.map((at) => tokens(at, 'carol')));
@@ -268,7 +268,7 @@ test('a disabled user is refused everywhere within 1 s, a refresh too (issue: re
   });
 });
 
-test('changes of one user, role and realm at several replicas at once are all kept', { skip }, async () => {
+test('keeps all parallel changes of one user, role and realm at several replicas', { skip }, async () => {
   const at = await Promise.all(each.map(administrator));
   const { json: users } = await admin('GET', '/acme/users?username=alice&exact=true');
   const path = `/acme/users/${users[0].id}`;
@@ -276,11 +276,11 @@ test('changes of one user, role and realm at several replicas at once are all ke
     await at[index % 3]!('POST', '/acme/roles', { name: `part-${index}` });
     return (await at[index % 3]!('GET', `/acme/roles/part-${index}`)).json;
   });
-  // A busy machine may refuse one for the moment, as its answer says; what is answered as done is kept.
+  // A busy machine may reject one for now, as its response says; a confirmed change is kept.
   const change = async (replica: number, method: string, where: string, body: unknown) => {
     for (let tries = 0; ; tries++) {
       const { status, json } = await at[replica % 3]!(method, where, body);
-      // One that was refused may be done all the same.
+      // A rejected change may have been stored nevertheless.
       if (status === 201 || status === 204 || (status === 409 && tries > 0)) return;
       assert.ok(status === 503 && tries < 20, `${method} ${where}: ${status} ${JSON.stringify(json)}`);
     }
@@ -313,7 +313,7 @@ test('changes of one user, role and realm at several replicas at once are all ke
   });
 });
 
-test('a session of master begun on one replica is refreshed on another, and its end is everywhere', {
+test('a session of master from one replica is refreshed on another, and ends everywhere', {
   skip,
 }, async () => {
   const { refresh_token: token } = await login(each[0]!);

@@ -10,21 +10,21 @@ import type { PostgresServer } from '../store/postgres-server.ts';
 /** One issuer whatever the port, as behind a proxy. */
 export const BASE_URL = 'http://login.example.test';
 
-/** What a test or a file ends. */
+/** A test or a file that can close what it opened. */
 export type Ends = Pick<TestContext, 'after'>;
 
-/** Replicas of one service on one database of their own. */
+/** Replicas of one service on their own database. */
 export interface Replicas {
   database: { name: string; url: string };
-  /** Starts one more `idkit serve`; `place` holds its platform directory `idkit`, a new one where absent. */
+  /** Starts another `idkit serve`. `place` contains its platform directory `idkit`. Default: a new one. */
   start(options?: { place?: string; argv?: readonly string[]; env?: NodeJS.ProcessEnv }): Promise<Service>;
-  /** An empty directory that goes at the end. */
+  /** An empty directory that is removed at the end. */
   makePlace(): string;
-  /** What the process of every replica is given. */
+  /** The environment of every replica. */
   env: NodeJS.ProcessEnv;
 }
 
-/** Makes an empty database for replicas; each replica is a process of its own. */
+/** Creates an empty database for replicas; each replica is a separate process. */
 export async function openReplicas(
   t: Ends,
   server: PostgresServer,

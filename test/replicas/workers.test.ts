@@ -31,7 +31,7 @@ after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** The log's first line of that message, after `from` lines. */
+/** The first line of the log with that message, after `from` lines. */
 const told = (message: string, from = 0) => toldBy(service, message, from);
 
 async function toldBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
@@ -43,7 +43,7 @@ async function toldBy(by: Service, message: string, from = 0): Promise<Record<st
   return waitUntil(`the log says "${message}"`, find, { seconds: 120, seen: () => by.stderr() });
 }
 
-/** One figure of /metrics, its series added up. */
+/** One figure of /metrics, the sum of its series. */
 async function figure(name: string, labels = ''): Promise<number> {
   const text = await readMetrics(service);
   return text
@@ -52,13 +52,13 @@ async function figure(name: string, labels = ''): Promise<number> {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-test('with SQLite more than one worker is wrong usage (contract §3)', async () => {
+test('more than one worker on SQLite is a usage error', async () => {
   const ended = await runIdkit(['serve', '--workers', '2', '--port', '0'], { cwd: replicas.makePlace() });
   assert.equal(ended.code, 2);
   assert.match(ended.stderr, /error IDKIT_USAGE: --workers above 1 needs a postgres:\/\/ database/);
 });
 
-test('workers share the port, and every connection is answered', { skip }, async () => {
+test('workers share the port, and every connection gets a response', { skip }, async () => {
   const ready = service.log().filter(({ msg }) => msg === 'ready');
   assert.equal(ready.length, WORKERS);
   assert.equal(new Set(ready.map(({ address }) => address)).size, 1);
@@ -68,14 +68,14 @@ test('workers share the port, and every connection is answered', { skip }, async
   }
 });
 
-test('the record names the process that started them, and status finds the service by it', {
+test('the record names the process that started them, and status finds the service with it', {
   skip,
 }, async () => {
   const status = (await service.run(['status', '--json'])).result();
   assert.match(JSON.stringify(status), new RegExp(service.address));
 });
 
-test('metrics count what all workers did, tell the start of the whole, and lose nothing with a worker', {
+test('metrics count the work of all workers, report the start of the service, and lose nothing with a worker', {
   skip,
 }, async () => {
   const before = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -85,7 +85,7 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
   }
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
   assert.equal(await figure('idkit_renewals_recent', 'outcome="good"'), before + 9);
-  assert.equal(await figure('idkit_realms'), 1, 'the store is one');
+  assert.equal(await figure('idkit_realms'), 1, 'the store is the same');
   const start = await figure('process_start_time_seconds');
   assert.ok(Math.abs(start - Date.now() / 1000) < 600, `${start}`);
 
@@ -95,13 +95,13 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
   const line = await told('a worker ended and will be replaced', lines);
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
   await told('a worker was replaced', lines);
-  // The server learns a little later that the one that was killed is gone.
+  // The server notices a little later that the killed one has ended.
   let pids: readonly number[] = [];
   const gone = async () => {
     pids = await pidsOfWorkers();
     return !pids.includes(victim);
   };
-  await waitUntil('the worker that was killed is gone', gone, { seen: () => pids });
+  await waitUntil('the killed worker has ended', gone, { seen: () => pids });
   assert.equal(pids.length, WORKERS);
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
   assert.equal(await figure('process_start_time_seconds'), start);
@@ -111,7 +111,7 @@ test('metrics count what all workers did, tell the start of the whole, and lose 
   assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
 });
 
-test('a worker that gets SIGTERM goes once another is ready; what it counted stays', { skip }, async () => {
+test('a worker that receives SIGTERM ends once another one is ready; its counts stay', { skip }, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
   const { refresh_token: token } = await login(service);
   assert.equal((await refresh(service, token!)).status, 200);
@@ -135,7 +135,9 @@ test('a worker that gets SIGTERM goes once another is ready; what it counted sta
   assert.ok(!said.includes('a worker ended and will be replaced'), 'none of them failed');
 });
 
-test('what keeps workers from starting is told once, with its own code', { skip }, async () => {
+test('a fault that prevents workers from starting is reported once, with its own code', {
+  skip,
+}, async () => {
   const other = Buffer.alloc(32, 8).toString('base64');
   const ended = await runIdkit(['serve', '--workers', '2', '--port', '0'], {
     cwd: replicas.makePlace(),
@@ -152,7 +154,7 @@ test('what keeps workers from starting is told once, with its own code', { skip 
   assert.match(taken.stderr, /IDKIT_PORT_TAKEN/);
 });
 
-test('workers whose first process is killed end too, and leave the port', { skip }, async () => {
+test('workers whose first process is killed end too, and free the port', { skip }, async () => {
   const quick = await openReplicas({ after: (end: () => unknown) => void ends.push(end) }, server, {
     drainSeconds: 0,
   });
@@ -164,7 +166,7 @@ test('workers whose first process is killed end too, and leave the port', { skip
   for (const pid of workers) await waitUntil(`worker ${pid} ends`, () => !lives(pid));
 });
 
-test('figures of the workers are told without the database too, and readiness says that it is away', {
+test('workers report their metrics without the database too, and readiness reports that it is unavailable', {
   skip,
 }, async () => {
   const counted = await figure('keycloak_user_events_total', 'event="refresh_token"');
@@ -178,7 +180,7 @@ test('figures of the workers are told without the database too, and readiness sa
     assert.ok(performance.now() < until, 'readiness comes back');
 });
 
-test('SIGTERM drains all workers: readiness goes down first, what runs is finished, nobody is left', {
+test('SIGTERM drains all workers: readiness goes down first, running requests finish, no process is left', {
   skip,
 }, async () => {
   const pids = await pidsOfWorkers();
@@ -194,7 +196,7 @@ test('SIGTERM drains all workers: readiness goes down first, what runs is finish
   await sleep(100);
   const stopped = service.stop();
   for (let tries = 0; (await fetch(`${service.address}/health/ready`)).status !== 503; tries++) {
-    // Whoever asks after the drain is refused.
+    // Requests after the drain are refused.
     assert.ok(tries < 3000, 'readiness goes down while the listener is open');
     await sleep(10);
   }
@@ -207,7 +209,7 @@ test('SIGTERM drains all workers: readiness goes down first, what runs is finish
   for (const pid of pids) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
 });
 
-/** Processes that hold a connection to the database, by the name that each gives itself. */
+/** Processes with a connection to the database, by their application names. */
 async function pidsOfWorkers(of = replicas): Promise<readonly number[]> {
   const rows = await runSql(
     server,
