@@ -54,7 +54,7 @@ export async function dumpPostgres(
   });
   let failed = true;
   try {
-    const [moment] = await session.ask(SNAPSHOT);
+    const [moment = {}] = await session.ask(SNAPSHOT);
     const facts = await readServiceFacts(SERVICE_SCHEMAS[context.service], (sql) => session.ask(sql));
     const [traits] = await session.ask(traitsQuery('d.datname = current_database()'));
     let bytes = 0;
@@ -68,14 +68,14 @@ export async function dumpPostgres(
       signal,
       applicationName,
       serverMajor: server.major,
-      snapshot: String(moment!['snapshot']),
+      snapshot: String(moment['snapshot']),
     });
     failed = false;
     return {
       kind: 'postgres',
       version: server.versionText,
       schemaVersion: facts.schemaVersion,
-      databaseBytes: Number(moment!['bytes']),
+      databaseBytes: Number(moment['bytes']),
       realms: facts.realms,
     };
   } finally {

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { IdkitError, type Random, Secret, systemErrorCode } from '../core/index.ts';
+import { IdkitError, jsonFields, type Random, Secret, systemErrorCode } from '../core/index.ts';
 import { listServers, openLocalPrograms } from './programs/local-programs.ts';
 import { ADMINISTRATOR, makeScratchRole, type ScratchAdministrator } from './scratch-role.ts';
 
@@ -69,7 +69,7 @@ export async function openScratchCluster(
     await promisify(execFile)(join(server.dir, 'initdb'), initdb, { ...as, cwd: home, env: environment });
   } catch (error) {
     if (apart) await rm(home, { recursive: true, force: true });
-    const { stderr } = error as { stderr?: unknown };
+    const { stderr } = jsonFields(error);
     throw noServer(typeof stderr === 'string' && stderr !== '' ? stderr : String(error), home);
   }
   const settings = {

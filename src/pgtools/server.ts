@@ -2,7 +2,7 @@ import { IdkitError } from '../core/index.ts';
 import type { PostgresContext } from './context.ts';
 import { queryBeside } from './databases.ts';
 import { OLDEST_MAJOR, showVersion } from './programs/local-programs.ts';
-import type { QueryOptions } from './psql.ts';
+import type { JsonRow, QueryOptions } from './psql.ts';
 
 /** Facts about a server and idkit's role at it. */
 export interface ServerFacts {
@@ -44,11 +44,11 @@ export async function readServer(
   } = {},
 ): Promise<ServerFacts> {
   const { psql } = context;
-  const [row] =
+  const [row = {}]: readonly JsonRow[] =
     options.database === undefined
       ? await queryBeside(context, QUERY, options)
       : await psql.query(options.database, QUERY, options);
-  const version = Number(row!['version']);
+  const version = Number(row['version']);
   const major = Math.floor(version / 10_000);
   if (major < OLDEST_MAJOR)
     throw new IdkitError(
@@ -59,12 +59,12 @@ export async function readServer(
     version,
     major,
     versionText: showVersion(version),
-    role: String(row!['role']),
-    superuser: row!['superuser'] === true,
-    createsDatabases: row!['createsDatabases'] === true,
-    standby: row!['standby'] === true,
-    startedAt: Number(row!['startedAt']),
-    ...(typeof row!['systemIdentifier'] === 'string' ? { systemIdentifier: row!['systemIdentifier'] } : {}),
-    ...(typeof row!['dataDirectory'] === 'string' ? { dataDirectory: row!['dataDirectory'] } : {}),
+    role: String(row['role']),
+    superuser: row['superuser'] === true,
+    createsDatabases: row['createsDatabases'] === true,
+    standby: row['standby'] === true,
+    startedAt: Number(row['startedAt']),
+    ...(typeof row['systemIdentifier'] === 'string' ? { systemIdentifier: row['systemIdentifier'] } : {}),
+    ...(typeof row['dataDirectory'] === 'string' ? { dataDirectory: row['dataDirectory'] } : {}),
   };
 }

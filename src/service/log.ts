@@ -111,7 +111,7 @@ function serviceLog(logger: Logger): ServiceLog {
  */
 function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
-  const code = (error as { code?: unknown }).code;
+  const code = 'code' in error ? error.code : undefined;
   return {
     type: error.name,
     ...(typeof code === 'string' ? { code } : {}),

@@ -26,7 +26,7 @@ export function readFirstMessage(bytes: Buffer): FirstMessage {
   const words = bytes.toString('utf8', 8, length).split('\0');
   const parameters: Record<string, string> = {};
   for (let at = 0; at + 1 < words.length && words[at] !== ''; at += 2)
-    parameters[words[at]!] = words[at + 1]!;
+    parameters[words[at] ?? ''] = words[at + 1] ?? '';
   return { kind: 'start', parameters };
 }
 

@@ -83,9 +83,10 @@ export async function openRelay(options: {
     },
     abort,
     async close() {
-      if (far !== undefined && !far.stream.closed)
+      const wire = far;
+      if (wire !== undefined && !wire.stream.closed)
         await Promise.race([
-          new Promise((resolve) => far!.stream.once('close', resolve)),
+          new Promise((resolve) => wire.stream.once('close', resolve)),
           wait(FAREWELL_MS, undefined, { ref: false }),
         ]);
       abort();

@@ -1,7 +1,7 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 import type { Settings } from '../../config/index.ts';
-import { systemErrorCode } from '../../core/index.ts';
+import { parseJsonObject, systemErrorCode } from '../../core/index.ts';
 import type { ComponentRole } from '../contract.ts';
 import { type Container, type PublishedPort, unpauseHint } from './containers.ts';
 import type { Engine } from './engine.ts';
@@ -114,12 +114,10 @@ async function expectUp(url: string): Promise<Health> {
   const answer = await ask(url, undefined);
   if (answer.status === undefined) return down(answer.fault);
   if (answer.status !== 200) return down(`${url} answers ${answer.status}`);
-  try {
-    const { status } = JSON.parse(answer.text) as { status?: unknown };
-    return status === 'UP' ? UP : down(`${url} reports status ${JSON.stringify(status)}`);
-  } catch {
-    return down(`${url} answers with a body that is not JSON`);
-  }
+  const report = parseJsonObject(answer.text);
+  if (report === undefined) return down(`${url} answers with a body that is not JSON`);
+  const { status } = report;
+  return status === 'UP' ? UP : down(`${url} reports status ${JSON.stringify(status)}`);
 }
 
 type Answer = { status: number; text: string } | { status: undefined; fault: string };

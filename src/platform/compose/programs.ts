@@ -173,7 +173,7 @@ exit $code`;
 function run(
   engine: Engine,
   id: string,
-  command: readonly string[],
+  command: readonly [string, ...string[]],
   { version, target, service }: { version: number; target: ProgramTarget; service: string },
 ): RunningProgram {
   const mark = randomBytes(12).toString('hex');
@@ -202,7 +202,7 @@ function run(
       if (/paused/.test((await killed)?.stderr ?? ''))
         return { ...end, unreached: pausedFault(engine, { id, service }) };
       if (NO_PASSWORD.test(end.stderr) && version < KNOWS_METHODS)
-        return { ...end, unreached: cannotBeHeld(command[0]!, version, target) };
+        return { ...end, unreached: cannotBeHeld(command[0], version, target) };
       if (killed !== undefined || end.code !== KILLED) return end;
       // A container that is killed ends its programs without a message.
       return { ...end, stderr: `${end.stderr}${command[0]} was ended inside the container\n` };

@@ -24,7 +24,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
   const words: string[] = [];
   let word: string | undefined;
   for (let at = 0; at < text.length; at++) {
-    const sign = text[at]!;
+    const sign = text.charAt(at);
     if (sign === ' ' || sign === '\t') {
       if (word !== undefined) words.push(word);
       word = undefined;
@@ -37,7 +37,7 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
     } else if (sign === '\\') {
       at++;
       if (at === text.length) throw refuse('ends in a backslash');
-      word = (word ?? '') + text[at]!;
+      word = (word ?? '') + text.charAt(at);
     } else if (SHELL_ONLY.test(sign) || (word === undefined && SHELL_AT_START.test(sign))) {
       throw refuse(
         `contains ${sign === '\n' ? 'a line end' : sign} outside quotes, which only a shell understands`,
@@ -55,13 +55,13 @@ export function parseCommandWords(text: string, setting: string): readonly [stri
 
 /** Returns the text between the quote at `start` and the one that closes it, which is at `end`. */
 function readQuoted(text: string, start: number): { value: string; end: number } | undefined {
-  const quote = text[start]!;
+  const quote = text.charAt(start);
   let value = '';
   for (let at = start + 1; at < text.length; at++) {
-    const sign = text[at]!;
+    const sign = text.charAt(at);
     if (sign === quote) return { value, end: at };
     if (sign === '\\' && quote === '"' && /["\\]/.test(text[at + 1] ?? '')) at++;
-    value += text[at]!;
+    value += text.charAt(at);
   }
   return undefined;
 }

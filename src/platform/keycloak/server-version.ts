@@ -1,6 +1,6 @@
 import { connectAdmin, fetchService } from '../../client/index.ts';
 import type { Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, jsonFields, parseJsonObject } from '../../core/index.ts';
 
 /** Timeout in milliseconds. */
 const PATIENCE = 10_000;
@@ -34,11 +34,7 @@ export async function askServerVersion(settings: Settings, baseUrl: string): Pro
 }
 
 function readVersion(text: string): string | undefined {
-  try {
-    const version: unknown = (JSON.parse(text) as { systemInfo?: { version?: unknown } }).systemInfo?.version;
-    return typeof version === 'string' && version !== '' ? version : undefined;
-  } catch {
-    // An error page, or the response of another program.
-    return undefined;
-  }
+  // An error page, or the response of another program, is not JSON.
+  const { version } = jsonFields(parseJsonObject(text)?.['systemInfo']);
+  return typeof version === 'string' && version !== '' ? version : undefined;
 }

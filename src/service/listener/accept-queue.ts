@@ -72,7 +72,7 @@ function hexOf(address: string): string {
 
 /** @param address as from `getsockname`: at most one `::`; a zone is ignored */
 function bytesOfIpv6(address: string): number[] {
-  const [head = '', tail] = address.split('%', 1)[0]!.split('::');
+  const [head = '', tail] = address.replace(/%.*$/s, '').split('::');
   const groups = (text: string) =>
     text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
   const before = groups(head);

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../core/index.ts';
+import { type ErrorCode, isJsonObject } from '../../core/index.ts';
 import type { MetricFigures } from '../../http/index.ts';
 import type { LeftTo } from '../listener/drain.ts';
 import type { ManagementPlace, SharedPort } from '../listener/listen.ts';
@@ -59,5 +59,9 @@ export type ToWorker =
 
 /** Returns the message if it has idkit's form. */
 export function readMessage<M extends { idkit: string }>(message: unknown): M | undefined {
-  return typeof (message as { idkit?: unknown } | null)?.idkit === 'string' ? (message as M) : undefined;
+  return isMessage<M>(message) ? message : undefined;
+}
+
+function isMessage<M extends { idkit: string }>(message: unknown): message is M {
+  return isJsonObject(message) && typeof message['idkit'] === 'string';
 }
