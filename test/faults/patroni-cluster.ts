@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import { missingPostgres, ownerOfClusters } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 
 /** The most milliseconds until an expected state. */
 const PATIENCE = 90_000;
@@ -96,12 +97,8 @@ export async function startCluster(t: { after(close: () => Promise<void>): void 
   };
   const etcd = await startEtcd(dir, near, run);
   const until: Cluster['until'] = async (what, isSo) => {
-    const late = performance.now() + PATIENCE;
-    while (!(await isSo())) {
-      if (performance.now() > late)
-        throw new Error(`${what}\n${['node1', 'node2'].map((label) => tail(dir, label)).join('\n')}`);
-      await sleep(50);
-    }
+    const seen = () => ['node1', 'node2'].map((label) => tail(dir, label)).join('\n');
+    await waitUntil(what, isSo, { seconds: PATIENCE / 1000, every: 50, seen });
   };
   const startNode = async (number: 1 | 2): Promise<Node> => {
     const host = number === 1 ? far : near;

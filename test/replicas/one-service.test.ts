@@ -3,12 +3,12 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type AdminApi, adminApi, administrator } from '../http/administrator.ts';
 import { logInAt, person } from '../http/browser/acme.ts';
 import { CookieJar } from '../http/browser/cookie-jar.ts';
 import { form, login, refresh, type TestService, tokenUrl } from '../http/service.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { waitUntil } from '../wait-until.ts';
 import { type ReplicatedService, startReplicated } from './in-process.ts';
 
 const skip = missingPostgres();
@@ -89,14 +89,10 @@ const times = <T>(count: number, make: (index: number) => Promise<T>): Promise<T
 
 /** Runs `look` at every replica until all of them succeed, and fails if one is late. */
 async function everywhere(what: string, look: (at: TestService) => Promise<boolean>): Promise<void> {
-  const began = performance.now();
   await Promise.all(
-    each.map(async (at, index) => {
-      while (!(await look(at))) {
-        assert.ok(performance.now() - began < FAILS_MS, `${what}: replica ${index} has not seen it`);
-        await sleep(10);
-      }
-    }),
+    each.map((at, index) =>
+      waitUntil(`${what} at replica ${index}`, () => look(at), { seconds: FAILS_MS / 1000, every: 10 }),
+    ),
   );
 }
 
