@@ -3,6 +3,9 @@ import { IdkitError } from '../core/index.ts';
 import { runCli } from './run-cli.ts';
 import { openTerminal } from './terminal.ts';
 
+// The tests of a packed idkit run command lines in their own process.
+export { runCli };
+
 /** The whole life of the process: runs the command, then ends with its exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
   const interrupt = new AbortController();

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { EXIT_CODES } from '../../src/core/index.ts';
 import { hasProgram } from '../interop/system-program.ts';
+import { PROGRAM } from '../program.ts';
 import { makeDirectory, run } from './run.ts';
 
-const BIN = fileURLToPath(new URL('../../bin/idkit.js', import.meta.url));
+const BIN = PROGRAM;
 
 test('an unknown command is exit 2, and its result has "command": null (contract §3)', async () => {
   const { code, result, stderr } = await run(['frobnicate', '--json']);
@@ -66,7 +66,7 @@ test('wrong usage is exit 2, named, and told in the JSON result with its command
     [['serve', '--workers', 'many'], 'serve', /--workers must be a whole number/],
     [['init', '--runtime', 'metal'], 'init', /Allowed choices are embedded, compose/],
     [['recover-admin', '--username', 'a/b'], 'recover-admin', /--username must be a plain name/],
-    [['help', 'nothing'], 'help', /there is no command "nothing"/],
+    [['help', 'nothing'], 'help', /the command "nothing" does not exist/],
     [['admin'], 'admin', /a command is missing/],
     [[], null, /a command is missing/],
   ];

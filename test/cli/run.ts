@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { type CommandRow, runCli } from '../../src/cli/index.ts';
+import type { CommandRow } from '../../src/cli/index.ts';
+import { loadRunCli } from '../program.ts';
+
+const runCli = await loadRunCli();
 
 /** What a run left behind. */
 export interface Ran {

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { parseEnvFile } from '../../src/config/index.ts';
+import { PROGRAM } from '../program.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** The program of this checkout. */
-export const BIN = fileURLToPath(new URL('../../bin/idkit.js', import.meta.url));
+/** The program under test. */
+export const BIN = PROGRAM;
 
 /** How a run ended. */
 export interface Ended {

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../free-port.ts';
-
-const binary = new URL('../../../bin/idkit.js', import.meta.url).pathname;
+import { PROGRAM } from '../../program.ts';
 
 /** A running `idkit serve` with its own platform directory. */
 export interface RunningPlatform {
@@ -26,7 +25,7 @@ export async function startPlatform(
   const output: string[] = [];
   const service = spawn(
     process.execPath,
-    [binary, 'serve', '--dir', dir, '--port', String(port), ...(options.flags ?? [])],
+    [PROGRAM, 'serve', '--dir', dir, '--port', String(port), ...(options.flags ?? [])],
     {
       env: {
         ...process.env,

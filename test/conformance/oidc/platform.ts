@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
-import type { SettingFlags } from '../../../src/config/index.ts';
 import { type AdminApi, administrator } from '../../http/administrator.ts';
-import { makePlatform, startTestService, type TestService } from '../../http/service.ts';
+import { makePlatform, startTestService } from '../../http/service.ts';
+import { isInstalled, type SpawnedService, spawnService } from '../../program.ts';
 import { type Certificate, makeTrustedCertificate } from './certificate.ts';
 import { ALICE, BOB, clientOf, type TestClient } from './realm.ts';
 import { startWebServer, type WebServer } from './web-server.ts';
@@ -13,7 +13,7 @@ export const REALM = 'conformance';
 
 /** A service over https with one realm, and the web server of its clients. */
 export interface Platform {
-  service: TestService;
+  service: SpawnedService;
   admin: AdminApi;
   certificate: Certificate;
   issuer: string;
@@ -33,16 +33,18 @@ export interface Platform {
 }
 
 /** Starts a service as `idkit serve --tls-cert --tls-key` does, and the web server. */
-export async function startPlatform(flags: SettingFlags = {}): Promise<Platform> {
+export async function startPlatform(): Promise<Platform> {
   const certificate = await makeTrustedCertificate();
   const directory = makePlatform();
   const [certFile, keyFile] = [join(directory.dir, 'cert.pem'), join(directory.dir, 'key.pem')];
   writeFileSync(certFile, certificate.cert);
   writeFileSync(keyFile, certificate.key, { mode: 0o600 });
-  const service = await startTestService({
-    platform: directory,
-    flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile, ...flags },
-  });
+  const service = isInstalled
+    ? await spawnService(directory.dir, ['--tls-cert', certFile, '--tls-key', keyFile])
+    : await startTestService({
+        platform: directory,
+        flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile },
+      });
   const web = await startWebServer(certificate);
   const admin = await administrator(service);
   const one = clientOf('one', web.origin, { secret: 'one: a+secret/of=letters&ü%' });

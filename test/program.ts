@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { runCli } from '../src/cli/index.ts';
+import { waitUntil } from './wait-until.ts';
+
+// The idkit under test: the one of this checkout, or an installed package if IDKIT_TEST_PROGRAM names its bin.
+
+const { IDKIT_TEST_PROGRAM: given } = process.env;
+
+/** The absolute path of `bin/idkit.js`. */
+export const PROGRAM =
+  given === undefined ? fileURLToPath(new URL('../bin/idkit.js', import.meta.url)) : realpathSync(given);
+
+/** Whether `PROGRAM` is an installed package, which runs from `dist`. */
+export const isInstalled = given !== undefined;
+
+/** Returns `runCli` of the program under test. @throws Error if IDKIT_TEST_PROGRAM names something else than a package */
+export async function loadRunCli(): Promise<typeof runCli> {
+  if (!isInstalled) return (await import('../src/cli/index.ts')).runCli;
+  const main = join(dirname(PROGRAM), '../dist/main.js');
+  if (!existsSync(main)) throw new Error(`IDKIT_TEST_PROGRAM is ${given}, but ${main} does not exist`);
+  const program = (await import(main)) as { runCli: typeof runCli };
+  return program.runCli;
+}
+
+/** A process that runs `idkit serve`. */
+export interface SpawnedService {
+  address: string;
+  stop(): Promise<void>;
+}
+
+/** Starts `serve` of the program under test on a platform directory and a free port. Resolves when it is ready. */
+export async function spawnService(dir: string, argv: readonly string[]): Promise<SpawnedService> {
+  const args = ['serve', '--dir', dir, '--port', '0', '--management-port', '0', ...argv];
+  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  }
+  const address = await waitUntil(
+    'serve logs its address',
+    () => {
+      if (child.exitCode !== null) throw new Error(`serve ended with ${child.exitCode}: ${output}`);
+      return /"address":"([^"]+)"/.exec(output)?.[1];
+    },
+    { seconds: 120, seen: () => output },
+  );
+  return {
+    address,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await closed;
+    },
+  };
+}
