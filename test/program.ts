@@ -32,9 +32,16 @@ export interface SpawnedService {
 }
 
 /** Starts `serve` of the program under test on a platform directory and a free port. Resolves when it is ready. */
-export async function spawnService(dir: string, argv: readonly string[]): Promise<SpawnedService> {
+export async function spawnService(
+  dir: string,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Promise<SpawnedService> {
   const args = ['serve', '--dir', dir, '--port', '0', '--management-port', '0', ...argv];
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()));
   for (const stream of [child.stdout, child.stderr]) {

@@ -3,7 +3,7 @@ import type { IdkitError } from '../core/index.ts';
 import type { Finding, ProcedureOptions, Reporter } from '../procedures/index.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The flags that every command has (contract §3). */
+/** The flags that every command has. */
 export interface GlobalFlags {
   dir?: string;
   json: boolean;
@@ -12,44 +12,44 @@ export interface GlobalFlags {
   color: boolean;
   progress: boolean;
   yes: boolean;
-  /** Seconds. */
+  /** In seconds. */
   timeout?: number;
 }
 
-/** What a command came to. Renderers show it; `exit.ts` alone turns it into an exit code. */
+/** The result of a command. Renderers show it; only `exit.ts` derives an exit code from it. */
 export interface Outcome {
-  /** The fields of the JSON result beside type, command, ok and exitCode. */
+  /** Fields of the JSON result, in addition to `type`, `command`, `ok` and `exitCode`. */
   data?: Record<string, unknown>;
-  /** What stands on stdout for people, without the last line end. */
+  /** The text on stdout for people, without a final newline. */
   text?: string;
   findings?: readonly Finding[];
   failure?: IdkitError;
 }
 
-/** What a command works with. */
+/** Everything that a command gets from its surroundings. */
 export interface CommandContext {
   globals: GlobalFlags;
   terminal: Terminal;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** Aborted by Ctrl-C, SIGTERM or `--timeout`, with the error to end with as its reason. */
+  /** Aborts on Ctrl-C, SIGTERM and `--timeout`. Its reason is the error that ends the command. */
   signal: AbortSignal;
   reporter: Reporter;
   /** The options that every procedure takes. */
   procedure: ProcedureOptions;
-  /** The settings; the platform directory may be absent. */
+  /** Loads the settings. The platform directory may be missing. */
   loadSettings(flags?: SettingFlags): Promise<Settings>;
-  /** The settings of a platform directory that exists. @throws IDKIT_DIRECTORY_MISSING */
+  /** Loads the settings of a platform directory that must exist. @throws IDKIT_DIRECTORY_MISSING */
   loadPlatform(flags?: SettingFlags): Promise<Settings>;
-  /** Asks for the passphrase without echo; absent where there is no terminal. */
+  /** Prompts for the passphrase without echo; undefined if there is no terminal. */
   promptPassphrase: (() => Promise<string>) | undefined;
 }
 
-/** A command's own flags as commander gives them. */
+/** The command's own flags, as commander parses them. */
 export type Flags = Record<string, unknown>;
 
-/** The work of one command. `args` are its positional arguments, absent ones undefined. */
+/** Runs one command. `args` are its positional arguments; a missing one is undefined. */
 export type Work = (context: CommandContext, flags: Flags, args: (string | undefined)[]) => Promise<Outcome>;
 
-/** Makes a commander action of a command's work. */
+/** Turns the work of a command into a commander action. */
 export type Runner = (work: Work) => (...parameters: unknown[]) => Promise<void>;

@@ -4,7 +4,7 @@ import type { Output } from './output/output.ts';
 import type { CliIo } from './run-cli.ts';
 import { ask } from './terminal.ts';
 
-/** What a command works with, made of the global flags and what the process stands in. */
+/** Builds the context of a command from the global flags and the surroundings of the process. */
 export function openContext(globals: GlobalFlags, io: CliIo, output: Output): CommandContext {
   const { terminal, env, cwd, interrupt } = io;
   const { signal } = interrupt;
@@ -35,18 +35,22 @@ export function openContext(globals: GlobalFlags, io: CliIo, output: Output): Co
   };
 }
 
-/** The error for a place that is no platform directory; `init` is the command that makes one. */
+/** @param init the command that creates such a directory */
 export function directoryMissing(dir: string, init = 'idkit init'): IdkitError {
-  return new IdkitError('IDKIT_DIRECTORY_MISSING', `no platform directory at ${dir}: it has no idkit.yaml`, {
-    hints: ['name one with --dir or IDKIT_DIR', `${init} --dir ${dir} makes one`],
-  });
+  return new IdkitError(
+    'IDKIT_DIRECTORY_MISSING',
+    `${dir} is not a platform directory: it contains no idkit.yaml`,
+    {
+      hints: ['name a platform directory with --dir or IDKIT_DIR', `${init} --dir ${dir} creates one`],
+    },
+  );
 }
 
-/** `--timeout`: the command is broken off as by a signal, and ends as unreachable. */
+/** Aborts the command after `--timeout`, as a signal does. The command then fails with IDKIT_UNREACHABLE. */
 function armTimeout(seconds: number, interrupt: AbortController): void {
   setTimeout(() => {
     interrupt.abort(
-      new IdkitError('IDKIT_UNREACHABLE', `not done within the ${seconds} s that --timeout allows`),
+      new IdkitError('IDKIT_UNREACHABLE', `the command did not finish within the ${seconds} s of --timeout`),
     );
   }, seconds * 1000).unref();
 }

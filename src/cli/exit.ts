@@ -1,15 +1,15 @@
 import { type ExitCode, IdkitError, systemErrorCode } from '../core/index.ts';
 import type { Outcome } from './command.ts';
 
-/** The exit code of a command that came to its end: a failure wins over findings, findings over 0. */
+/** Returns the exit code of a command that ended without throwing: a failure outranks findings. */
 export function exitCodeOf(outcome: Outcome): ExitCode {
   if (outcome.failure !== undefined) return outcome.failure.exitCode;
   return (outcome.findings?.length ?? 0) > 0 ? 3 : 0;
 }
 
 /**
- * Any thrown value as the error that an operator sees. An interrupt surfaces as whatever the broken-off call
- * throws, so the signal's reason wins; a full disk can meet any write; everything unknown is a bug (70).
+ * Converts any thrown value to the error that an operator sees. After an interrupt the interrupted call may throw
+ * anything, so the reason of the signal replaces it. Any write can find the disk full. Other errors are bugs (exit 70).
  */
 export function toIdkitError(error: unknown, signal: AbortSignal): IdkitError {
   if (error instanceof IdkitError) return error;
@@ -23,7 +23,7 @@ export function toIdkitError(error: unknown, signal: AbortSignal): IdkitError {
     return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', message, { cause: error });
   }
   return new IdkitError('IDKIT_BUG', message === '' ? 'an error without a message' : message, {
-    hints: ['this is a bug in idkit; please report it with the lines below'],
+    hints: ['this is a bug in idkit; please report it with the stack trace below'],
     cause: error,
   });
 }

@@ -1,13 +1,13 @@
 import { IdkitError } from '../core/index.ts';
 import type { Flags } from './command.ts';
 
-/** The text of a flag, or undefined where it is not given. */
+/** Returns the text of a flag, or undefined if it is not given. */
 export function textFlag(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** `{ [name]: value }`, or nothing where the value is undefined; for options that may be absent. */
+/** Returns `{ [name]: value }`, or an empty object if the value is undefined: for options that may be absent. */
 export function given<Name extends string, Value>(
   name: Name,
   value: Value | undefined,
@@ -16,9 +16,9 @@ export function given<Name extends string, Value>(
 }
 
 /**
- * A name of a realm, user or client as it may stand in a path.
+ * Returns the name of a realm, user or client if it can be one segment of a path.
  *
- * @throws IDKIT_USAGE for an empty name, `.`, `..`, a slash, a backslash or a control character
+ * @throws IDKIT_USAGE for an empty name, `.`, `..`, a slash, a backslash, a control character, or above 255 characters
  */
 export function checkName(value: string, what: string): string {
   if (
@@ -33,7 +33,7 @@ export function checkName(value: string, what: string): string {
   return value;
 }
 
-/** A whole number of a flag. @throws IDKIT_USAGE naming the flag */
+/** Parses the whole number of a flag. @throws IDKIT_USAGE */
 export function wholeNumber(text: string, flag: string, range: { from: number; to: number }): number {
   const value = Number(text);
   if (!/^\d{1,15}$/.test(text) || value < range.from || value > range.to) {
@@ -45,7 +45,7 @@ export function wholeNumber(text: string, flag: string, range: { from: number; t
   return value;
 }
 
-/** The base URL of a flag, without a trailing slash. @throws IDKIT_USAGE naming the flag */
+/** Returns `--base-url` without a trailing slash, or undefined if it is not given. @throws IDKIT_USAGE */
 export function baseUrlFlag(flags: Flags): string | undefined {
   const text = textFlag(flags, 'baseUrl');
   if (text === undefined) return undefined;

@@ -1,7 +1,7 @@
-// CLI: the commander program; flags to call to result.
+// CLI: the program `idkit`, from flags to a call to its result.
 // Owns: commands and flags, text and JSON rendering, exit codes, prompts, signals.
-// Must not know: store, HTTP, protocol; it calls procedures, the platform's door, backupset, client and config.
-// Start at main.ts, run-cli.ts and commands/.
+// Must not know: store, HTTP, protocol; it uses procedures, the platform's door, backupset, client and config.
+// Start at main.ts, then run-cli.ts and the table of commands in commands/table.ts.
 export type { CliCommand } from './cli-command.ts';
 export type { Runner } from './command.ts';
 export { COMMANDS, type CommandRow } from './commands/table.ts';

@@ -93,7 +93,7 @@ function guardOptions(command: CliCommand): void {
   for (const option of command.options) {
     if (!option.required) continue;
     command.on(`option:${option.name()}`, (value: string) => {
-      if (value === '') throw new IdkitError('IDKIT_USAGE', `${option.long} needs a value, and it is empty`);
+      if (value === '') throw new IdkitError('IDKIT_USAGE', `the value of ${option.long} is empty`);
       if (option.variadic) return;
       if (seen.has(option.name())) throw new IdkitError('IDKIT_USAGE', `${option.long} is given twice`);
       seen.add(option.name());
@@ -104,7 +104,7 @@ function guardOptions(command: CliCommand): void {
 function parseTimeout(text: string): number {
   const seconds = Number(text);
   if (!/^\d+(\.\d+)?$/.test(text) || seconds <= 0 || seconds > 604_800) {
-    throw new InvalidArgumentError('It must be a number of seconds above 0 and up to 604800.');
+    throw new InvalidArgumentError('It must be a number of seconds above 0 and at most 604800.');
   }
   return seconds;
 }

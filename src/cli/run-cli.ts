@@ -12,12 +12,12 @@ import { openTextOutput } from './output/text-output.ts';
 import { buildProgram, commandPath } from './program.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a run of the command line stands in. */
+/** The surroundings of a command line. */
 export interface CliIo {
   terminal: Terminal;
   env: NodeJS.ProcessEnv;
   cwd: string;
-  /** Aborted by a signal, with the error to end with. */
+  /** A signal aborts it. Its reason is the error that ends the command. */
   interrupt: AbortController;
 }
 
@@ -88,14 +88,14 @@ function readGlobals(program: Command): GlobalFlags {
   };
 }
 
-/** `admin realm list` of the innermost command. */
+/** Returns the words of a command, for example `admin realm list`. */
 function nameOf(command: Command): string {
   const names: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) names.unshift(at.name());
   return names.join(' ');
 }
 
-/** The flags that shape the output, read by eye where the command line itself cannot be parsed. */
+/** Finds the flags that shape the output, for a command line that commander rejects. */
 function earlyFlags(argv: readonly string[]): GlobalFlags {
   const end = argv.indexOf('--');
   const flags = end === -1 ? argv : argv.slice(0, end);
@@ -113,11 +113,11 @@ function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Help and version are no fault; everything else that commander refuses is wrong usage. */
+/** Help and version are not errors. Everything else that commander rejects is wrong usage. */
 function fromCommander(error: CommanderError): IdkitError | undefined {
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return undefined;
   if (error.code === 'commander.help') {
-    return new IdkitError('IDKIT_USAGE', 'a command is missing', {
+    return new IdkitError('IDKIT_USAGE', 'the command is missing', {
       hints: ['idkit help lists the commands'],
     });
   }
@@ -126,12 +126,12 @@ function fromCommander(error: CommanderError): IdkitError | undefined {
     .map((line) => line.replace(/^\((.*)\)$/, '$1').toLowerCase())
     .filter((line) => line !== '');
   return new IdkitError('IDKIT_USAGE', first.charAt(0).toLowerCase() + first.slice(1), {
-    hints: hints.length > 0 ? hints : ['idkit help shows commands and flags'],
+    hints: hints.length > 0 ? hints : ['idkit help lists commands and flags'],
     cause: error,
   });
 }
 
-/** The output that the global flags, the terminal and `NO_COLOR` ask for. */
+/** Opens the output that the global flags, the terminal and `NO_COLOR` select. */
 export async function openOutput(
   terminal: Terminal,
   flags: GlobalFlags,
@@ -139,7 +139,7 @@ export async function openOutput(
 ): Promise<Output> {
   if (flags.json) return openJsonOutput(terminal, flags);
   const isTerminal = terminal.stderr.isTTY === true && env['TERM'] !== 'dumb';
-  // A terminal that does not tell its width (a bare pty) counts lines by dividing by nought.
+  // On a terminal without a width (a bare pty) the spinner would divide by zero.
   const movable = isTerminal && (terminal.stderr.columns ?? 0) > 0;
   const color = isTerminal && flags.color && !env['NO_COLOR'];
   const moving = movable && flags.progress && !flags.quiet;

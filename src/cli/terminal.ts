@@ -3,16 +3,16 @@ import { Writable } from 'node:stream';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 import { printable } from './output/output.ts';
 
-/** The three streams of the process, and what is known of them. */
+/** The three streams of the process. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   stdout: NodeJS.WritableStream & { isTTY?: boolean };
   stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-  /** A person can be asked: stdin and stderr are a terminal. */
+  /** True if stdin and stderr are a terminal, so that a command can prompt. */
   readonly canAsk: boolean;
 }
 
-/** The process's own streams. A reader that goes away (`| head`) ends the output, never the work. */
+/** Opens the process's own streams. If the reader closes its end (`| head`), the output ends but the work continues. */
 export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stderr'> = process): Terminal {
   const { stdout, stderr } = streams;
   for (const stream of [stdout, stderr]) {
@@ -23,7 +23,7 @@ export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stder
   return {
     stdout,
     stderr,
-    // Node.js opens its stdin when it is first looked at, and most commands never do.
+    // Node.js opens stdin on the first access, and most commands never read it.
     get stdin() {
       return streams.stdin;
     },
@@ -33,10 +33,10 @@ export function openTerminal(streams: Pick<Terminal, 'stdin' | 'stdout' | 'stder
   };
 }
 
-/** Lines that were typed ahead of their question, by the stream that they came from. */
+/** Lines that were typed before their question, by stream. */
 const typedAhead = new WeakMap<object, string[]>();
 
-/** Asks on the terminal; the question goes to stderr. With `hidden` nothing that is typed is shown. */
+/** Prompts on the terminal, with the question on stderr. With `hidden` the input is not echoed. */
 export function ask(
   terminal: Terminal,
   question: string,
@@ -66,10 +66,10 @@ export function ask(
     const onAbort = (): void => end(() => reject(options.signal.reason));
     options.signal.addEventListener('abort', onAbort, { once: true });
     const interrupted = (): void =>
-      end(() => reject(new IdkitError('IDKIT_INTERRUPTED', 'interrupted at the question')));
+      end(() => reject(new IdkitError('IDKIT_INTERRUPTED', 'interrupted at the prompt')));
     reader.on('line', (line) => {
       lines.push(line);
-      // What came in the same piece belongs to the next question, so the reader closes after it.
+      // Further lines of the same chunk answer the next question, so the reader closes only after them.
       if (lines.length > 1) return;
       setImmediate(() => {
         const [answer = '', ...rest] = lines;
@@ -77,7 +77,7 @@ export function ask(
         end(() => resolve(answer));
       });
     });
-    // The terminal is in raw mode, so Ctrl-C comes as a key; Ctrl-D closes.
+    // In raw mode Ctrl-C arrives as a key, and Ctrl-D closes the stream.
     reader.once('SIGINT', interrupted);
     reader.once('close', () => {
       if (lines.length === 0) interrupted();
@@ -85,7 +85,7 @@ export function ask(
   });
 }
 
-/** True where the person answers `y` or `yes`. */
+/** Returns true if the person answers `y` or `yes`. */
 export async function confirm(terminal: Terminal, question: string, signal: AbortSignal): Promise<boolean> {
   const answer = await ask(terminal, `${question} [y/N] `, { hidden: false, signal });
   return /^y(es)?$/i.test(answer.trim());
@@ -93,15 +93,16 @@ export async function confirm(terminal: Terminal, question: string, signal: Abor
 
 const MAX_STDIN_BYTES = 1_048_576;
 
-/** The first line of stdin without its end. @throws IDKIT_USAGE where there is none, or it is too long */
+/** Reads the first line of stdin, without the newline. @throws IDKIT_USAGE if it is empty or too long */
 export async function readFirstLine(terminal: Terminal, what: string): Promise<string> {
   let text = '';
   for await (const chunk of terminal.stdin) {
     text += String(chunk);
     if (text.includes('\n')) break;
-    if (text.length > MAX_STDIN_BYTES) throw new IdkitError('IDKIT_USAGE', `${what} on stdin is too long`);
+    if (text.length > MAX_STDIN_BYTES)
+      throw new IdkitError('IDKIT_USAGE', `${what} on stdin is longer than ${MAX_STDIN_BYTES} characters`);
   }
   const line = text.split(/\r?\n/)[0]!;
-  if (line === '') throw new IdkitError('IDKIT_USAGE', `${what} is expected on stdin, and it is empty`);
+  if (line === '') throw new IdkitError('IDKIT_USAGE', `stdin is empty, but ${what} is expected on it`);
   return line;
 }

@@ -192,7 +192,7 @@ test('up and down name serve on the embedded platform, and where there is none h
   for (const name of ['up', 'down']) {
     const ended = await run([name, '--dir', join(dir, 'none')]);
     assert.deepEqual([ended.code, ended.stderr.includes('IDKIT_DIRECTORY_MISSING')], [2, true]);
-    assert.match(ended.stderr, /idkit init --runtime compose --dir .*none makes one/);
+    assert.match(ended.stderr, /idkit init --runtime compose --dir .*none creates one/);
   }
   initPlatform(join(dir, 'idkit'), { env: {} });
   for (const name of ['up', 'down']) {

@@ -21,7 +21,7 @@ test('an unknown command is exit 2, and its result has "command": null (contract
     error: {
       code: 'IDKIT_USAGE',
       message: "unknown command 'frobnicate'",
-      hints: ['idkit help shows commands and flags'],
+      hints: ['idkit help lists commands and flags'],
     },
   });
   assert.match(stderr, /^error IDKIT_USAGE: unknown command 'frobnicate'\nhint: /);
@@ -35,40 +35,44 @@ test('a near miss is told in a hint', async () => {
 test('wrong usage is exit 2, named, and told in the JSON result with its command', async () => {
   const cases: [argv: string[], command: string | null, message: RegExp][] = [
     [['backup', '--to'], 'backup', /option '--to <root>' argument missing/],
-    [['backup', '--to', ''], 'backup', /--to needs a value, and it is empty/],
+    [['backup', '--to', ''], 'backup', /the value of --to is empty/],
     [['backup', '--to', 'a', '--to', 'b'], 'backup', /--to is given twice/],
     [['--dir', 'a', 'backup', '--dir', 'b'], 'backup', /--dir is given twice/],
     [
       ['backup', '--only', 'database,passwords'],
       'backup',
-      /--only must be parts of database, realms, config, env, not "passwords"/,
+      /--only accepts database, realms, config, env, but not "passwords"/,
     ],
-    [['backup', '--only', 'env,env'], 'backup', /--only names a part twice/],
+    [['backup', '--only', 'env,env'], 'backup', /--only contains a part twice/],
     [['backup', 'extra'], 'backup', /too many arguments/],
     [['--timeout', '0', 'status'], 'status', /--timeout.*must be a number of seconds above 0/],
     [['--timeout', 'soon', 'status'], 'status', /--timeout/],
     [['verify', '--max-age', '7'], 'verify', /--max-age must be a duration such as 26h or 7d, not "7"/],
     [['verify', '--all', '--latest'], 'verify', /--latest and --all exclude each other/],
-    [['drill', ''], 'drill', /the directory of a set is expected, and it is empty/],
+    [['drill', ''], 'drill', /the directory of the set is an empty string/],
     [['verify', 'x', '--root', 'y'], 'verify', /DIR and --root exclude each other/],
-    [['restore'], 'restore', /restore needs --from/],
+    [['restore'], 'restore', /restore needs the directory of a set in --from/],
     [['restore', '--resume', '--abort'], 'restore', /exclude each other/],
-    [['restore', '--from', 'x'], 'restore', /no terminal to ask on/],
-    [['backups', 'prune'], 'backups prune', /no terminal to ask on/],
+    [['restore', '--from', 'x'], 'restore', /without a terminal it cannot ask for confirmation/],
+    [['backups', 'prune'], 'backups prune', /without a terminal it cannot ask for confirmation/],
     [['smoke', '--realm', '../x'], 'smoke', /--realm must be a plain name, not "\.\.\/x"/],
-    [['smoke', '--realm', 'a', '--realm', 'a'], 'smoke', /--realm names a realm twice/],
+    [['smoke', '--realm', 'a', '--realm', 'a'], 'smoke', /--realm contains a realm twice/],
     [['smoke', '--base-url', 'ftp://x'], 'smoke', /--base-url must be an http or https URL/],
     [['admin', 'user', 'count', '--realm', '..'], 'admin user count', /--realm must be a plain name/],
     [['admin', 'user', 'create'], 'admin user create', /the user is missing/],
-    [['admin', 'user', 'create', 'a', '--username', 'b'], 'admin user create', /they differ/],
-    [['admin', 'session', 'revoke'], 'admin session revoke', /--username is expected/],
+    [
+      ['admin', 'user', 'create', 'a', '--username', 'b'],
+      'admin user create',
+      /the argument and --username name different values/,
+    ],
+    [['admin', 'session', 'revoke'], 'admin session revoke', /either the id of a session or --username/],
     [['schedule', '--format', 'at'], 'schedule', /Allowed choices are cron, systemd/],
     [['serve', '--workers', 'many'], 'serve', /--workers must be a whole number/],
     [['init', '--runtime', 'metal'], 'init', /Allowed choices are embedded, compose/],
     [['recover-admin', '--username', 'a/b'], 'recover-admin', /--username must be a plain name/],
     [['help', 'nothing'], 'help', /the command "nothing" does not exist/],
-    [['admin'], 'admin', /a command is missing/],
-    [[], null, /a command is missing/],
+    [['admin'], 'admin', /the command is missing/],
+    [[], null, /the command is missing/],
   ];
   for (const [argv, command, message] of cases) {
     const { code, result } = await run([...argv, '--json'], { cwd: '/nonexistent' });
@@ -98,7 +102,7 @@ test('an absent platform directory is exit 2 for what needs one (contract §3)',
     assert.equal(code, 2, argv.join(' '));
     assert.match(
       stderr,
-      /^error IDKIT_DIRECTORY_MISSING: no platform directory at .*\/idkit/,
+      /^error IDKIT_DIRECTORY_MISSING: .*\/idkit is not a platform directory/,
       argv.join(' '),
     );
     assert.match(stderr, /hint: idkit init/);
@@ -127,7 +131,7 @@ test('init and config show answer people on stdout and programs in JSON, secrets
   const again = await run(['init'], { cwd });
   assert.equal(again.code, 0);
   assert.equal(again.stdout, `${join(cwd, 'idkit')}\n`);
-  assert.match(again.stderr, /note: .*\.env is there already and stays as it is/);
+  assert.match(again.stderr, /note: .*\.env exists already and is unchanged/);
   assert.equal((await run(['init', '--quiet'], { cwd })).stderr, '');
 
   const shown = await run(['config', 'show', '--json'], {
@@ -182,7 +186,7 @@ test('a command without its subcommand shows what there is on stderr, and is exi
   assert.equal(code, 2);
   assert.equal(stdout, '');
   assert.match(stderr, /^Usage: idkit admin/);
-  assert.match(stderr, /error IDKIT_USAGE: a command is missing/);
+  assert.match(stderr, /error IDKIT_USAGE: the command is missing/);
 });
 
 test('a completion script names every command and passes the shell’s own check', async (t) => {

@@ -221,9 +221,12 @@ test('stdin gives its first line, and an empty one is refused', async () => {
   assert.equal(await read('one'), 'one');
   await assert.rejects(read(''), {
     code: 'IDKIT_USAGE',
-    message: 'a token is expected on stdin, and it is empty',
+    message: 'stdin is empty, but a token is expected on it',
   });
-  await assert.rejects(read('x'.repeat(2_000_000)), { code: 'IDKIT_USAGE', message: /too long/ });
+  await assert.rejects(read('x'.repeat(2_000_000)), {
+    code: 'IDKIT_USAGE',
+    message: /longer than 1048576 characters/,
+  });
 });
 
 test('a reader that goes away ends the output, never the work', () => {

@@ -28,7 +28,7 @@ async function serve(
   });
 }
 
-const BANNER_END = 'Ctrl-C stops it.';
+const BANNER_END = 'Ctrl-C stops the service.';
 const secretsOf = (cwd: string) => parseEnvFile(readFileSync(join(cwd, 'idkit/.env'), 'utf8'));
 
 test('"on a terminal it prints the administrator’s name once, and the password where idkit generated it" (contract §1)', async (t) => {

@@ -56,7 +56,7 @@ test('--timeout breaks a command off as unreachable (15)', async (t) => {
     env: { IDKIT_BACKUP_PASSPHRASE_COMMAND: 'exec sleep 30', PATH: process.env['PATH'] },
   });
   assert.equal(code, 15);
-  assert.match(stderr, /IDKIT_UNREACHABLE: not done within the 0\.2 s that --timeout allows/);
+  assert.match(stderr, /IDKIT_UNREACHABLE: the command did not finish within the 0\.2 s of --timeout/);
 });
 
 test('serve ends with the npx that started it', async (t) => {

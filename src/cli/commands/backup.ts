@@ -11,19 +11,19 @@ import { renderBytes, renderMilliseconds } from '../output/render-units.ts';
 export function addBackup(program: CliCommand, run: Runner): void {
   program
     .command('backup')
-    .description('the ordered backup procedure; the last line on stdout is the new directory')
+    .description('back up the platform into a new set; the last line on stdout is its directory')
     .settingFlags('backup')
-    .addOption(new Option('--only <parts>', 'just these parts: database,realms,config,env'))
-    .option('--base-url <url>', 'where the service is found')
+    .addOption(new Option('--only <parts>', 'only these parts: database,realms,config,env'))
+    .option('--base-url <url>', 'the address of the service')
     .examples([
-      ['idkit backup', 'a whole set below backups/; the passphrase is asked for'],
-      ['IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/pass idkit backup --quiet', 'for cron'],
-      ['idkit backup --only config,env', 'the parts that change seldom'],
+      ['idkit backup', 'a complete set below backups/; prompts for the passphrase'],
+      ['IDKIT_BACKUP_PASSPHRASE_FILE=/etc/idkit/pass idkit backup --quiet', 'in cron'],
+      ['idkit backup --only config,env', 'only the parts that rarely change'],
     ])
     .action(run(backUp));
 }
 
-/** Behind the service that it copies, which answers people; threads that start later inherit it (nice, 0 to 19). */
+/** Lower than the priority of the service, which has people waiting. Range 0 to 19; later threads inherit it. */
 const NICENESS = 5;
 
 async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
@@ -43,7 +43,9 @@ async function backUp(context: CommandContext, flags: Flags): Promise<Outcome> {
   });
   const { findings, failure, ...data } = result;
   if (result.realmSource === 'snapshot') {
-    context.reporter.note('the service is stopped: the realm files are from the snapshot of the database');
+    context.reporter.note(
+      'the service is stopped, so the realm files come from the snapshot of the database',
+    );
   }
   context.reporter.note(
     `${renderBytes(result.bytes)} in ${renderMilliseconds(result.milliseconds)}: ${result.parts.join(', ')}`,
@@ -60,13 +62,13 @@ async function readPassphrase(context: CommandContext): Promise<import('../../co
   });
 }
 
-/** A set of other parts is sealed if a passphrase is at hand. */
+/** A set without `.env` needs no passphrase, but is sealed if one is available. */
 async function findPassphrase(context: CommandContext) {
   const config = await import('../../config/index.ts');
   return config.findPassphrase({ env: context.env, signal: context.signal });
 }
 
-/** @throws IDKIT_USAGE naming the part that is none, or is named twice */
+/** @throws IDKIT_USAGE for an unknown part, and for a part that is given twice */
 function parseParts(
   text: string | undefined,
   known: readonly BackupPart[],
@@ -77,12 +79,12 @@ function parseParts(
     if (!(known as readonly string[]).includes(part)) {
       throw new IdkitError(
         'IDKIT_USAGE',
-        `--only must be parts of ${known.join(', ')}, not ${JSON.stringify(part)}`,
+        `--only accepts ${known.join(', ')}, but not ${JSON.stringify(part)}`,
       );
     }
   }
   if (new Set(parts).size !== parts.length) {
-    throw new IdkitError('IDKIT_USAGE', '--only names a part twice');
+    throw new IdkitError('IDKIT_USAGE', '--only contains a part twice');
   }
   return parts as BackupPart[];
 }

@@ -11,25 +11,25 @@ import { confirm } from '../terminal.ts';
 export function addBackups(program: CliCommand, run: Runner): void {
   const backups = program
     .command('backups')
-    .description('what backup sets there are')
+    .description('list and delete backup sets')
     .examples([
-      ['idkit backups list', 'how old, how big, verified when'],
-      ['idkit backups prune --dry-run', 'what would go, and why'],
+      ['idkit backups list', 'age, size and last verification of each set'],
+      ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
     ]);
   backups
     .command('list')
-    .description('the sets of the backup root: how old, how big, verified when')
+    .description('list the sets of the backup root with age, size and last verification')
     .settingFlags('backups list')
-    .examples([['idkit backups list --json', 'for a program']])
+    .examples([['idkit backups list --json', 'as JSON, for a program']])
     .action(run(listSets));
   backups
     .command('prune')
-    .description('delete sets by the retention rule; never the newest good one')
+    .description('delete sets by the retention rule, but never the newest good set')
     .settingFlags('backups prune')
-    .option('--dry-run', 'say what would be deleted, delete nothing')
+    .option('--dry-run', 'report what would be deleted, and delete nothing')
     .examples([
-      ['idkit backups prune --dry-run', 'what would go, and why'],
-      ['idkit backups prune --keep-days 30 --yes', 'without a question'],
+      ['idkit backups prune --dry-run', 'which sets would be deleted, and why'],
+      ['idkit backups prune --keep-days 30 --yes', 'deletes without a question'],
     ])
     .action(run(pruneSets));
 }
@@ -41,7 +41,7 @@ async function listSets(context: CommandContext, flags: Flags): Promise<Outcome>
   const { findings, failure, ...data } = await listBackups(settings, { clock: context.procedure.clock });
   const text =
     data.sets.length === 0
-      ? `no sets below ${data.root}`
+      ? `${data.root} contains no sets`
       : renderTable(['NAME', 'AGE', 'SIZE', 'PARTS', 'SEAL', 'VERIFIED'], data.sets.map(renderRow));
   return { data, text, findings, ...given('failure', failure) };
 }
@@ -59,7 +59,7 @@ function renderRow(set: BackupEntry): readonly string[] {
   ];
 }
 
-/** A good set whose seal was not opened is not authenticated. */
+/** Without the passphrase the seal is not checked, and a good set is not authenticated. */
 function renderVerdict({ verdict, seal }: NonNullable<BackupEntry['verified']>): string {
   return verdict === 'good' && seal === 'not checked' ? 'good, not authenticated' : verdict;
 }
@@ -67,9 +67,13 @@ function renderVerdict({ verdict, seal }: NonNullable<BackupEntry['verified']>):
 async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome> {
   const dryRun = flags['dryRun'] === true;
   if (!dryRun && !context.globals.yes && !context.terminal.canAsk) {
-    throw new IdkitError('IDKIT_USAGE', 'prune deletes backup sets, and there is no terminal to ask on', {
-      hints: ['add --yes, or --dry-run to see what would go'],
-    });
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      'prune deletes backup sets, and without a terminal it cannot ask for confirmation',
+      {
+        hints: ['add --yes to delete them, or --dry-run to see which sets would be deleted'],
+      },
+    );
   }
   const { settingsFromFlags } = await import('../../config/index.ts');
   const settings = await context.loadPlatform(settingsFromFlags('backups prune', flags));
@@ -80,7 +84,7 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
     if (going.length > 0) {
       const question = `Delete ${going.map((decision) => decision.name).join(', ')}?`;
       if (!(await confirm(context.terminal, question, context.signal))) {
-        throw new IdkitError('IDKIT_USAGE', 'the question was not answered with yes; nothing was deleted');
+        throw new IdkitError('IDKIT_USAGE', 'the answer was not yes, so nothing was deleted');
       }
     }
   }
@@ -90,7 +94,7 @@ async function pruneSets(context: CommandContext, flags: Flags): Promise<Outcome
   });
   const text =
     data.decisions.length === 0
-      ? `no sets below ${data.root}`
+      ? `${data.root} contains no sets`
       : renderTable(
           ['NAME', 'ACTION', 'WHY'],
           data.decisions.map(({ name, action, reason }) => [name, action, reason]),

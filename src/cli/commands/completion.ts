@@ -6,12 +6,12 @@ export function addCompletion(program: CliCommand, run: Runner): void {
   const completion = program
     .command('completion')
     .description('print a completion script for a shell')
-    .examples(Object.values(INSTALL).map((command) => [command, 'for this user']));
+    .examples(Object.values(INSTALL).map((command) => [command, 'installs it for this user']));
   for (const shell of ['bash', 'zsh', 'fish'] as const) {
     completion
       .command(shell)
-      .description(`completion for ${shell}`)
-      .examples([[INSTALL[shell], 'for this user']])
+      .description(`print the completion script for ${shell}`)
+      .examples([[INSTALL[shell], 'installs it for this user']])
       .action(
         run(async () => {
           const script = renderCompletion(program, shell);
@@ -27,15 +27,15 @@ const INSTALL = {
   fish: 'idkit completion fish > ~/.config/fish/completions/idkit.fish',
 } as const;
 
-/** What may follow a command: its words and flags. */
+/** The words and flags that may follow a command. */
 interface Node {
-  /** `admin realm`, empty for the program. */
+  /** For example `admin realm`; empty for the program. */
   path: string;
   words: readonly string[];
   flags: readonly string[];
 }
 
-/** A completion script made from the command tree; it calls nothing at run time. */
+/** Renders a completion script that contains the command tree, so that completing starts no program. */
 export function renderCompletion(program: CliCommand, shell: 'bash' | 'zsh' | 'fish'): string {
   const nodes = collectNodes(program, '', flagsOf(program));
   if (shell === 'fish') return renderFish(nodes);

@@ -6,11 +6,13 @@ import { renderTable } from '../output/render-table.ts';
 export function addConfig(program: CliCommand, run: Runner): void {
   program
     .command('config')
-    .description('the effective settings')
-    .examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']])
+    .description('show the effective settings')
+    .examples([['idkit config show', 'each setting with its value and its source']])
     .command('show')
-    .description('each effective setting with where it came from, secrets hidden')
-    .examples([['idkit config show', 'flag, environment, .env, idkit.yaml, default']])
+    .description(
+      'show each effective setting with its source: flag, environment, .env, idkit.yaml or default; hides secrets',
+    )
+    .examples([['idkit config show', 'each setting with its value and its source']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();

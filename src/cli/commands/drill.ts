@@ -7,18 +7,17 @@ import { given } from '../flags.ts';
 export function addDrill(program: CliCommand, run: Runner): void {
   program
     .command('drill')
-    .argument('[dir]', 'the set; the newest that can be restored unless told')
-    .description('a whole test restore in an isolated place that never touches the platform; a report')
-    .option('--keep', 'leave the isolated platform directory and name it')
-    .option('--trust-unsealed', 'take a set without a seal as it is')
+    .argument('[dir]', 'the directory of a set (default: the newest set that can be restored)')
+    .description('restore a set in isolation, test it, and report the result; never touches the platform')
+    .option('--keep', 'keep the isolated platform directory and print its path')
+    .option('--trust-unsealed', 'accept a set without a seal')
     .examples([
-      ['idkit drill', 'restore the newest set somewhere else and test it'],
-      ['idkit drill backups/20261101_020000 --keep', 'one set; look around afterwards'],
+      ['idkit drill', 'tests the newest set'],
+      ['idkit drill backups/20261101_020000 --keep', 'tests one set and keeps the restored platform'],
     ])
     .action(
       run(async (context, flags, [set]) => {
-        if (set === '')
-          throw new IdkitError('IDKIT_USAGE', 'the directory of a set is expected, and it is empty');
+        if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of the set is an empty string');
         const settings = await context.loadPlatform();
         const { readPassphrase } = await import('../../config/index.ts');
         const passphrase = await readPassphrase({

@@ -10,19 +10,22 @@ const PROXIES = ['caddy', 'nginx'] as const;
 export function addInit(program: CliCommand, run: Runner): void {
   program
     .command('init')
-    .description('write a platform directory; files only, and never over one that exists')
+    .description('create a platform directory; writes files only and never overwrites one')
     .addOption(
-      new Option('--runtime <kind>', 'what runs the platform: one process, or containers')
+      new Option('--runtime <kind>', 'what runs the platform: one process or containers')
         .choices(['embedded', 'compose'])
         .default('embedded'),
     )
     .addOption(
-      new Option('--service <kind>', 'which token service').choices(['idkit', 'keycloak']).default('idkit'),
+      new Option('--service <kind>', 'the token service').choices(['idkit', 'keycloak']).default('idkit'),
     )
     .examples([
-      ['idkit init', 'a platform directory ./idkit with generated secrets in .env'],
-      ['idkit init --dir /srv/idkit', 'the same in another place'],
-      ['idkit init --runtime compose', 'for Docker or Podman: compose.yaml, a proxy, an application too'],
+      ['idkit init', 'creates ./idkit with generated secrets in .env'],
+      ['idkit init --dir /srv/idkit', 'creates another directory'],
+      [
+        'idkit init --runtime compose',
+        'for Docker or Podman; also writes compose.yaml, a proxy and an application',
+      ],
     ])
     .action(
       run(async (context, flags) => {
@@ -39,7 +42,7 @@ export function addInit(program: CliCommand, run: Runner): void {
           ...(runtime === 'compose' ? { proxy: await findProxy(context) } : {}),
           env: context.env,
         });
-        for (const file of made.kept) context.reporter.note(`${file} is there already and stays as it is`);
+        for (const file of made.kept) context.reporter.note(`${file} exists already and is unchanged`);
         return {
           data: { dir, created: made.created, kept: made.kept, generated: made.generated },
           text: [...made.created.map((file) => `wrote ${file}`), dir].join('\n'),
@@ -48,13 +51,13 @@ export function addInit(program: CliCommand, run: Runner): void {
     );
 }
 
-/** Caddy, unless an idkit.yaml that is there already says otherwise. @throws IDKIT_SETTING for one idkit cannot write */
+/** The proxy of an existing idkit.yaml. Default: Caddy. @throws IDKIT_SETTING for a proxy that idkit cannot configure */
 async function findProxy(context: CommandContext): Promise<(typeof PROXIES)[number]> {
   const { compose } = await context.loadSettings();
   const proxy = PROXIES.find((name) => name === compose.proxy);
   if (proxy !== undefined) return proxy;
   throw new IdkitError(
     'IDKIT_SETTING',
-    `compose.proxy is ${compose.proxy}, and idkit writes the configuration of ${PROXIES.join(' and ')} alone`,
+    `compose.proxy is ${compose.proxy}, but idkit writes configurations only for ${PROXIES.join(' and ')}`,
   );
 }

@@ -6,20 +6,22 @@ import { given } from '../flags.ts';
 export function addMasterKey(program: CliCommand, run: Runner): void {
   program
     .command('master-key')
-    .description('the key that encrypts secrets at rest')
-    .examples([['idkit master-key rotate', 'may be killed and run again']])
+    .description('change the key that encrypts secrets at rest')
+    .examples([['idkit master-key rotate', 'safe to interrupt and run again']])
     .command('rotate')
-    .description('a new master key: writes .env, seals every secret anew; serve must be stopped')
-    .examples([['idkit master-key rotate', 'may be killed and run again']])
+    .description(
+      'generate a new master key, write it to .env, and encrypt every secret with it; serve must be stopped',
+    )
+    .examples([['idkit master-key rotate', 'safe to interrupt and run again']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();
         const { rotateMasterKey } = await import('../../procedures/index.ts');
         const { findings, failure, ...data } = await rotateMasterKey(settings, context.procedure);
-        const how = data.resumed ? 'finished the rotation that was begun' : 'new master key';
+        const how = data.resumed ? 'finished the interrupted rotation' : 'generated a new master key';
         return {
           data,
-          text: `${how}: ${data.records} secrets sealed anew`,
+          text: `${how}: ${data.records} secrets are encrypted with it`,
           findings,
           ...given('failure', failure),
         };

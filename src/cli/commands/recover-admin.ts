@@ -7,10 +7,10 @@ export function addRecoverAdmin(program: CliCommand, run: Runner): void {
   program
     .command('recover-admin')
     .description(
-      'every administrator locked out: make or reset one directly in the store; serve must be stopped',
+      'create or reset an administrator directly in the database, if no administrator can log in; serve must be stopped',
     )
-    .option('--username <name>', 'the administrator (default: the one of .env)')
-    .examples([['idkit recover-admin', 'prints the new password once']])
+    .option('--username <name>', 'the username of the administrator (default: IDKIT_ADMIN_USERNAME of .env)')
+    .examples([['idkit recover-admin', 'prints the new password, once']])
     .action(
       run(async (context, flags) => {
         const username = textFlag(flags, 'username');
@@ -19,8 +19,8 @@ export function addRecoverAdmin(program: CliCommand, run: Runner): void {
         const { recoverAdmin } = await import('../../procedures/index.ts');
         const result = await recoverAdmin(settings, { ...context.procedure, ...given('username', username) });
         const { findings, failure, password, ...data } = result;
-        if (data.envUpdated) context.reporter.note(`${settings.dir}/.env holds the new password`);
-        // The one place that shows it: the operator asked for it, and it is nowhere else.
+        if (data.envUpdated) context.reporter.note(`${settings.dir}/.env contains the new password`);
+        // The only place that shows the password: the operator needs it, and the database stores only its hash.
         const shown = password.reveal();
         return {
           data: { ...data, password: shown },

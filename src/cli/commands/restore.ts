@@ -12,26 +12,29 @@ import { confirm } from '../terminal.ts';
 export function addRestore(program: CliCommand, run: Runner): void {
   program
     .command('restore')
-    .description('the ordered restore procedure; on failure the old state is back')
-    .option('--from <dir>', 'the set to restore')
-    .option('--dry-run', 'all checks and the plan, nothing else')
-    .option('--resume', 'go on with a restore that was broken off')
-    .option('--abort', 'bring back the state before a restore that was broken off')
-    .option('--keep-env', 'keep the .env that is there')
-    .option('--keep-config', 'keep the config/ that is there')
+    .description('replace the platform with a backup set; a failed restore brings the old state back')
+    .option('--from <dir>', 'the directory of the set')
+    .option('--dry-run', 'run all checks and print the plan, and change nothing')
+    .option('--resume', 'continue a restore that was interrupted')
+    .option('--abort', 'bring back the state before a restore that was interrupted')
+    .option('--keep-env', 'keep the current .env')
+    .option('--keep-config', 'keep the current config/')
     .option(
       '--trust-unsealed',
-      'take a set without a seal as it is, and all that it says is to be run or reached',
+      'accept a set without a seal, with every command and address that its configuration contains',
     )
-    .option('--in-place', 'Postgres with little room: empty the live database first; nothing leads back then')
-    .option('--confirm <name>', 'with --in-place: the name of the database that is emptied')
+    .option(
+      '--in-place',
+      'for Postgres with little disk space: empty the live database first; a failed restore cannot bring it back',
+    )
+    .option('--confirm <name>', 'with --in-place: the name of the database to empty')
     .examples([
-      ['idkit restore --from backups/20261101_020000', 'asks once all checks have passed'],
-      ['idkit restore --from backups/20261101_020000 --dry-run', 'what it would do'],
-      ['idkit restore --resume', 'after a power cut'],
+      ['idkit restore --from backups/20261101_020000', 'asks for confirmation after all checks have passed'],
+      ['idkit restore --from backups/20261101_020000 --dry-run', 'prints the plan'],
+      ['idkit restore --resume', 'after a power failure'],
       [
         'idkit restore --from backups/20261101_020000 --in-place --confirm idkit',
-        'on Postgres, without room for a second database',
+        'on Postgres, without space for a second database',
       ],
     ])
     .action(run(restoreSet));
@@ -72,11 +75,11 @@ interface Choice {
   asks: boolean;
 }
 
-/** Which restore is meant. @throws IDKIT_USAGE */
+/** @throws IDKIT_USAGE for flags that exclude each other, and for a missing set or confirmation */
 function checkChoice(context: CommandContext, flags: Flags): Choice {
   const inPlace = textFlag(flags, 'confirm');
   if ((flags['inPlace'] === true) !== (inPlace !== undefined)) {
-    throw new IdkitError('IDKIT_USAGE', '--in-place and --confirm go together', {
+    throw new IdkitError('IDKIT_USAGE', '--in-place and --confirm need each other', {
       hints: ['--in-place --confirm NAME empties the database NAME, then loads the set into it'],
     });
   }
@@ -88,15 +91,19 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   const kind =
     chosen[0] === 'resume' ? 'resume' : chosen[0] === 'abort' ? 'abort' : chosen[0] ? 'plan' : 'restore';
   if (from === undefined && (kind === 'restore' || kind === 'plan')) {
-    throw new IdkitError('IDKIT_USAGE', 'restore needs --from with the directory of a set', {
-      hints: ['idkit backups list shows what there is'],
+    throw new IdkitError('IDKIT_USAGE', 'restore needs the directory of a set in --from', {
+      hints: ['idkit backups list prints the sets'],
     });
   }
   const asks = kind === 'restore' && !context.globals.yes;
   if (asks && !context.terminal.canAsk) {
-    throw new IdkitError('IDKIT_USAGE', 'restore replaces the platform, and there is no terminal to ask on', {
-      hints: ['add --yes'],
-    });
+    throw new IdkitError(
+      'IDKIT_USAGE',
+      'restore replaces the platform, and without a terminal it cannot ask for confirmation',
+      {
+        hints: ['add --yes to restore without a question'],
+      },
+    );
   }
   return {
     from,
@@ -108,7 +115,7 @@ function checkChoice(context: CommandContext, flags: Flags): Choice {
   };
 }
 
-/** The procedure says where it needs one; `--resume` may have its environment staged already. */
+/** Prompts only if the set surely needs its passphrase: `--resume` may have staged the environment already. */
 async function findPassphrase(context: CommandContext, choice: Choice): Promise<Secret | undefined> {
   if (choice.kind === 'abort') return undefined;
   const config = await import('../../config/index.ts');
@@ -118,7 +125,7 @@ async function findPassphrase(context: CommandContext, choice: Choice): Promise<
   return config.findPassphrase({ ...sources, prompt });
 }
 
-/** Whether the set needs its passphrase even if `.env` is kept. */
+/** Whether the set is sealed and the seal is checked, which needs the passphrase even if `.env` is kept. */
 async function isSealed({ cwd }: CommandContext, { from, trusts }: Choice): Promise<boolean> {
   if (from === undefined || trusts) return false;
   const [{ existsSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')]);
@@ -138,11 +145,13 @@ function renderPlan(plan: RestorePlan): string {
     `target    ${plan.target}`,
     `database  ${plan.database}`,
     `realms    ${realms}`,
-    `room      ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
+    `space     ${renderBytes(plan.neededBytes)} needed, ${renderBytes(plan.freeBytes)} free`,
     ...plan.brings.map(({ kind, from, what }) => `${kind.padEnd(9)} ${from}: ${what}`),
-    ...plan.unasked.map((what) => `not asked: ${what}: only the set names them`),
+    ...plan.unasked.map((what) => `not checked: ${what}: only the set contains these addresses`),
     ...(plan.inPlace
-      ? ['in place  the live database is EMPTIED before the set is loaded; if that fails, nothing leads back']
+      ? [
+          'in place  the live database is EMPTIED before the set is loaded; if loading fails, the old data is lost',
+        ]
       : []),
     ...plan.steps.map((step, index) => `${String(index + 1).padStart(2)}. ${step.title}`),
   ].join('\n');
@@ -152,14 +161,13 @@ function renderResult(result: RestoreResult): string {
   if (result.outcome === 'planned') {
     return `${result.plan === undefined ? '' : `${renderPlan(result.plan)}\n`}nothing was changed`;
   }
-  if (result.outcome === 'aborted') return 'the state before the restore is back';
+  if (result.outcome === 'aborted') return 'restored the state before the restore';
   const lines = [renderChecklist(result.checklist)];
   for (const path of result.kept) lines.push(`kept ${path}`);
   lines.push(`restored ${result.set ?? ''} in ${renderMilliseconds(result.milliseconds)}`);
   return lines.join('\n');
 }
 
-/** The specification's post-restore checklist, a row each. */
 function renderChecklist(rows: readonly ChecklistRow[]): string {
   return renderTable(
     ['CHECK', 'OUTCOME', 'DETAIL'],

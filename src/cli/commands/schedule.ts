@@ -6,11 +6,11 @@ import type { Runner } from '../command.ts';
 export function addSchedule(program: CliCommand, run: Runner): void {
   program
     .command('schedule')
-    .description("print the timers of the specification's Limits table")
-    .addOption(new Option('--format <kind>', 'what for').choices(['cron', 'systemd']).default('cron'))
+    .description('print timers for backup, verify, drill and smoke, as cron lines or systemd units')
+    .addOption(new Option('--format <kind>', 'the scheduler').choices(['cron', 'systemd']).default('cron'))
     .examples([
-      ['idkit schedule >> /etc/cron.d/idkit', 'cron lines'],
-      ['idkit schedule --format systemd', 'unit and timer files'],
+      ['idkit schedule >> /etc/cron.d/idkit', 'installs cron lines'],
+      ['idkit schedule --format systemd', 'prints unit and timer files'],
     ])
     .action(
       run(async (context, flags) => {

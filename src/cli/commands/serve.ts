@@ -11,10 +11,15 @@ import { oneLine } from '../output/output.ts';
 export function addServe(program: CliCommand, run: Runner): void {
   program
     .command('serve')
-    .description('run the token service in the foreground; makes the platform directory where there is none')
+    .description(
+      'run the token service in the foreground; creates the platform directory if it does not exist',
+    )
     .settingFlags('serve')
-    .option('--workers <number>', 'processes that share the port (default 1); more than 1 needs Postgres')
-    .option('--new-secrets', 'realm files: new random secrets for masks and placeholders without a value')
+    .option('--workers <number>', 'how many processes share the port (default 1); more than 1 needs Postgres')
+    .option(
+      '--new-secrets',
+      'generate the secrets that realm files mask or replace by an unresolved placeholder',
+    )
     .examples([
       ['idkit serve', 'http://127.0.0.1:8080, data in ./idkit'],
       ['idkit serve --port 9443 --tls-cert cert.pem --tls-key key.pem', 'https'],
@@ -35,14 +40,14 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   }
   const { stdout, stderr } = context.terminal;
   const onTerminal = stderr.isTTY === true && !context.globals.json;
-  // `serve > FILE` shows the banner and writes the log.
+  // `serve > FILE` shows the banner on the terminal and writes the log into the file.
   const log =
     onTerminal && stdout.isTTY === true ? undefined : await openLog(context, { shared: workers > 1 });
   const service = await (workers > 1
     ? startWorkers(settings, workers, log)
     : startService(settings, {
         newSecrets: flags['newSecrets'] === true,
-        // The log has the progress of an import; a terminal without a log gets it as notes.
+        // The progress of an import goes to the log. Without a log it goes to the terminal as notes.
         ...(log === undefined ? { progress: (message) => context.reporter.note(message) } : { log }),
       }));
   const stopped = once(context.signal);
@@ -51,7 +56,7 @@ async function serve(context: CommandContext, flags: Flags): Promise<Outcome> {
   else await noteSecretsFile(context, settings, service);
   await stopped;
   if (onTerminal && !context.globals.quiet) {
-    context.terminal.stderr.write('\nstopping: finishing what runs, 10 s at most\n');
+    context.terminal.stderr.write('\nstopping: requests in progress have up to 10 s to finish\n');
   }
   await service.close();
   log?.flush();
@@ -70,7 +75,7 @@ function checkWorkers({ database }: Settings, workers: number): void {
   });
 }
 
-/** One of the processes of `--workers`: the one that started it speaks, and this one only logs. */
+/** Runs one process of `--workers`. It only logs; the process that started it writes to the terminal. */
 async function runWorker(
   context: CommandContext,
   flags: Flags,
@@ -97,14 +102,14 @@ async function runWorker(
   process.exit(0);
 }
 
-/** The settings; a place with no platform directory becomes one first (contract §1). */
+/** Loads the settings. Creates the platform directory first if it does not exist. */
 async function loadOrInit(context: CommandContext, flags: Flags): Promise<Settings> {
   const { initPlatform, settingsFromFlags } = await import('../../config/index.ts');
   const settingFlags = settingsFromFlags('serve', flags);
   const settings = await context.loadSettings(settingFlags);
   if (settings.exists) return settings;
   const made = initPlatform(settings.dir, { env: context.env });
-  context.reporter.note(`made the platform directory ${made.paths.dir}`);
+  context.reporter.note(`created the platform directory ${made.paths.dir}`);
   return context.loadSettings(settingFlags);
 }
 
@@ -121,7 +126,7 @@ async function openLog(
   });
 }
 
-/** On a terminal: where the service is, who may log in, and what to try next. */
+/** Shows a person where the service is, who may log in, and what to try next. */
 async function showBanner(
   context: CommandContext,
   settings: Settings,
@@ -142,13 +147,13 @@ async function showBanner(
   if (service.firstStart) lines.push(`administrator       ${settings.administrator.username}`);
   const password = await findGeneratedPassword(settings);
   if (service.firstStart && password !== undefined) {
-    lines.push(`password            ${password}   (shown this once; it is in ${settings.dir}/.env)`);
+    lines.push(`password            ${password}   (shown only now; ${settings.dir}/.env contains it)`);
   }
   for (const realm of service.imported) lines.push(`imported            realm ${oneLine(realm)}`);
   for (const { realm, what, refuses } of service.unenforced) {
     lines.push(
       paint.warning(
-        `not enforced yet    ${oneLine(`${realm}: ${what}`)}${refuses ? '; such logins are refused' : ''}`,
+        `not enforced yet    ${oneLine(`${realm}: ${what}`)}${refuses ? '; such logins are rejected' : ''}`,
       ),
     );
   }
@@ -156,18 +161,18 @@ async function showBanner(
   const idkit = context.env['npm_command'] === 'exec' ? 'npx idkit' : 'idkit';
   lines.push(
     '',
-    'Try, in a second terminal:',
+    'Try in another terminal:',
     `  ${idkit} smoke${dir}`,
     `  ${idkit} admin realm list${dir}`,
     `  ${idkit} backup${dir}`,
     '',
-    paint.faint('Ctrl-C stops it.'),
+    paint.faint('Ctrl-C stops the service.'),
     '',
   );
   if (!context.globals.quiet) context.terminal.stderr.write(`${lines.join('\n')}`);
 }
 
-/** Off a terminal the log must never hold a secret: only the path of `.env` is told (contract §1). */
+/** Names the file with the password. Without a terminal the output may be stored, so it never contains a secret. */
 async function noteSecretsFile(
   context: CommandContext,
   settings: Settings,
@@ -179,7 +184,7 @@ async function noteSecretsFile(
   );
 }
 
-/** The administrator's password where idkit generated it; one that a person chose is never shown. */
+/** Returns the administrator's password if idkit generated it. A password that a person chose is never shown. */
 async function findGeneratedPassword(settings: Settings): Promise<string | undefined> {
   if (settings.sources['IDKIT_ADMIN_PASSWORD'] !== '.env') return undefined;
   const { isGeneratedValue, platformPaths } = await import('../../config/index.ts');
@@ -187,7 +192,7 @@ async function findGeneratedPassword(settings: Settings): Promise<string | undef
   return settings.administrator.password?.reveal();
 }
 
-/** Being stopped is serve's normal end, so the abort resolves (exit 0). */
+/** Resolves when the signal aborts: stopping is the normal end of serve, with exit code 0. */
 function once(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -10,15 +10,18 @@ export function addSmoke(program: CliCommand, run: Runner): void {
   program
     .command('smoke')
     .alias('smoke-test')
-    .description('smoke tests and the post-restore checklist against a running service')
-    .option('--base-url <url>', 'the service; needs no platform directory')
-    .option('--realm <name...>', 'just these realms')
-    .option('--deep', 'also present a used refresh token and see it refused')
-    .option('--junit <file>', 'write the checks as JUnit XML')
+    .description('test a running service: logins, tokens, logout, and the checklist after a restore')
+    .option('--base-url <url>', 'the address of the service; needs no platform directory')
+    .option('--realm <name...>', 'only these realms')
+    .option('--deep', 'also present a used refresh token, which the service must reject')
+    .option('--junit <file>', 'write the results as JUnit XML')
     .examples([
-      ['idkit smoke', 'every check that applies'],
-      ['idkit smoke --deep --junit smoke.xml', 'for a CI server'],
-      ['idkit smoke --base-url https://login.example.org --realm acme', 'credentials from the environment'],
+      ['idkit smoke', 'runs every check that applies'],
+      ['idkit smoke --deep --junit smoke.xml', 'in CI'],
+      [
+        'idkit smoke --base-url https://login.example.org --realm acme',
+        'takes the credentials from the environment',
+      ],
     ])
     .action(run(smokeTest));
 }
@@ -28,7 +31,7 @@ async function smokeTest(context: CommandContext, flags: Flags): Promise<Outcome
   const realms = flags['realm'] as string[] | undefined;
   for (const realm of realms ?? []) checkName(realm, '--realm');
   if (realms !== undefined && new Set(realms).size !== realms.length) {
-    throw new IdkitError('IDKIT_USAGE', '--realm names a realm twice');
+    throw new IdkitError('IDKIT_USAGE', '--realm contains a realm twice');
   }
   const settings = await (baseUrl === undefined ? context.loadPlatform() : context.loadSettings());
   const { renderJunit, smoke } = await import('../../procedures/index.ts');
@@ -66,7 +69,6 @@ async function writeJunit(context: CommandContext, file: string, xml: string): P
   }
 }
 
-/** The checks as a table, a row each. */
 function renderChecks(checks: readonly SmokeCheck[]): string {
   const words = { passed: 'passed', failed: 'FAILED', 'not-applicable': 'does not apply' } as const;
   return renderTable(

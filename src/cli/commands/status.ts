@@ -9,8 +9,8 @@ import { renderAge, renderBytes } from '../output/render-units.ts';
 export function addStatus(program: CliCommand, run: Runner): void {
   program
     .command('status')
-    .description('one screen: components, health, versions, last backup, last verify, key ages')
-    .examples([['idkit status --json', 'for a monitor']])
+    .description('show the components, health, versions, last backup, last verification and key ages')
+    .examples([['idkit status --json', 'as JSON, for a monitor']])
     .action(
       run(async (context) => {
         const settings = await context.loadPlatform();
@@ -36,7 +36,7 @@ function renderStatus(report: StatusReport): string {
     ['address', service.baseUrl],
     ['health', health],
     ['database', `${database.kind} ${database.location}`],
-    // Keycloak seals nothing with it.
+    // Keycloak does not use the master key.
     ...(service.kind === 'keycloak' ? [] : [masterKeyRow]),
     [
       'last backup',

@@ -11,13 +11,13 @@ import { renderTable } from '../output/render-table.ts';
 export function addUp(program: CliCommand, run: Runner): void {
   program
     .command('up')
-    .description('start the containers in order, waiting for each: database, service, proxy, applications')
+    .description('start the containers in order (database, service, proxy, applications) and wait for each')
     .examples([
       [
         'idkit up',
-        'after idkit init --runtime compose, and after a change of compose.yaml, .env or idkit.yaml',
+        'after idkit init --runtime compose, or after a change to compose.yaml, .env or idkit.yaml',
       ],
-      ['idkit up --timeout 60', 'what is not up by then is named with the end of its log'],
+      ['idkit up --timeout 60', 'reports each part that is not up in time, with the end of its log'],
     ])
     .action(
       run(async (context) => {
@@ -34,8 +34,8 @@ export function addUp(program: CliCommand, run: Runner): void {
 export function addDown(program: CliCommand, run: Runner): void {
   program
     .command('down')
-    .description('stop the containers in the opposite order and remove them; the volumes with the data stay')
-    .examples([['idkit down', 'idkit up brings everything back']])
+    .description('stop and remove the containers in reverse order; the volumes keep the data')
+    .examples([['idkit down', 'stops the platform; idkit up starts it again']])
     .action(
       run(async (context) => {
         const settings = await loadContainerPlatform(context, 'down');
@@ -46,26 +46,27 @@ export function addDown(program: CliCommand, run: Runner): void {
 }
 
 /**
- * With `--timeout`, a part that does not come up is named with its log before the command as a whole is broken off.
+ * The seconds that a part has to start. `--timeout` aborts the whole command, so parts get less: the command can then
+ * still report the part that did not start, with its log.
  */
 function withinSeconds({ globals }: CommandContext): number | undefined {
   return globals.timeout === undefined ? undefined : globals.timeout * 0.7;
 }
 
-/** @throws IDKIT_DIRECTORY_MISSING where there is none; IDKIT_USAGE on the embedded platform (contract §3) */
+/** @throws IDKIT_DIRECTORY_MISSING; IDKIT_USAGE for the embedded platform, which has no containers */
 async function loadContainerPlatform(context: CommandContext, command: 'up' | 'down'): Promise<Settings> {
   const settings = await context.loadSettings();
   if (!settings.exists) throw directoryMissing(settings.dir, 'idkit init --runtime compose');
   if (settings.runtime === 'compose') return settings;
   throw new IdkitError(
     'IDKIT_USAGE',
-    `${command} is for a container platform, and ${settings.dir} is an embedded one`,
+    `${command} needs a container platform, but ${settings.dir} is an embedded one`,
     {
       hints: [
         command === 'up'
-          ? 'idkit serve runs the service here'
-          : 'Ctrl-C or SIGTERM stops idkit serve, which runs the service here',
-        'idkit init --runtime compose writes a container platform',
+          ? 'idkit serve runs the service of this platform'
+          : 'Ctrl-C or SIGTERM stops idkit serve, which runs the service of this platform',
+        'idkit init --runtime compose creates a container platform',
       ],
     },
   );
@@ -75,7 +76,7 @@ function renderStopped({ findings, failure, parts, milliseconds }: PartsResult):
   const stopped = parts.map(({ name }) => name);
   return {
     data: { stopped, milliseconds },
-    text: stopped.length === 0 ? 'nothing ran' : `stopped ${stopped.join(', ')}`,
+    text: stopped.length === 0 ? 'no container was running' : `stopped ${stopped.join(', ')}`,
     findings,
     ...given('failure', failure),
   };

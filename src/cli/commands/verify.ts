@@ -10,16 +10,19 @@ import { renderAge, renderBytes } from '../output/render-units.ts';
 export function addVerify(program: CliCommand, run: Runner): void {
   program
     .command('verify')
-    .argument('[dir]', 'one set by its directory')
-    .description('verify backups from their bytes; made for cron')
+    .argument('[dir]', 'the directory of a set')
+    .description('read backup sets and check every byte; made for cron')
     .settingFlags('verify')
-    .option('--latest', 'the newest set that can be restored (default)')
-    .option('--all', 'every set of the root')
-    .option('--max-age <duration>', 'a finding when the newest set is older: 26h, 7d')
-    .option('--drill', 'also restore the set in isolation')
+    .option('--latest', 'only the newest set that can be restored (default)')
+    .option('--all', 'every set of the backup root')
+    .option(
+      '--max-age <duration>',
+      'report a finding if the newest set is older than this, for example 26h or 7d',
+    )
+    .option('--drill', 'also restore the set in isolation and test it')
     .examples([
       ['idkit verify', 'the newest set of the platform'],
-      ['idkit verify --max-age 26h --quiet', 'for cron: exit 3 when the newest set is too old'],
+      ['idkit verify --max-age 26h --quiet', 'in cron; exit code 3 if the newest set is too old'],
       ['idkit verify /mnt/backups/20261101_020000', 'one set; needs no platform directory'],
     ])
     .action(run((context, flags, [set]) => verifySets(context, flags, set)));
@@ -58,9 +61,9 @@ async function verifySets(context: CommandContext, flags: Flags, set: string | u
   return { data, text: [...lines, result.verdict].join('\n'), findings, ...given('failure', failure) };
 }
 
-/** A set by name, the newest one, or all: one of them. */
+/** @throws IDKIT_USAGE for more than one of DIR, `--latest` and `--all`, and for DIR together with `--root` */
 function checkChoice(flags: Flags, set: string | undefined): void {
-  if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of a set is expected, and it is empty');
+  if (set === '') throw new IdkitError('IDKIT_USAGE', 'the directory of the set is an empty string');
   const chosen = [
     ...(set === undefined ? [] : ['DIR']),
     ...(flags['latest'] === true ? ['--latest'] : []),

@@ -4,7 +4,7 @@ import { type Output, printable, renderError } from './output.ts';
 
 const PROGRESS_MILLISECONDS = 1000;
 
-/** Newline-delimited JSON on stdout; the last line is the one result (contract §3). Errors are on stderr too. */
+/** Writes newline-delimited JSON to stdout; the last line is the result. Errors also go to stderr. */
 export function openJsonOutput(
   terminal: Terminal,
   options: { quiet: boolean; verbose: boolean; progress: boolean },
@@ -12,11 +12,11 @@ export function openJsonOutput(
   const write = (line: Record<string, unknown>): void => {
     terminal.stdout.write(`${printable(JSON.stringify(line))}\n`);
   };
-  const told = new Set<string>();
-  const tell = (finding: Finding): void => {
+  const reported = new Set<string>();
+  const report = (finding: Finding): void => {
     const key = `${finding.code} ${finding.message}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     write({ type: 'finding', code: finding.code, message: finding.message });
   };
   let nextProgress = 0;
@@ -48,13 +48,13 @@ export function openJsonOutput(
       note: (message) => {
         if (!options.quiet) write({ type: 'note', message });
       },
-      finding: tell,
+      finding: report,
     },
     showText: (field, text) => {
       texts[field] = text;
     },
     finish: ({ command, exitCode, outcome, error }) => {
-      for (const finding of outcome.findings ?? []) tell(finding);
+      for (const finding of outcome.findings ?? []) report(finding);
       if (error !== undefined) {
         terminal.stderr.write(`${renderError(error, { stack: options.verbose }).join('\n')}\n`);
       }

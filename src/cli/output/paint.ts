@@ -1,4 +1,4 @@
-/** Colours by meaning. */
+/** Colours, named by their meaning. */
 export interface Paint {
   good(text: string): string;
   bad(text: string): string;
@@ -15,7 +15,7 @@ const plain: Paint = {
   strong: (text) => text,
 };
 
-/** Colours for a terminal, or none (`--no-color`, `NO_COLOR` not empty, no terminal). */
+/** Returns colours for a terminal, or functions that leave the text as it is. */
 export async function openPaint(colored: boolean): Promise<Paint> {
   if (!colored) return plain;
   const { Chalk } = await import('chalk');

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Rows under a heading, columns two spaces apart; control characters of foreign values are taken out. */
+/** Renders rows under a heading, with columns two spaces apart. Removes the control characters of foreign values. */
 export function renderTable(heading: readonly string[], rows: readonly (readonly unknown[])[]): string {
   const lines = [heading, ...rows.map((row) => row.map(renderCell))];
   const widths = heading.map((_, column) =>
@@ -19,7 +19,7 @@ export function renderTable(heading: readonly string[], rows: readonly (readonly
     .join('\n');
 }
 
-/** Names and values, one pair a line. */
+/** Renders one pair of name and value a line. Leaves out undefined values. */
 export function renderPairs(pairs: readonly (readonly [string, unknown])[]): string {
   const shown = pairs.filter(([, value]) => value !== undefined);
   const width = Math.max(0, ...shown.map(([name]) => name.length));

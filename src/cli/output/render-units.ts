@@ -1,4 +1,4 @@
-/** `1.2 GB` of a number of bytes (decimal units). */
+/** Renders bytes in decimal units, for example `1.2 GB`. */
 export function renderBytes(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   let value = bytes;
@@ -10,7 +10,7 @@ export function renderBytes(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-/** `0.3 s`, `42 s` or `3 min 7 s` of milliseconds. */
+/** Renders a duration, for example `0.3 s`, `42 s` or `3 min 7 s`. */
 export function renderMilliseconds(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -20,7 +20,7 @@ export function renderMilliseconds(milliseconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** `3 h` or `2 d` of an age in seconds; ages under two minutes are in seconds. */
+/** Renders an age in its largest unit, for example `3 h` or `2 d`. Ages below two minutes are in seconds. */
 export function renderAge(seconds: number): string {
   if (seconds < 0) return `${renderAge(-seconds)} ahead`;
   if (seconds < 120) return `${Math.round(seconds)} s`;

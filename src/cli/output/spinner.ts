@@ -1,19 +1,19 @@
 import type { Terminal } from '../terminal.ts';
 import { renderBytes, renderMilliseconds } from './render-units.ts';
 
-/** One moving line on a terminal. */
+/** One animated line on a terminal. */
 export interface Spinner {
   start(title: string): void;
   progress(state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' }): void;
   stop(): void;
-  /** Writes a whole line above the moving one. */
+  /** Writes a line above the animated one. */
   writeAbove(line: string): void;
 }
 
-/** A spinner on stderr with bytes, rate and time left. */
+/** Opens a spinner on stderr that shows the progress, the rate and the time left. */
 export async function openSpinner(terminal: Terminal, options: { color: boolean }): Promise<Spinner> {
   const { default: ora } = await import('ora');
-  // Ctrl-C must reach the process's own handler, so the spinner leaves stdin alone.
+  // Ctrl-C must reach the process's own handler, so the spinner must not read stdin.
   const spinner = ora({
     stream: terminal.stderr as NodeJS.WriteStream,
     discardStdin: false,
@@ -31,7 +31,7 @@ export async function openSpinner(terminal: Terminal, options: { color: boolean 
       spinner.text = `${title}  ${renderProgress(state, performance.now() - began)}`;
     },
     stop() {
-      // A spinner at rest would still move the cursor.
+      // Stopping an idle spinner would still move the cursor.
       if (spinner.isSpinning) spinner.stop();
     },
     writeAbove(line) {
@@ -43,7 +43,7 @@ export async function openSpinner(terminal: Terminal, options: { color: boolean 
   };
 }
 
-/** `45 %  12.3 MB of 27.0 MB  8.1 MB/s  2 s left`; without a total only what is done and the rate. */
+/** Renders `45 %  12.3 MB of 27.0 MB  8.1 MB/s  2 s left`. Without a total, renders only the amount and the rate. */
 export function renderProgress(
   state: { done: number; total?: number | undefined; unit: 'bytes' | 'items' },
   milliseconds: number,

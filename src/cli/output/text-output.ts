@@ -5,32 +5,32 @@ import type { Paint } from './paint.ts';
 import { renderMilliseconds } from './render-units.ts';
 import type { Spinner } from './spinner.ts';
 
-/** For people: results on stdout; progress, notes, findings and errors on stderr (contract §3). */
+/** Writes for people: results to stdout; progress, notes, findings and errors to stderr. */
 export function openTextOutput(
   terminal: Terminal,
   options: { quiet: boolean; verbose: boolean; paint: Paint; spinner: Spinner | undefined },
 ): Output {
   const { paint, quiet, spinner } = options;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const toStderr = (line: string): void => {
     if (spinner === undefined) terminal.stderr.write(`${line}\n`);
     else spinner.writeAbove(line);
   };
-  const tell = (finding: Finding): void => {
+  const report = (finding: Finding): void => {
     const key = `${finding.code} ${finding.message}`;
-    if (told.has(key)) return;
-    told.add(key);
+    if (reported.has(key)) return;
+    reported.add(key);
     toStderr(`${paint.warning('finding:')} ${finding.code}: ${oneLine(finding.message)}`);
   };
 
   return {
-    reporter: quiet ? quietReporter(tell) : textReporter(tell, toStderr, options),
+    reporter: quiet ? quietReporter(report) : textReporter(report, toStderr, options),
     showText: (_, text) => {
       terminal.stdout.write(printable(text.endsWith('\n') ? text : `${text}\n`));
     },
     finish: ({ outcome, error }) => {
       spinner?.stop();
-      for (const finding of outcome.findings ?? []) tell(finding);
+      for (const finding of outcome.findings ?? []) report(finding);
       if (outcome.text !== undefined && outcome.text !== '')
         terminal.stdout.write(printable(`${outcome.text}\n`));
       if (error === undefined) return;
@@ -40,8 +40,8 @@ export function openTextOutput(
   };
 }
 
-/** `--quiet`: progress and notes are silent, findings stay. */
-function quietReporter(tell: (finding: Finding) => void): Reporter {
+/** For `--quiet`: reports findings, and neither progress nor notes. */
+function quietReporter(report: (finding: Finding) => void): Reporter {
   const nothing = (): void => {};
   return {
     stepStarted: nothing,
@@ -49,13 +49,13 @@ function quietReporter(tell: (finding: Finding) => void): Reporter {
     stepFinished: nothing,
     stepFailed: nothing,
     note: nothing,
-    finding: tell,
+    finding: report,
   };
 }
 
-/** On a terminal a spinner for the running step; anywhere one plain line per finished step. */
+/** Shows a spinner for the running step on a terminal, and a plain line for each finished step anywhere. */
 function textReporter(
-  tell: (finding: Finding) => void,
+  report: (finding: Finding) => void,
   write: (line: string) => void,
   { paint, spinner, verbose }: { paint: Paint; spinner: Spinner | undefined; verbose: boolean },
 ): Reporter {
@@ -80,6 +80,6 @@ function textReporter(
       write(line(paint.bad('failed'), id, milliseconds));
     },
     note: (message) => write(`${paint.faint('note:')} ${oneLine(message)}`),
-    finding: tell,
+    finding: report,
   };
 }

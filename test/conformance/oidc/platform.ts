@@ -40,7 +40,9 @@ export async function startPlatform(): Promise<Platform> {
   writeFileSync(certFile, certificate.cert);
   writeFileSync(keyFile, certificate.key, { mode: 0o600 });
   const service = isInstalled
-    ? await spawnService(directory.dir, ['--tls-cert', certFile, '--tls-key', keyFile])
+    ? await spawnService(directory.dir, ['--tls-cert', certFile, '--tls-key', keyFile], {
+        NODE_EXTRA_CA_CERTS: certFile,
+      })
     : await startTestService({
         platform: directory,
         flags: { 'listen.tlsCert': certFile, 'listen.tlsKey': keyFile },

@@ -125,7 +125,10 @@ describe('what a set brings onto an empty host', () => {
       for (const expected of EXPECTED) assert.match(stdout, expected);
       assert.match(stdout, /^command +idkit\.yaml: keycloak\.start: touch /m);
       assert.match(stdout, /^image +compose\.yaml: keycloak\.image: /m);
-      assert.match(stdout, /^not asked: whether the service is stopped, .*: only the set names them$/m);
+      assert.match(
+        stdout,
+        /^not checked: whether the service is stopped, .*: only the set contains these addresses$/m,
+      );
       assert.doesNotMatch(stdout, /hunter2|\u001b/);
     }
     assert.deepEqual([seen(), existsSync(canary), existsSync(target)], [0, false, false]);

@@ -6,15 +6,18 @@ import { addSessionCommands } from './session.ts';
 import { addTokenCommands } from './token.ts';
 import { addUserCommands } from './user.ts';
 
-/** `idkit admin …`: queries over the administrative API, on idkit and on Keycloak 26. */
+/** `idkit admin …`: calls of the administrative API, which idkit and Keycloak 26 share. */
 export function addAdmin(program: CliCommand, run: Runner): void {
   const admin = program
     .command('admin')
-    .description('realms, users, clients, sessions and tokens over the administrative API')
+    .description('manage realms, users, clients, sessions and tokens through the administrative API')
     .examples([
-      ['idkit admin realm list', 'names and states'],
-      ['idkit admin user count --realm acme', 'a number'],
-      ['idkit admin realm list --base-url https://login.example.org', 'a service elsewhere, Keycloak 26 too'],
+      ['idkit admin realm list', 'prints each realm and its state'],
+      ['idkit admin user count --realm acme', 'prints a number'],
+      [
+        'idkit admin realm list --base-url https://login.example.org',
+        'another service, which may be Keycloak 26',
+      ],
     ]);
   addRealmCommands(admin, run);
   addUserCommands(admin, run);

@@ -12,27 +12,27 @@ const CLIENT = { name: 'the client id', flag: '--client-id' };
 export function addClientCommands(admin: CliCommand, run: Runner): void {
   const client = admin
     .command('client')
-    .description('clients of a realm')
-    .examples([['idkit admin client list --realm acme', 'ids and kinds']]);
-  withAdminFlags(client.command('list').description('every client'), { realm: true })
-    .examples([['idkit admin client list --realm acme', 'ids and kinds']])
+    .description('manage the clients of a realm')
+    .examples([['idkit admin client list --realm acme', 'prints each client and its kind']]);
+  withAdminFlags(client.command('list').description('list all clients'), { realm: true })
+    .examples([['idkit admin client list --realm acme', 'prints each client and its kind']])
     .action(run(listClients));
   withAdminFlags(
     client
       .command('create')
       .argument('[client-id]')
-      .description('make a client: machine-to-machine with a secret, or public'),
+      .description('create a client: machine-to-machine with a secret, or public'),
     { realm: true },
   )
     .option('--client-id <id>', 'the client id')
-    .option('--public', 'an interactive public client: code flow with PKCE')
-    .option('--redirect-uri <uri...>', 'where a login may come back to (public clients)')
+    .option('--public', 'a public client for logins in a browser: code flow with PKCE')
+    .option('--redirect-uri <uri...>', 'where a login may redirect to (public clients)')
     .option('--direct-grants', 'allow the password grant')
     .examples([
-      ['idkit admin client create orders --realm acme', 'prints the secret that the service made'],
+      ['idkit admin client create orders --realm acme', 'prints the secret that the service generated'],
       [
         'idkit admin client create idkit-smoke',
-        'on Keycloak: with IDKIT_SMOKE_CLIENT_SECRET of .env, for smoke',
+        'on Keycloak, for idkit smoke: uses IDKIT_SMOKE_CLIENT_SECRET of .env',
       ],
       [
         'idkit admin client create web --public --redirect-uri https://app.example.org/callback',
@@ -50,7 +50,7 @@ async function listClients(context: CommandContext, flags: Flags): Promise<Outco
   return {
     data: {
       realm,
-      // A list for programs must not carry secrets into their logs.
+      // Programs may log this list, so it contains no secrets.
       clients: clients.map(({ secret: _, ...client }) => client),
     },
     text: renderTable(
@@ -76,7 +76,7 @@ async function createClient(
   const isPublic = flags['public'] === true;
   const redirectUris = flags['redirectUri'] as string[] | undefined;
   if (redirectUris !== undefined && !isPublic) {
-    throw new IdkitError('IDKIT_USAGE', '--redirect-uri is for --public clients');
+    throw new IdkitError('IDKIT_USAGE', '--redirect-uri needs --public');
   }
   const { admin } = await connect(context, flags);
   const known = isPublic ? undefined : await findKnownSecret(context, realm, clientId);
@@ -106,7 +106,7 @@ async function createClient(
   };
 }
 
-/** The client of `idkit smoke` gets the secret that the platform already has for it, so that smoke can use it at once. */
+/** Returns the secret that the platform has for the client of `idkit smoke`, so that smoke works without a change. */
 async function findKnownSecret(
   context: CommandContext,
   realm: string,
@@ -119,7 +119,7 @@ async function findKnownSecret(
   return { secret, source: source === '.env' ? '.env' : 'the environment' };
 }
 
-/** The secret that the service made; shown to the person who made the client. */
+/** Returns the secret that the service generated, to show it to the person who created the client. */
 async function readSecret(
   admin: Awaited<ReturnType<typeof connect>>['admin'],
   realm: string,

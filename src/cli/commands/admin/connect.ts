@@ -8,21 +8,21 @@ import type { CommandContext, Flags } from '../../command.ts';
 import { baseUrlFlag, checkName, given, textFlag } from '../../flags.ts';
 import { ask } from '../../terminal.ts';
 
-/** The flags that every command below `admin` has. */
+/** Adds the flags that every command below `admin` has. */
 export function withAdminFlags(command: CliCommand, options: { realm: boolean }): CliCommand {
   if (options.realm) command.option('--realm <name>', 'the realm', 'master');
-  return command.option('--base-url <url>', 'the service; needs no platform directory');
+  return command.option('--base-url <url>', 'the address of the service; needs no platform directory');
 }
 
-/** The realm of `--realm`. @throws IDKIT_USAGE for what is no plain name */
+/** @throws IDKIT_USAGE if `--realm` is not a plain name */
 export function realmFlag(flags: Flags): string {
   return checkName(textFlag(flags, 'realm') ?? 'master', '--realm');
 }
 
 /**
- * A name given as an argument or by a flag, one of them.
+ * Returns a name that is given as an argument, as a flag, or as both if they agree.
  *
- * @throws IDKIT_USAGE for none, or two that differ
+ * @throws IDKIT_USAGE if the name is missing, or if argument and flag differ
  */
 export function nameArgument(
   argument: string | undefined,
@@ -32,7 +32,7 @@ export function nameArgument(
   if (argument !== undefined && flag !== undefined && argument !== flag) {
     throw new IdkitError(
       'IDKIT_USAGE',
-      `${what.name} is given as an argument and by ${what.flag}, and they differ`,
+      `the argument and ${what.flag} name different values for ${what.name}`,
     );
   }
   const value = argument ?? flag;
@@ -40,7 +40,7 @@ export function nameArgument(
   return checkName(value, what.name);
 }
 
-/** The administrative API of the service that the flags and settings name (contract §3, "Finding the service"). */
+/** Connects to the service of `--base-url`, or else to the one of the platform. Prompts for a missing password. */
 export async function connect(
   context: CommandContext,
   flags: Flags,
@@ -63,13 +63,12 @@ export async function connect(
   return { admin, baseUrl };
 }
 
-/** Where the service is found without `--base-url`. */
 async function findService(settings: Settings): Promise<string> {
   const { findServiceUrl, openPlatformService } = await import('../../../platform/open.ts');
   return findServiceUrl(settings, await openPlatformService(settings));
 }
 
-/** One file per base URL and administrator, so that two services never get each other's token. */
+/** The file of the stored login: one for each base URL and administrator, so no service gets the token of another. */
 function tokenFile(settings: Settings, baseUrl: string): string {
   const owner = `${baseUrl} ${settings.administrator.username}`;
   const name = createHash('sha256').update(owner).digest('hex').slice(0, 16);
@@ -79,7 +78,7 @@ function tokenFile(settings: Settings, baseUrl: string): string {
 async function askPassword(context: CommandContext, username: string, baseUrl: string): Promise<Secret> {
   if (!context.terminal.canAsk) {
     throw new IdkitError('IDKIT_SETTING', 'IDKIT_ADMIN_PASSWORD is not set', {
-      hints: ['set it in the process environment, or in .env of the platform directory'],
+      hints: ['set it in the environment, or in .env of the platform directory'],
     });
   }
   const question = `Password of ${username} at ${baseUrl}: `;

@@ -1,21 +1,21 @@
 import type { AdminClient } from '../../../client/index.ts';
 import { IdkitError } from '../../../core/index.ts';
 
-/** A record of the administrative API, as the service gave it. */
+/** A record of the administrative API as the service returned it, with unchecked fields. */
 export type ApiRecord = Readonly<Record<string, unknown>>;
 
-/** The records of a list answer. @throws IDKIT_FAILED for anything else */
+/** Checks that the body of a response is a list. @throws IDKIT_FAILED */
 export function asRecords(body: unknown, what: string): readonly ApiRecord[] {
   if (Array.isArray(body)) return body as ApiRecord[];
-  throw new IdkitError('IDKIT_FAILED', `the service does not answer with a list of ${what}`);
+  throw new IdkitError('IDKIT_FAILED', `the response of the service is not a list of ${what}`);
 }
 
-/** A path below `/admin/realms` of plain segments. */
+/** Joins segments to a path below `/admin/realms`, and encodes each. */
 export function apiPath(...segments: readonly string[]): string {
   return segments.map((segment) => `/${encodeURIComponent(segment)}`).join('');
 }
 
-/** The user of that name. @throws IDKIT_NOT_FOUND */
+/** @throws IDKIT_NOT_FOUND */
 export async function getUser(admin: AdminClient, realm: string, username: string): Promise<ApiRecord> {
   const query = new URLSearchParams({ username, exact: 'true' });
   const { body } = await admin.call('GET', `${apiPath(realm, 'users')}?${query}`);
@@ -26,7 +26,7 @@ export async function getUser(admin: AdminClient, realm: string, username: strin
   throw new IdkitError('IDKIT_NOT_FOUND', `realm ${realm} has no user ${username}`);
 }
 
-/** The client of that client id. @throws IDKIT_NOT_FOUND */
+/** @throws IDKIT_NOT_FOUND */
 export async function getClient(admin: AdminClient, realm: string, clientId: string): Promise<ApiRecord> {
   const query = new URLSearchParams({ clientId });
   const { body } = await admin.call('GET', `${apiPath(realm, 'clients')}?${query}`);
@@ -37,7 +37,7 @@ export async function getClient(admin: AdminClient, realm: string, clientId: str
 
 const PAGE = 100;
 
-/** Every user in pages, up to `limit`. */
+/** Returns all users, or the first `limit`. Requests one page at a time. */
 export async function listUsers(
   admin: AdminClient,
   realm: string,

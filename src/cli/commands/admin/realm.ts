@@ -13,33 +13,33 @@ const REALM = { name: 'the realm', flag: '--realm' };
 export function addRealmCommands(admin: CliCommand, run: Runner): void {
   const realm = admin
     .command('realm')
-    .description('realms')
-    .examples([['idkit admin realm list', 'names and states']]);
-  withAdminFlags(realm.command('list').description('every realm'), { realm: false })
-    .examples([['idkit admin realm list', 'names and states']])
+    .description('manage realms')
+    .examples([['idkit admin realm list', 'prints each realm and its state']]);
+  withAdminFlags(realm.command('list').description('list all realms'), { realm: false })
+    .examples([['idkit admin realm list', 'prints each realm and its state']])
     .action(run(listRealms));
-  withAdminFlags(realm.command('get').argument('[realm]').description('the main settings of a realm'), {
+  withAdminFlags(realm.command('get').argument('[realm]').description('print the main settings of a realm'), {
     realm: false,
   })
     .option('--realm <name>', 'the realm')
-    .examples([['idkit admin realm get acme', 'its settings in short']])
+    .examples([['idkit admin realm get acme', 'prints its main settings']])
     .action(run((context, flags, [name]) => getRealm(context, flags, name)));
-  withAdminFlags(realm.command('create').argument('[realm]').description('make a realm, enabled'), {
+  withAdminFlags(realm.command('create').argument('[realm]').description('create an enabled realm'), {
     realm: false,
   })
     .option('--realm <name>', 'the realm')
     .option('--file <file>', 'a realm representation as JSON')
     .examples([
-      ['idkit admin realm create acme', 'with the defaults of a fresh realm'],
-      ['idkit admin realm create --file acme-realm.json', 'from an export'],
+      ['idkit admin realm create acme', 'with default settings'],
+      ['idkit admin realm create --file acme-realm.json', 'from an exported realm'],
     ])
     .action(run((context, flags, [name]) => createRealm(context, flags, name)));
   withAdminFlags(
-    realm.command('export').argument('[realm]').description('the realm representation as JSON on stdout'),
+    realm.command('export').argument('[realm]').description('print the representation of a realm as JSON'),
     { realm: false },
   )
     .option('--realm <name>', 'the realm')
-    .examples([['idkit admin realm export acme > realm-acme.json', 'without users']])
+    .examples([['idkit admin realm export acme > realm-acme.json', 'writes a file; it contains no users']])
     .action(run((context, flags, [name]) => exportRealm(context, flags, name)));
 }
 
@@ -90,7 +90,7 @@ async function createRealm(
   );
   const { admin } = await connect(context, flags);
   await admin.call('POST', '', { ...representation, realm });
-  return { data: { realm }, text: `made realm ${realm}` };
+  return { data: { realm }, text: `created realm ${realm}` };
 }
 
 async function readRepresentation(context: CommandContext, file: string): Promise<object> {

@@ -11,23 +11,25 @@ import { type ApiRecord, apiPath, asRecords, getUser, listUsers } from './lookup
 export function addSessionCommands(admin: CliCommand, run: Runner): void {
   const session = admin
     .command('session')
-    .description('user sessions of a realm')
-    .examples([['idkit admin session list --realm acme --username alice', 'one user']]);
-  withAdminFlags(session.command('list').description('sessions, of one user or of all'), { realm: true })
-    .option('--username <name>', 'just this user')
-    .examples([['idkit admin session list --realm acme --username alice', 'one user']])
+    .description('manage the user sessions of a realm')
+    .examples([['idkit admin session list --realm acme --username alice', 'the sessions of one user']]);
+  withAdminFlags(session.command('list').description('list the sessions of all users or of one user'), {
+    realm: true,
+  })
+    .option('--username <name>', 'only this user')
+    .examples([['idkit admin session list --realm acme --username alice', 'the sessions of one user']])
     .action(run(listSessions));
   withAdminFlags(
     session
       .command('revoke')
-      .argument('[session]', 'the id of a session')
-      .description('end a session, or all of a user'),
+      .argument('[session]', 'the id of the session')
+      .description('end one session, or all sessions of a user'),
     { realm: true },
   )
-    .option('--username <name>', 'every session of this user')
+    .option('--username <name>', 'all sessions of this user')
     .examples([
-      ['idkit admin session revoke --realm acme 0d0c3a1e-…', 'one session'],
-      ['idkit admin session revoke --realm acme --username alice', 'all of a user'],
+      ['idkit admin session revoke --realm acme 0d0c3a1e-…', 'ends one session'],
+      ['idkit admin session revoke --realm acme --username alice', 'ends all sessions of a user'],
     ])
     .action(run((context, flags, [id]) => revokeSession(context, flags, id)));
 }
@@ -61,7 +63,7 @@ async function sessionsOf(admin: AdminClient, realm: string, user: ApiRecord): P
   return asRecords(body, 'sessions');
 }
 
-/** Milliseconds since the Unix epoch as the API gives them. */
+/** @param value Unix time in milliseconds, or nothing */
 function renderTime(value: unknown): string {
   return typeof value === 'number' ? `${new Date(value).toISOString().slice(0, 19)}Z` : '';
 }
@@ -74,10 +76,10 @@ async function revokeSession(
   const realm = realmFlag(flags);
   const username = textFlag(flags, 'username');
   if ((id === undefined) === (username === undefined)) {
-    throw new IdkitError('IDKIT_USAGE', 'the id of a session or --username is expected, one of them');
+    throw new IdkitError('IDKIT_USAGE', 'revoke needs either the id of a session or --username');
   }
   if (username !== undefined) checkName(username, '--username');
-  if (id !== undefined) checkName(id, 'the session');
+  if (id !== undefined) checkName(id, 'the id of the session');
   const { admin } = await connect(context, flags);
   if (id !== undefined) {
     await admin.call('DELETE', apiPath(realm, 'sessions', id));
@@ -85,5 +87,5 @@ async function revokeSession(
   }
   const user = await getUser(admin, realm, username!);
   await admin.call('POST', apiPath(realm, 'users', String(user['id']), 'logout'));
-  return { data: { realm, username }, text: `ended every session of ${username}` };
+  return { data: { realm, username }, text: `ended all sessions of ${username}` };
 }

@@ -10,15 +10,15 @@ import { apiPath, getClient } from './lookup.ts';
 export function addTokenCommands(admin: CliCommand, run: Runner): void {
   const token = admin
     .command('token')
-    .description('tokens')
-    .examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']]);
+    .description('revoke tokens')
+    .examples([['idkit admin token revoke < token.txt', 'a refresh token or an access token']]);
   withAdminFlags(
-    token.command('revoke').description("revoke the token on stdin, with its own client's credentials"),
+    token.command('revoke').description('revoke the token on stdin with the credentials of its client'),
     { realm: false },
   )
-    .option('--realm <name>', 'the realm (default: the issuer in the token)')
-    .option('--client-id <id>', 'the client (default: the one in the token)')
-    .examples([['idkit admin token revoke < token.txt', 'a refresh or an access token']])
+    .option('--realm <name>', 'the realm (default: the realm of the issuer in the token)')
+    .option('--client-id <id>', 'the client (default: the client in the token)')
+    .examples([['idkit admin token revoke < token.txt', 'a refresh token or an access token']])
     .action(run(revoke));
 }
 
@@ -28,8 +28,8 @@ async function revoke(context: CommandContext, flags: Flags): Promise<Outcome> {
   const realm = textFlag(flags, 'realm') ?? realmOf(claims['iss']);
   const clientId = textFlag(flags, 'clientId') ?? claims['azp'];
   if (realm === undefined || typeof clientId !== 'string') {
-    throw new IdkitError('IDKIT_USAGE', 'the token on stdin does not tell its realm and client', {
-      hints: ['name them with --realm and --client-id'],
+    throw new IdkitError('IDKIT_USAGE', 'the token on stdin does not contain its realm and client', {
+      hints: ['pass them with --realm and --client-id'],
     });
   }
   checkName(realm, '--realm');
@@ -53,11 +53,11 @@ async function readToken(context: CommandContext): Promise<Secret> {
     ? await ask(context.terminal, 'Token: ', { hidden: true, signal: context.signal })
     : await readFirstLine(context.terminal, 'a token');
   const token = text.trim();
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new IdkitError('IDKIT_USAGE', 'a token is expected on stdin');
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new IdkitError('IDKIT_USAGE', 'stdin contains no token');
   return new Secret(token);
 }
 
-/** What the token says of itself, unverified: the service decides; this only finds the right door. */
+/** Returns the claims of a token without verifying it: they only select the realm and client, and the service decides. */
 function readClaims(token: Secret): Readonly<Record<string, unknown>> {
   try {
     const payload = Buffer.from(token.reveal().split('.')[1] ?? '', 'base64url').toString('utf8');

@@ -13,42 +13,50 @@ const USER = { name: 'the user', flag: '--username' };
 export function addUserCommands(admin: CliCommand, run: Runner): void {
   const user = admin
     .command('user')
-    .description('users of a realm')
-    .examples([['idkit admin user count --realm acme', 'a number']]);
-  withAdminFlags(user.command('count').description('how many, without service accounts'), { realm: true })
-    .examples([['idkit admin user count --realm acme', 'a number']])
-    .action(run(countUsers));
-  withAdminFlags(user.command('list').description('users by name'), { realm: true })
-    .option('--search <text>', 'user name, e-mail or name begins with this; *text* anywhere')
-    .option('--max <number>', 'at most this many')
-    .examples([['idkit admin user list --realm acme --search ali', 'by prefix']])
-    .action(run(showUsers));
-  withAdminFlags(user.command('create').argument('[username]').description('make a user, enabled'), {
+    .description('manage the users of a realm')
+    .examples([['idkit admin user count --realm acme', 'prints a number']]);
+  withAdminFlags(user.command('count').description('count the users of a realm, without service accounts'), {
     realm: true,
   })
-    .option('--username <name>', 'the user')
-    .option('--email <address>', 'e-mail address')
-    .option('--first-name <name>', 'first name')
-    .option('--last-name <name>', 'last name')
-    .option('--password', `set a password too: ${NEW_PASSWORD_VARIABLE}, a prompt, or stdin`)
-    .option('--temporary', 'the password must be changed at the first login')
+    .examples([['idkit admin user count --realm acme', 'prints a number']])
+    .action(run(countUsers));
+  withAdminFlags(user.command('list').description('list users, sorted by username'), { realm: true })
+    .option(
+      '--search <text>',
+      'only users whose username, email or name begins with this; *text* matches anywhere',
+    )
+    .option('--max <number>', 'list at most this many users')
+    .examples([['idkit admin user list --realm acme --search ali', 'users whose names begin with ali']])
+    .action(run(showUsers));
+  withAdminFlags(user.command('create').argument('[username]').description('create an enabled user'), {
+    realm: true,
+  })
+    .option('--username <name>', 'the username')
+    .option('--email <address>', 'the email address')
+    .option('--first-name <name>', 'the first name')
+    .option('--last-name <name>', 'the last name')
+    .option('--password', `also set a password, from ${NEW_PASSWORD_VARIABLE}, a prompt or stdin`)
+    .option('--temporary', 'the user must change the password at the first login')
     .examples([
-      ['idkit admin user create alice --realm acme --password', 'asks for the password'],
-      ['idkit admin user create bob --realm acme --email bob@example.org', 'without a password'],
+      ['idkit admin user create alice --realm acme --password', 'prompts for the password'],
+      [
+        'idkit admin user create bob --realm acme --email bob@example.org',
+        'creates a user without a password',
+      ],
     ])
     .action(run((context, flags, [name]) => createUser(context, flags, name)));
   withAdminFlags(
     user
       .command('set-password')
       .argument('[username]')
-      .description('a new password; ends the user’s sessions'),
+      .description('set a new password and end the sessions of the user'),
     { realm: true },
   )
-    .option('--username <name>', 'the user')
-    .option('--temporary', 'it must be changed at the next login')
+    .option('--username <name>', 'the username')
+    .option('--temporary', 'the user must change the password at the next login')
     .examples([
-      ['idkit admin user set-password alice --realm acme', 'asks on the terminal'],
-      ['pass show alice | idkit admin user set-password alice --realm acme', 'first line of stdin'],
+      ['idkit admin user set-password alice --realm acme', 'prompts for the password'],
+      ['pass show alice | idkit admin user set-password alice --realm acme', 'reads the first line of stdin'],
     ])
     .action(run((context, flags, [name]) => setPassword(context, flags, name)));
 }
@@ -89,7 +97,7 @@ async function createUser(context: CommandContext, flags: Flags, name: string | 
     ...given('email', textFlag(flags, 'email')),
     ...given('firstName', textFlag(flags, 'firstName')),
     ...given('lastName', textFlag(flags, 'lastName')),
-    // One call, so that a password against the policy leaves no user behind.
+    // One call, so that a password that the policy rejects leaves no user behind.
     ...(password === undefined
       ? {}
       : {
@@ -99,7 +107,7 @@ async function createUser(context: CommandContext, flags: Flags, name: string | 
         }),
   });
   const id = answer.location?.split('/').at(-1) ?? null;
-  return { data: { realm, username, id }, text: `made user ${username} in realm ${realm}` };
+  return { data: { realm, username, id }, text: `created user ${username} in realm ${realm}` };
 }
 
 async function setPassword(
@@ -117,18 +125,21 @@ async function setPassword(
     value: password.reveal(),
     temporary: flags['temporary'] === true,
   });
-  // idkit has ended them with the password (contract §5); Keycloak leaves them (facts §0, row 3).
+  // idkit ends the sessions when it sets the password, but Keycloak 26 keeps them.
   await admin.call('POST', apiPath(realm, 'users', String(user['id']), 'logout'));
-  return { data: { realm, username, id: user['id'] }, text: `new password of ${username} in realm ${realm}` };
+  return {
+    data: { realm, username, id: user['id'] },
+    text: `set a new password for ${username} in realm ${realm}`,
+  };
 }
 
-/** The variable that may hold a new user's password; never an argument, which every user of the machine can see. */
+/** The environment variable for a new password. An argument would be visible to every user of the machine. */
 const NEW_PASSWORD_VARIABLE = 'IDKIT_USER_PASSWORD';
 
 /**
- * A new password: from `IDKIT_USER_PASSWORD`, typed twice on a terminal, else the first line of stdin.
+ * Reads a new password: from `IDKIT_USER_PASSWORD`, else twice from the terminal, else from the first line of stdin.
  *
- * @throws IDKIT_USAGE for an empty one, or two that differ
+ * @throws IDKIT_USAGE if it is empty, or if the two inputs differ
  */
 async function readNewPassword(context: CommandContext, username: string): Promise<Secret> {
   const variable = context.env[NEW_PASSWORD_VARIABLE];
