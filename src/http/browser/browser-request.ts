@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { BrowserRequest } from '../../browser/index.ts';
-import { isForm, parseFields } from '../request/form.ts';
-import { realmOf, releaseBody } from '../request/realm-request.ts';
+import { isForm, parseFields, realmOf, releaseBody } from '../request/realm-request.ts';
 import { parseCookies } from './cookies.ts';
 
 /** Maximum length of `User-Agent` in characters; the rest is cut off. */
@@ -11,7 +10,7 @@ type Values = ReadonlyMap<string, readonly string[]>;
 const NONE: Values = new Map();
 
 /**
- * Converts a browser's request below `/realms/{realm}/` to the form of the login's rules.
+ * Converts a browser's request below `/realms/{realm}/` to the value that the login's rules accept.
  *
  * @throws Refusal `malformed-form` for a malformed query or form
  */

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isPasswordTooLong, MOST_PASSWORD_BYTES } from '../../model/index.ts';
 import { type Answer, type ProtocolRequest, Refusal } from '../../protocol/index.ts';
 import { corsHeaders } from '../responses/cors.ts';
 import { pathParameter } from '../url-table/url-table.ts';
-import { parseForm } from './form.ts';
 
 /**
- * Converts a request below `/realms/{realm}/` to the protocol's form.
+ * Converts a request below `/realms/{realm}/` to the value that the protocol's endpoints accept.
  *
  * @throws Refusal `malformed-form`
  */
@@ -52,4 +52,117 @@ export function nameRealm<T>(request: FastifyRequest, work: Promise<T>): Promise
     if (error instanceof Refusal && error.realm === undefined) error.realm = realmOf(request);
     throw error;
   });
+}
+
+/** A parsed form. */
+interface Form {
+  /** The first value of each field. */
+  fields: ReadonlyMap<string, string>;
+  /** Whether any field occurs twice. */
+  duplicated: boolean;
+}
+
+const EMPTY: Form = { fields: new Map(), duplicated: false };
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/**
+ * Parses the form of a raw body. Any content type but `application/x-www-form-urlencoded` is an empty form, as in
+ * Keycloak (docs/keycloak/errors.md#content-types).
+ *
+ * @throws Refusal `malformed-form` for a broken %-escape, bytes that are not UTF-8, or a NUL character
+ */
+export function parseForm(body: unknown, contentType: string | undefined): Form {
+  if (!isForm(contentType)) return EMPTY;
+  if (!Buffer.isBuffer(body) || body.length === 0) return EMPTY;
+  const fields = new Map<string, string>();
+  let duplicated = false;
+  for (const [name, value] of listPairs(body.toString('latin1'))) {
+    if (fields.has(name)) duplicated = true;
+    else fields.set(name, value);
+  }
+  return { fields, duplicated };
+}
+
+/**
+ * Returns every value of each field of a query or a form, in order.
+ *
+ * @param text one byte per character, without `?`
+ * @throws Refusal `malformed-form` in the same cases as `parseForm`
+ */
+export function parseFields(text: string): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>();
+  for (const [name, value] of listPairs(text)) {
+    const values = fields.get(name);
+    if (values === undefined) fields.set(name, [value]);
+    else values.push(value);
+  }
+  return fields;
+}
+
+/** Whether a content type is that of a form. The comparison is case-sensitive, and parameters are ignored. */
+export function isForm(contentType: string | undefined): boolean {
+  return contentType?.split(';', 1)[0]?.trim() === 'application/x-www-form-urlencoded';
+}
+
+/** Maximum size in bytes of a field, and maximum number of fields of a form: Keycloak's `http.limits`. */
+const MAX_FIELD_BYTES = 128 * 1024;
+const MAX_FIELDS = 1000;
+
+/** The decoded pairs of a form. A pair without `=` is a name with an empty value. */
+function* listPairs(text: string): Generator<readonly [name: string, value: string]> {
+  let count = 0;
+  for (const pair of text.split('&')) {
+    if (pair === '') continue;
+    if (++count > MAX_FIELDS) throw tooLarge(`more than ${MAX_FIELDS} fields`);
+    if (pair.length > MAX_FIELD_BYTES) throw tooLarge(`a field of more than ${MAX_FIELD_BYTES} bytes`);
+    const equals = pair.indexOf('=');
+    if (equals < 0) {
+      yield [decodeFormText(pair), ''];
+      continue;
+    }
+    const name = decodeFormText(pair.slice(0, equals));
+    const value = decodeFormText(pair.slice(equals + 1));
+    yield [name, PASSWORDS.has(name) ? shortPassword(value) : value];
+  }
+}
+
+const PASSWORDS: ReadonlySet<string> = new Set(['password', 'password-new', 'password-confirm']);
+
+/** Shortens a password that is too long to one byte above the limit, because it may wait in memory for its check. */
+function shortPassword(value: string): string {
+  if (!isPasswordTooLong(value)) return value;
+  // A slice would keep the whole text in memory, so this copies.
+  return Buffer.from(value.slice(0, MOST_PASSWORD_BYTES + 1)).toString();
+}
+
+/** Decodes a name or value of a form, strictly (WHATWG URL §5.1). `text` has one byte per character. */
+function decodeFormText(text: string): string {
+  if (!/[%+\x00\x80-\xff]/.test(text)) return text;
+  const bytes = Buffer.allocUnsafe(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    let byte = text.charCodeAt(at);
+    if (byte === 0x2b) byte = 0x20;
+    else if (byte === 0x25) {
+      const hex = text.slice(at + 1, at + 3);
+      if (!/^[0-9a-fA-F]{2}$/.test(hex)) throw malformed('a broken %-escape');
+      byte = Number.parseInt(hex, 16);
+      at += 2;
+    }
+    if (byte === 0) throw malformed('a NUL character');
+    bytes[length++] = byte;
+  }
+  try {
+    return utf8.decode(bytes.subarray(0, length));
+  } catch {
+    throw malformed('text that is not UTF-8');
+  }
+}
+
+function tooLarge(what: string): Refusal {
+  return new Refusal('form-too-large', { description: `The form has ${what}` });
+}
+
+function malformed(what: string): Refusal {
+  return new Refusal('malformed-form', { description: `The form has ${what}` });
 }

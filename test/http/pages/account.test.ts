@@ -78,7 +78,7 @@ test('every form of an account page has the state checker and posts to an accoun
 });
 
 test('a user with view rights has only the form that signs out', () => {
-  for (const { name, frame, page } of accountSamples().filter((one) => one.name.endsWith('to look at'))) {
+  for (const { name, frame, page } of accountSamples().filter((one) => one.name.endsWith('read-only'))) {
     const forms = readElements(renderPage(frame, page, place).markup).filter(({ tag }) => tag === 'form');
     assert.deepEqual(
       forms.map(({ attributes }) => attributes['id']),

@@ -5,8 +5,8 @@ import { Refusal, type RefusalCase } from '../../../src/protocol/refusal.ts';
 
 const cases = Object.keys(WIRE_ERRORS) as RefusalCase[];
 
-describe('refusals on the wire', () => {
-  it('has a status, an error and a source for every case', () => {
+describe('responses to refusals', () => {
+  it('have a status, an error and a source for every case', () => {
     for (const name of cases) {
       const row = WIRE_ERRORS[name];
       assert.ok(row.status >= 200 && row.status < 600, name);
@@ -15,7 +15,7 @@ describe('refusals on the wire', () => {
     }
   });
 
-  it('answers error and error_description in this order, and nothing else (RFC 6749 §5.2)', () => {
+  it('have only error and error_description, in this order (RFC 6749 §5.2)', () => {
     const rendered = renderRefusal(new Refusal('user-credentials-wrong'));
     assert.equal(rendered?.status, 400);
     assert.equal(
@@ -25,26 +25,26 @@ describe('refusals on the wire', () => {
     assert.deepEqual(rendered?.headers, {});
   });
 
-  it('leaves error_description out where Keycloak does', () => {
+  it('leave out error_description if Keycloak does', () => {
     assert.deepEqual(renderRefusal(new Refusal('invalid-origin'))?.body, { error: 'Invalid origin' });
     assert.deepEqual(renderRefusal(new Refusal('realm-not-found'))?.body, { error: 'Realm does not exist' });
   });
 
-  it('never shows the detail that is for logs', () => {
+  it('never contain the detail, which is for logs', () => {
     for (const name of cases) {
       const rendered = renderRefusal(new Refusal(name, { detail: 'for-logs-only' }));
       assert.ok(!JSON.stringify(rendered).includes('for-logs-only'), name);
     }
   });
 
-  it('lets the allowed origin read the answer', () => {
+  it('allow the origin to read the response', () => {
     const { headers } = renderRefusal(new Refusal('invalid-scope', { allowOrigin: 'https://a.test' }))!;
     assert.equal(headers['access-control-allow-origin'], 'https://a.test');
     assert.equal(headers['access-control-allow-credentials'], 'true');
     assert.equal(headers['access-control-expose-headers'], 'Access-Control-Allow-Methods');
   });
 
-  it('tells user info errors in WWW-Authenticate with an empty body (RFC 6750 §3)', () => {
+  it('have user info errors in WWW-Authenticate and an empty body (RFC 6750 §3)', () => {
     const told = renderRefusal(
       new Refusal('userinfo-invalid-token', { realm: 'r', description: 'User disabled' }),
     )!;
@@ -57,14 +57,14 @@ describe('refusals on the wire', () => {
     assert.equal(bare.headers['www-authenticate'], 'Bearer realm="r"');
   });
 
-  it('lets no realm name break out of the header', () => {
+  it('escape the realm name in the header', () => {
     const { headers } = renderRefusal(
       new Refusal('userinfo-missing-token', { realm: 'a"b\\c\r\nSet-Cookie: x=é' }),
     )!;
     assert.equal(headers['www-authenticate'], 'Bearer realm="a\\"b\\\\c??Set-Cookie: x=?"');
   });
 
-  it('leaves everything that is no refusal alone', () => {
+  it('ignore errors that are not refusals', () => {
     assert.equal(renderRefusal(new Error('a bug')), undefined);
     assert.equal(renderRefusal('text'), undefined);
   });
