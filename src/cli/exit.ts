@@ -1,4 +1,5 @@
 import { type ExitCode, IdkitError, systemErrorCode } from '../core/index.ts';
+import { SYSTEM_ERRORS } from '../files/index.ts';
 import type { Outcome } from './command.ts';
 
 /** Returns the exit code of a command that ended without throwing: a failure outranks findings. */
@@ -16,12 +17,8 @@ export function toIdkitError(error: unknown, signal: AbortSignal): IdkitError {
   if (signal.aborted && signal.reason instanceof IdkitError) return signal.reason;
   const code = systemErrorCode(error);
   const message = error instanceof Error ? error.message : String(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new IdkitError('IDKIT_NO_SPACE', message, { cause: error });
-  }
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', message, { cause: error });
-  }
+  const known = SYSTEM_ERRORS.get(code ?? '');
+  if (known !== undefined) return new IdkitError(known, message, { cause: error });
   return new IdkitError('IDKIT_BUG', message === '' ? 'an error without a message' : message, {
     hints: ['this is a bug in idkit; please report it with the stack trace below'],
     cause: error,

@@ -4,7 +4,6 @@
 // Decides which value a setting has and where it comes from. Must not know: what the settings are used for.
 // Start at settings/table.ts, then settings/load.ts.
 
-export { replaceFile } from '../files/index.ts';
 export { parseDuration } from './duration.ts';
 export {
   checkEnvKeys,

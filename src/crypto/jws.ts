@@ -8,7 +8,7 @@ import {
   verify,
 } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { IdkitError } from '../core/index.ts';
+import { IdkitError, isJsonObject, type JsonObject } from '../core/index.ts';
 import type { JwsKey, SignatureAlgorithm } from './contract.ts';
 
 /** On one core the thread pool frees no time, and handing a signature over costs a tenth of it. */
@@ -218,11 +218,10 @@ function isBase64Url(part: string | undefined): part is string {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseObject(part: string): Record<string, unknown> | undefined {
+function parseObject(part: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')));
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -19,7 +19,6 @@ export {
   userInfo,
 } from './endpoints/index.ts';
 export { EventDraft } from './events.ts';
-export { decodeJsonObject, isJsonObject, parseJsonObject } from './json.ts';
 export { audienceOf, numberClaim, textClaim, verifyRealmJwt } from './jwt.ts';
 export { type KeyRing, openKeyRing, type RealmKey } from './keys/index.ts';
 export { changePassword, onBehalfOf, type PasswordChange, senderOf } from './login/index.ts';

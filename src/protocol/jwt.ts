@@ -1,7 +1,7 @@
+import { decodeJsonObject } from '../core/index.ts';
 import { verifyJws } from '../crypto/index.ts';
 import type { RealmConfiguration } from '../store/index.ts';
 import type { ProtocolContext } from './context.ts';
-import { decodeJsonObject } from './json.ts';
 
 /** A parsed compact JWS (RFC 7515 §7.1). It is not verified. */
 export interface ParsedJwt {

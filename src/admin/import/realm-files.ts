@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, isJsonObject } from '../../core/index.ts';
 import type { Json } from '../representation/json.ts';
 import { type Environment, resolvePlaceholders } from './placeholders.ts';
 
@@ -130,18 +130,18 @@ function placeOf(error: unknown): string {
 
 function asUsersFile(file: ReadFile): UsersFile | undefined {
   const { name, value } = file;
-  if (!USERS_FILE.test(name) || !isObject(value) || typeof value['realm'] !== 'string') return undefined;
+  if (!USERS_FILE.test(name) || !isJsonObject(value) || typeof value['realm'] !== 'string') return undefined;
   if (!Object.keys(value).every((field) => field === 'realm' || field === 'users')) return undefined;
   return { ...file, realm: value['realm'], users: value['users'] };
 }
 
 /** The realms of a file. Their import rejects a realm that is malformed. */
 function realmsOf(directory: RealmDirectory, { name, value }: ReadFile): readonly Json[] {
-  if (FEDERATED_FILE.test(name) && isObject(value) && 'federatedUsers' in value)
+  if (FEDERATED_FILE.test(name) && isJsonObject(value) && 'federatedUsers' in value)
     throw unused(directory, name, 'it holds users of a user federation, which idkit does not have');
-  const list = Array.isArray(value) && value.every(isObject) && value.length > 0 ? value : [value];
+  const list = Array.isArray(value) && value.every(isJsonObject) && value.length > 0 ? value : [value];
   return list.map((one) => {
-    if (isObject(one) && typeof one['realm'] === 'string') return one;
+    if (isJsonObject(one) && typeof one['realm'] === 'string') return one;
     throw new IdkitError(
       'IDKIT_IMPORT',
       `${directory.pathOf(name)}: $.realm: a realm file is a JSON object with the name of the realm in the field realm`,
@@ -212,8 +212,4 @@ function unused(
   return new IdkitError('IDKIT_IMPORT', `${directory.pathOf(name)} is not used: ${why}`, {
     hints: [...hints, 'or remove it from import/, and start again'],
   });
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

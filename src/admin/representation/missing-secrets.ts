@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/index.ts';
 import { KEY_PROVIDER_TYPE } from '../../crypto/index.ts';
 import { RepresentationFault } from './fault.ts';
 import { type Json, objects } from './json.ts';
@@ -28,7 +29,7 @@ export function takeOutUnrealSecrets(representation: Json): { rest: Json; taken:
   );
   const users = mapList(representation['users'], '$.users', (user, path) => cleanUser(user, path, taken));
   const components = cleanComponents(representation['components'], '$.components', taken);
-  const smtpServer = isObject(representation['smtpServer'])
+  const smtpServer = isJsonObject(representation['smtpServer'])
     ? without(
         representation['smtpServer'],
         ['password', 'authTokenClientSecret'],
@@ -41,7 +42,7 @@ export function takeOutUnrealSecrets(representation: Json): { rest: Json; taken:
     representation['identityProviders'],
     '$.identityProviders',
     (provider, path) =>
-      isObject(provider['config'])
+      isJsonObject(provider['config'])
         ? {
             ...provider,
             config: without(provider['config'], ['clientSecret'], `${path}.config`, taken, KEPT),
@@ -80,7 +81,7 @@ export function withoutMaskedSecrets(client: Json): Json {
     );
   const rest = drop(client, CLIENT_SECRETS);
   const attributes = rest['attributes'];
-  return isObject(attributes) ? { ...rest, attributes: drop(attributes, [CLIENT_ATTRIBUTE]) } : rest;
+  return isJsonObject(attributes) ? { ...rest, attributes: drop(attributes, [CLIENT_ATTRIBUTE]) } : rest;
 }
 
 /** A mask or an unresolved placeholder in the place of a secret. */
@@ -126,7 +127,7 @@ function without(
 function cleanClient(client: Json, path: string, taken: UnrealSecret[]): Json {
   const rest = without(client, CLIENT_SECRETS, path, taken);
   const attributes = rest['attributes'];
-  if (!isObject(attributes)) return rest;
+  if (!isJsonObject(attributes)) return rest;
   const unreal = judge(attributes[CLIENT_ATTRIBUTE], `${path}.attributes["${CLIENT_ATTRIBUTE}"]`);
   if (unreal === undefined) return rest;
   taken.push(unreal);
@@ -150,13 +151,13 @@ function cleanUser(user: Json, path: string, taken: UnrealSecret[]): Json {
 }
 
 function cleanComponents(byType: unknown, path: string, taken: UnrealSecret[]): Json | undefined {
-  if (!isObject(byType)) return undefined;
+  if (!isJsonObject(byType)) return undefined;
   return Object.fromEntries(
     Object.entries(byType).map(([type, list]) => [
       type,
       mapList(list, `${path}["${type}"]`, (component, at) => {
         const sub = cleanComponents(component['subComponents'], `${at}.subComponents`, taken);
-        const config = isObject(component['config'])
+        const config = isJsonObject(component['config'])
           ? cleanConfig(component['config'], type, `${at}.config`, taken)
           : undefined;
         return {
@@ -192,10 +193,6 @@ function mapList(
 ): readonly Json[] | undefined {
   if (!Array.isArray(list)) return undefined;
   return list.map((entry: unknown, index) =>
-    isObject(entry) ? change(entry, `${path}[${index}]`) : (entry as Json),
+    isJsonObject(entry) ? change(entry, `${path}[${index}]`) : (entry as Json),
   );
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { Secret } from '../../core/index.ts';
+import { isJsonObject, Secret } from '../../core/index.ts';
 import { KEY_SECRET_NAMES } from '../../crypto/index.ts';
 import type { Secrets } from '../../model/index.ts';
 import type { Json } from './json.ts';
@@ -43,8 +43,8 @@ export function splitRealmSecrets(representation: Json): Split<Json> {
     const list = representation[field];
     if (!Array.isArray(list)) continue;
     rest[field] = list.map((entry: unknown, index) => {
-      const config = isObject(entry) ? entry['config'] : undefined;
-      if (!isObject(config)) return entry;
+      const config = isJsonObject(entry) ? entry['config'] : undefined;
+      if (!isJsonObject(config)) return entry;
       return { ...(entry as Json), config: takeOut(config, names, `/${field}/${index}/config`, secrets) };
     });
   }
@@ -80,7 +80,7 @@ export function putSecretsBack(representation: Json, secrets: Secrets, how: 'cle
     const last = steps.pop()!;
     let place: unknown = copy;
     for (const step of steps)
-      place = isObject(place) || Array.isArray(place) ? (place as Json)[step] : undefined;
+      place = isJsonObject(place) || Array.isArray(place) ? (place as Json)[step] : undefined;
     if (typeof place === 'object' && place !== null)
       Object.defineProperty(place, last, {
         value: how === 'clear' ? secret.reveal() : MASK,
@@ -98,8 +98,4 @@ function escapePointer(name: string): string {
 
 function unescapePointer(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,7 @@
+import { isJsonObject, parseJsonObject } from '../../core/index.ts';
 import type { Client } from '../../model/index.ts';
 import { resolveScopes } from '../../protocol/claims/index.ts';
-import { isJsonObject, parseJsonObject } from '../../protocol/index.ts';
+
 import type { RealmConfiguration } from '../../store/index.ts';
 import type { ClientError } from './client-answer.ts';
 import type { RequestFacts } from './request-facts.ts';

@@ -5,16 +5,10 @@ import {
   type KeyObject,
   type PublicKeyInput,
 } from 'node:crypto';
-import { seconds } from '../../core/index.ts';
+import { decodeJsonObject, isJsonObject, parseJsonObject, seconds } from '../../core/index.ts';
 import { isSignatureAlgorithm, type JwsKey, type SignatureAlgorithm, verifyJws } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
-import {
-  audienceOf,
-  decodeJsonObject,
-  isJsonObject,
-  numberClaim,
-  parseJsonObject,
-} from '../../protocol/index.ts';
+import { audienceOf, numberClaim } from '../../protocol/index.ts';
 import type { BrowserCall } from '../call.ts';
 import type { Parameters } from './parameters.ts';
 

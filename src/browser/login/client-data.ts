@@ -1,5 +1,6 @@
+import { decodeJsonObject } from '../../core/index.ts';
 import type { AuthorizationRequest, Client } from '../../model/index.ts';
-import { decodeJsonObject } from '../../protocol/index.ts';
+
 import type { ReplyTo } from '../authorize/client-answer.ts';
 import { isRegisteredRedirect } from '../authorize/redirect-uri.ts';
 import { defaultResponseMode, parseResponseMode, parseResponseType } from '../authorize/response-type.ts';

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { systemErrorCode } from '../../core/index.ts';
+import { replaceFile, writeFault } from '../../files/index.ts';
 
 /** A login as it is kept. Times are milliseconds since the Unix epoch. */
 export interface KeptLogin {
@@ -64,14 +64,7 @@ function readLogin(path: string, owner: string): KeptLogin | undefined {
 }
 
 function writeLogin(path: string, owner: string, login: KeptLogin): void {
-  const draft = `${path}.${randomBytes(6).toString('hex')}.partial`;
-  try {
-    writeFileSync(draft, JSON.stringify({ owner, ...login }), { mode: 0o600, flag: 'wx' });
-    renameSync(draft, path);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw notWritable(path, error);
-  }
+  replaceFile(path, JSON.stringify({ owner, ...login }));
 }
 
 async function takeLock(lock: string, path: string, signal: AbortSignal | undefined): Promise<void> {
@@ -81,7 +74,7 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
       writeFileSync(lock, String(process.pid), { mode: 0o600, flag: 'wx' });
       return;
     } catch (error) {
-      if (systemErrorCode(error) !== 'EEXIST') throw notWritable(path, error);
+      if (systemErrorCode(error) !== 'EEXIST') throw writeFault(path, error);
     }
     // One that has just been let go of is not removed: it may be the next holder's by now.
     const held = statSync(lock, { throwIfNoEntry: false });
@@ -90,12 +83,4 @@ async function takeLock(lock: string, path: string, signal: AbortSignal | undefi
     else await sleep(50);
     signal?.throwIfAborted();
   }
-}
-
-function notWritable(path: string, error: unknown): IdkitError {
-  return new IdkitError(
-    systemErrorCode(error) === 'ENOSPC' ? 'IDKIT_NO_SPACE' : 'IDKIT_DIRECTORY_NOT_WRITABLE',
-    `the login cannot be kept in ${path}: ${(error as Error).message}`,
-    { cause: error },
-  );
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { platformPaths, type Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, isJsonObject } from '../../core/index.ts';
 import { COMPONENT_ROLES, type ComponentRole } from '../contract.ts';
 
 /** The parts of compose.yaml that idkit reads. */
@@ -93,15 +93,11 @@ function readServices(file: string): readonly Omit<DefinedService, 'role'>[] {
     const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new IdkitError('IDKIT_SETTING', `${file} cannot be read: ${why}`, { cause });
   }
-  const services = isRecord(value) ? value['services'] : undefined;
-  if (!isRecord(services)) throw new IdkitError('IDKIT_SETTING', `${file} has no services`);
+  const services = isJsonObject(value) ? value['services'] : undefined;
+  if (!isJsonObject(services)) throw new IdkitError('IDKIT_SETTING', `${file} has no services`);
   return Object.entries(services).map(([name, service]) => ({
     name,
-    image: isRecord(service) && typeof service['image'] === 'string' ? service['image'] : '',
-    definition: isRecord(service) ? service : {},
+    image: isJsonObject(service) && typeof service['image'] === 'string' ? service['image'] : '',
+    definition: isJsonObject(service) ? service : {},
   }));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { platformPaths, replaceFile, type Settings } from '../../config/index.ts';
+import { platformPaths, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { replaceFile } from '../../files/index.ts';
 import { type Called, type CallOptions, callProgram, lastLine } from './call.ts';
 
 /** A container engine that responds. */
@@ -180,7 +181,7 @@ export async function putStarted(settings: Settings, { kind }: Pick<Engine, 'kin
   if ((await readStarted(settings)) === kind) return;
   const file = recordFile(settings);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  replaceFile(file, `${kind}\n`, 0o600);
+  replaceFile(file, `${kind}\n`);
 }
 
 function recordFile({ dir }: Settings): string {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { platformPaths, readEnvFile, replaceFile, type Settings } from '../../config/index.ts';
+import { platformPaths, readEnvFile, type Settings } from '../../config/index.ts';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { replaceFile } from '../../files/index.ts';
 import type { Called } from './call.ts';
 import type { DefinedService, Definition } from './definition.ts';
 import type { ComposeProgram } from './engine.ts';
@@ -63,7 +64,7 @@ export async function putMadeBy(
   const before = Object.entries(await readMadeBy(settings)).filter(([other]) => known.includes(other));
   const file = recordFile(settings);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  replaceFile(file, `${JSON.stringify({ ...Object.fromEntries(before), [id]: made })}\n`, 0o600);
+  replaceFile(file, `${JSON.stringify({ ...Object.fromEntries(before), [id]: made })}\n`);
 }
 
 function recordFile(settings: Settings): string {

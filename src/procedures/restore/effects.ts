@@ -7,7 +7,7 @@ import {
   type Verdict,
 } from '../../backupset/index.ts';
 import { parseEnvContent, type Settings } from '../../config/index.ts';
-import { IdkitError } from '../../core/index.ts';
+import { IdkitError, jsonFields } from '../../core/index.ts';
 import type { RestoreOptions } from './options.ts';
 
 /** An item of a set that decides which program runs, which address is reached or what is served after a restore. */
@@ -171,7 +171,7 @@ function memberOf(value: unknown, name: string): unknown {
 }
 
 function membersOf(value: unknown): readonly (readonly [string, unknown])[] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  return Object.entries(jsonFields(value));
 }
 
 function textOf(value: unknown): string {

@@ -1,3 +1,5 @@
+import { isJsonObject } from '../../core/index.ts';
+
 /**
  * Claims that the token's own rules fill. Keycloak 26 ignores mappers that name one of the first eight. idkit also
  * protects `azp` and `sid`, because refresh, revocation and introspection rely on them.
@@ -25,7 +27,7 @@ export function putClaim(claims: Record<string, unknown>, path: readonly string[
   let place = claims;
   for (const part of path.slice(0, -1)) {
     const next = place[part];
-    if (isObject(next)) {
+    if (isJsonObject(next)) {
       place = next;
       continue;
     }
@@ -36,8 +38,4 @@ export function putClaim(claims: Record<string, unknown>, path: readonly string[
   const last = path.at(-1)!;
   const before = place[last];
   place[last] = Array.isArray(before) && Array.isArray(value) ? [...new Set([...before, ...value])] : value;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

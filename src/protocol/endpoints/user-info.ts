@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../core/index.ts';
 import { isSignatureAlgorithm, signJws } from '../../crypto/index.ts';
 import type { Client } from '../../model/index.ts';
 import type { RealmConfiguration } from '../../store/index.ts';
@@ -125,15 +126,11 @@ async function requestNotes(
 function withoutEmpty(claims: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(claims)) {
-    const kept = name === 'address' && isObject(value) ? withoutEmpty(value) : value;
+    const kept = name === 'address' && isJsonObject(value) ? withoutEmpty(value) : value;
     if (kept === '' || kept === null || (kept !== value && Object.keys(Object(kept)).length === 0)) continue;
     found[name] = kept;
   }
   return found;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /**

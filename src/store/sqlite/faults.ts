@@ -1,4 +1,5 @@
 import { type ErrorCode, IdkitError, systemErrorCode } from '../../core/index.ts';
+import { SYSTEM_ERRORS } from '../../files/index.ts';
 
 /** Primary result codes (https://www.sqlite.org/rescode.html). */
 const READONLY = 8;
@@ -30,9 +31,8 @@ const FAULT_TEXTS: Partial<Record<ErrorCode, string>> = {
 };
 
 function faultCode(error: unknown): ErrorCode | undefined {
-  const system = systemErrorCode(error);
-  if (system === 'ENOSPC' || system === 'EDQUOT') return 'IDKIT_NO_SPACE';
-  if (system === 'EACCES' || system === 'EROFS' || system === 'EPERM') return 'IDKIT_DIRECTORY_NOT_WRITABLE';
+  const known = SYSTEM_ERRORS.get(systemErrorCode(error) ?? '');
+  if (known !== undefined) return known;
   switch (primaryCode(error)) {
     case FULL:
       return 'IDKIT_NO_SPACE';

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { IdkitError, systemErrorCode } from '../../core/index.ts';
+import { writeFault } from '../../files/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkMasterKeys, type MasterKeyState } from '../sealing/proofs.ts';
 import { mapFault } from './faults.ts';
@@ -99,11 +100,7 @@ export async function createFile(file: string): Promise<void> {
   try {
     await (await open(file, 'ax', 0o600)).close();
   } catch (cause) {
-    const code = systemErrorCode(cause);
-    if (code === 'EEXIST') return;
-    if (code === 'ENOSPC')
-      throw new IdkitError('IDKIT_NO_SPACE', `no room on the disk for ${file}`, { cause });
-    throw new IdkitError('IDKIT_DIRECTORY_NOT_WRITABLE', `${file} cannot be created`, { cause });
+    if (systemErrorCode(cause) !== 'EEXIST') throw writeFault(file, cause);
   }
 }
 

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { IdkitError, systemErrorCode, threadModule } from '../../../core/index.ts';
+import { IdkitError, threadModule } from '../../../core/index.ts';
+import { writeFault } from '../../../files/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
 /** How a load is watched and ended. */
@@ -50,14 +51,7 @@ async function createPrivate(file: string): Promise<void> {
   try {
     await (await open(file, 'wx', 0o600)).close();
   } catch (cause) {
-    const full = systemErrorCode(cause) === 'ENOSPC';
-    throw new IdkitError(
-      full ? 'IDKIT_NO_SPACE' : 'IDKIT_DIRECTORY_NOT_WRITABLE',
-      `${file} cannot be created`,
-      {
-        cause,
-      },
-    );
+    throw writeFault(file, cause);
   }
 }
 
