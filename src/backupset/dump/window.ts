@@ -45,7 +45,7 @@ export class DumpWindow {
   #joined = Buffer.alloc(0);
   #held = 0;
   #needed = 0;
-  /** All bytes so far. */
+  /** The number of bytes received so far. */
   bytes = 0;
 
   /** @param limit the largest element in bytes */

@@ -67,7 +67,7 @@ function judgeWithoutManifest(findings: Findings, listed: readonly string[], rep
   for (const [file, realm] of findings.realmFiles) {
     if (!isRealmFileOf(file, realm)) report(file, `it belongs to the realm ${printable(realm)}`);
     if (findings.dump?.realms !== undefined && !findings.dump.realms.some((one) => one.realm === realm))
-      findings.notes.push(`${file}: the dump does not contain its realm, which was created between the two`);
+      findings.notes.push(`${file}: the dump does not contain its realm, which was created later`);
   }
 }
 
@@ -137,7 +137,7 @@ function judgeDump(manifest: Manifest, dump: DumpReport, findings: Findings, rep
         );
       else
         findings.notes.push(
-          `${file ?? printable(realm)}: the dump does not contain its realm, which was created between the two`,
+          `${file ?? printable(realm)}: the dump does not contain its realm, which was created later`,
         );
     } else if (count === undefined)
       report(SET_FILES.dump, `it does not contain the realm ${printable(realm)}`);

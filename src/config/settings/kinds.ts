@@ -23,7 +23,7 @@ export interface Kind<Value> {
   fromText?(text: string): unknown;
   /** The value may hold a password, so no message shows it. */
   readonly hidden?: true;
-  /** Returns the effective value as idkit.yaml would say it. Default: the value itself. */
+  /** Returns the effective value in the form of idkit.yaml. Default: the value itself. */
   show?(value: Value): unknown;
 }
 

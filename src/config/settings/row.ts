@@ -16,7 +16,7 @@ export interface SettingRow<Value = unknown> {
   /** The flag by the command that has it, as commander writes it: `--port <number>`. */
   flags?: Readonly<Record<string, string>>;
   kind: Kind<Value>;
-  /** As idkit.yaml would say it. Undefined for a secret, which has no default. */
+  /** In the form of idkit.yaml. Undefined for a secret, which has no default. */
   default: unknown;
   /** What `idkit init` writes into a new `.env`. */
   initial?: {

@@ -34,7 +34,7 @@ export class PostgresDump {
   #ended = false;
   /** The last byte that was scanned. */
   #before = LINE_END;
-  /** The line of the next text. */
+  /** The number of the line on which the next text begins. */
   #line = 1;
   /** The offset of the current row in a COPY block. */
   #row: number | undefined;

@@ -45,7 +45,7 @@ export class EmbeddedDump {
   #insert: Insert | undefined;
   readonly #pragmas = new Map<string, number>();
   readonly #schema = new SchemaSeen();
-  /** The line of the next text. */
+  /** The number of the line on which the next text begins. */
   #line = 1;
   /** The last byte that was scanned. */
   #before = LINE_END;
