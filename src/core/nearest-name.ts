@@ -7,7 +7,7 @@ const COMPARED = 64;
  */
 export function nearestName(given: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  let fewest = Math.max(2, Math.ceil(given.length / 3)) + 1;
+  let fewest = Math.max(2, Math.ceil(Math.min(given.length, COMPARED) / 3)) + 1;
   for (const name of names) {
     const edits = countEdits(given.toLowerCase(), name.toLowerCase());
     if (edits < fewest) [nearest, fewest] = [name, edits];
