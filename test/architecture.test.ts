@@ -88,7 +88,7 @@ const ROOMS: Record<string, Room> = {
   },
 };
 
-/** Doors beside `index.ts`: the only ways to concrete implementations. */
+/** Doors in addition to `index.ts`: the only ways to concrete implementations. */
 const DOORS: Record<string, readonly string[]> = {
   postgres: ['driver.ts'],
   store: ['open.ts'],
@@ -120,7 +120,7 @@ interface Import {
   specifier: string;
 }
 
-/** Why an import breaks the map, or undefined where it is allowed. */
+/** Why an import breaks the map, or undefined if it is allowed. */
 function explainFault({ file, specifier }: Import): string | undefined {
   const [, from] = /^src\/([^/]+)\//.exec(file) ?? [];
   if (from === undefined || ROOMS[from] === undefined) return `${file} lies in no room`;
@@ -168,7 +168,7 @@ function listSources(dir: string): readonly string[] {
 
 const sources = listSources('src');
 
-test('every import goes downward through a door (architecture §1)', () => {
+test('every import goes downward through a door (docs/architecture.md)', () => {
   const imports = sources.flatMap((file) => findImports(file, readFileSync(join(root, file), 'utf8')));
   assert.ok(imports.length > 100, 'the walk found the imports');
   const faults = imports.flatMap((found) => {
@@ -222,7 +222,7 @@ function findStatuses(file: string, text: string): readonly string[] {
   return code.split('\n').filter((line) => STATUS_PATTERNS.some((pattern) => pattern.test(line)));
 }
 
-test('every HTTP status is in a table of the HTTP room (architecture §2)', () => {
+test('every HTTP status is in a table of the HTTP room (docs/architecture.md)', () => {
   const faults = sources.flatMap((file) =>
     findStatuses(file, readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
   );
@@ -301,7 +301,7 @@ function mayImport(room: string): string {
   return allowed.length === 0 ? 'nothing' : allowed.join(', ');
 }
 
-test('every room has an index that opens with what it owns (architecture §3.1)', () => {
+test('every room has an index that opens with what it owns (docs/architecture.md)', () => {
   const rooms = new Set(sources.map((file) => file.split('/')[1]!));
   for (const room of rooms) {
     const lines = readFileSync(join(root, 'src', room, 'index.ts'), 'utf8').split('\n');
@@ -324,7 +324,7 @@ test('every room has an index that opens with what it owns (architecture §3.1)'
   }
 });
 
-test('no file is longer than 400 lines, and most are under 150 (architecture §3.2)', () => {
+test('no file is longer than 400 lines, and most are under 150 (docs/architecture.md)', () => {
   const lengths = [...sources, ...listSources('test'), ...listSources('bin')]
     .map((file) => ({ file, text: readFileSync(join(root, file), 'utf8') }))
     // What a program writes is read in the program that writes it.
@@ -343,7 +343,7 @@ test('the table of what an embedded dump may hold is what the migrations make (n
   assert.equal(table, renderDefinitions());
 });
 
-test('files are kebab-case, one idea each, and none is a drawer (architecture §3.2)', () => {
+test('files are kebab-case, one idea each, and none is a drawer (docs/architecture.md)', () => {
   const names = [...sources, ...listSources('test')].map((file) => file.split('/').at(-1)!);
   const bad = names.filter(
     (name) =>

@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startIdkit } from './journey/idkit.ts';
 
-// What `npm pack` makes, installed into an empty folder and started there.
+// Packs the checkout with `npm pack`, installs the package into an empty folder and starts it there.
 
 const run = promisify(execFile);
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
@@ -29,17 +29,17 @@ let files: readonly string[] = [];
 let installed = '';
 let unreachable: string | undefined;
 
-/** npm with nothing of this project's environment in it. */
+/** Runs npm without the environment of this project. */
 async function npm(args: readonly string[], cwd: string): Promise<string> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
   const { stdout } = await run('npm', [...args], { cwd, env, maxBuffer: 1 << 26 });
   return stdout;
 }
 
-/** Of a checkout, what packing neither reads nor packs, or makes anew. */
+/** Entries of a checkout that packing does not read, or that it creates again. */
 const LEFT_OUT = ['.git', 'node_modules', 'dist', 'test', 'image'];
 
-/** This checkout without its `dist/`, which other tests are reading while packing makes it anew. */
+/** Copies this checkout without `dist/`: other tests read that folder, and packing rebuilds it. */
 function copyCheckout(): string {
   const copy = join(work, 'checkout');
   cpSync(root, copy, {
@@ -63,7 +63,7 @@ before(async () => {
     await npm(['install', '--prefer-offline', '--no-audit', '--no-fund', tarball], home);
     installed = join(home, 'node_modules', 'idkit');
   } catch (error) {
-    // Without a registry the dependencies cannot be had; where everything is required that is a failure.
+    // Without a registry the dependencies are unavailable. That is a failure if every component is required.
     if (process.env['IDKIT_TEST_REQUIRE_ALL'] === '1') throw error;
     unreachable = 'needs the npm registry';
   }
@@ -71,7 +71,7 @@ before(async () => {
 
 after(() => rmSync(work, { recursive: true, force: true }));
 
-test('the package holds the compiled program, its types and nothing else', () => {
+test('the package contains the compiled program, its types, the documentation and nothing else', () => {
   for (const file of ['dist/main.js', 'dist/library/client.js', 'dist/console/index.html'])
     assert.ok(files.includes(file), `${file} is missing`);
   const foreign = files.filter(
@@ -85,7 +85,7 @@ test('the package holds the compiled program, its types and nothing else', () =>
   );
 });
 
-test('of types the package holds those that its entries name, and no others', () => {
+test('the package contains the types that its entries name, and no others', () => {
   const types = files.filter((path) => path.endsWith('.d.ts'));
   assert.ok(types.includes('dist/types/client/application/index.d.ts'));
   assert.ok(types.includes('dist/types/client/resource-server/index.d.ts'));
@@ -93,7 +93,7 @@ test('of types the package holds those that its entries name, and no others', ()
   assert.deepEqual(inner, []);
 });
 
-test('what the program imports is joined in, with its licence, or a dependency', (t) => {
+test('every import of the program is a dependency, or is joined in with its licence', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -159,7 +159,7 @@ test('npm installs a manual page for each command', (t) => {
   for (const page of man) assert.match(readFileSync(join(installed, page), 'utf8'), /^\.TH "IDKIT/);
 });
 
-test('an install brings no Node.js of its own', (t) => {
+test('an installation contains no Node.js', (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const names = readdirSync(join(home, 'node_modules'));
   assert.deepEqual(
@@ -174,7 +174,7 @@ test('an install brings no Node.js of its own', (t) => {
   assert.equal(existsSync(join(installed, '.node')), false);
 });
 
-test('the installed program starts, serves and answers', async (t) => {
+test('the installed program starts and answers requests', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const bin = join(home, 'node_modules', '.bin', 'idkit');
   const { stdout } = await run(process.execPath, [bin, '--version']);
@@ -188,7 +188,7 @@ test('the installed program starts, serves and answers', async (t) => {
   assert.equal(await service.stop(), 0);
 });
 
-test('applications import the library with its types, in a browser without the types of Node.js', async (t) => {
+test('applications import the library with its types, and browsers need no types of Node.js', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
   const lines = [
     "import { openBrowserSession, type SessionState } from 'idkit/client';",
@@ -210,7 +210,7 @@ test('applications import the library with its types, in a browser without the t
 
 test('a Node.js that is too old gets one clear line and exit 14', async (t) => {
   if (unreachable !== undefined) return t.skip(unreachable);
-  // The bin reads the version from `process`, so an old one can be told to it before it starts.
+  // The program reads the version from `process`, so a preloaded module can replace it with an old one.
   const preload = join(work, 'old.cjs');
   writeFileSync(preload, "Object.defineProperty(process.versions, 'node', { value: '18.20.0' });");
   const bin = join(installed, 'bin', 'idkit.js');

@@ -26,7 +26,7 @@ test('every poll of the tests has an end and a message', () => {
   assert.deepEqual(endless, [], 'waitUntil of wait-until.ts has both');
 });
 
-test('waitUntil gives what was found, and says what it waited for and what it saw', async () => {
+test('waitUntil returns the result, and its error names the condition and the last state', async () => {
   let looks = 0;
   assert.equal(
     await waitUntil('it is the third look', () => ++looks === 3 && `look ${looks}`, { every: 1 }),

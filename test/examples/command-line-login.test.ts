@@ -5,15 +5,15 @@ import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { runExample } from './run-example.ts';
 import { fillLogin } from './shop.ts';
 
-test('a person logs in to a command-line program by way of their browser (RFC 8252)', async (t) => {
+test('a person logs in to a command-line program through a browser (RFC 8252)', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const realm = await startExampleRealm(t);
   const BASE_URL = realm.address;
   const api = runExample(t, 'protected-api.js', { BASE_URL, PORT: '0' });
-  const [, API] = await api.told(/protected API on (\S+)/);
+  const [, API] = await api.printed(/protected API on (\S+)/);
   const program = runExample(t, 'command-line-login.js', { BASE_URL, API: API! });
-  const [, address] = await program.told(/Open this page in your browser: (\S+)/);
+  const [, address] = await program.printed(/Open this page in your browser: (\S+)/);
 
   const browser = await launchBrowser();
   t.after(() => browser.close());

@@ -5,17 +5,17 @@ import { until } from '../client/example-realm.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** An example that runs. */
+/** A running example. */
 export interface RunningExample {
-  /** What it wrote so far, both outputs. */
+  /** Both outputs so far. */
   output(): string;
-  /** The first match of what it writes, once it does. */
-  told(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Waits until the output matches, and returns the first match. */
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code. */
   ended: Promise<number | null>;
 }
 
-/** Starts an example of the checkout as README says. It ends with the test. */
+/** Starts an example of the checkout as the documentation says. It ends with the test. */
 export function runExample(t: TestContext, file: string, env: Record<string, string>): RunningExample {
   const child = spawn(process.execPath, ['--conditions=idkit-source', `examples/${file}`], {
     cwd: root,
@@ -35,10 +35,10 @@ export function runExample(t: TestContext, file: string, env: Record<string, str
   });
   return {
     output: () => text,
-    async told(pattern) {
+    async printed(pattern) {
       await until(
         () => pattern.test(text),
-        () => `${file} writes ${pattern}; it wrote: ${text}`,
+        () => `${file} prints ${pattern}; it printed: ${text}`,
       );
       return pattern.exec(text)!;
     },

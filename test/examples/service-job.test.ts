@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { ORDERS, startExampleRealm } from '../client/example-realm.ts';
 import { runExample } from './run-example.ts';
 
-test('the protected API lets callers in by their roles, and the machine-to-machine job is one of them', async (t) => {
+test('the protected API admits callers by their roles, the machine-to-machine job among them', async (t) => {
   const realm = await startExampleRealm(t);
   const BASE_URL = realm.address;
   const api = runExample(t, 'protected-api.js', { BASE_URL, PORT: '0' });
-  const [, API] = await api.told(/protected API on (\S+)/);
+  const [, API] = await api.printed(/protected API on (\S+)/);
 
   const job = runExample(t, 'service-job.js', { BASE_URL, API: API!, CLIENT_SECRET: ORDERS.clientSecret });
   assert.equal(await job.ended, 0, job.output());

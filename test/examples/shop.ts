@@ -5,14 +5,14 @@ import { freePort } from '../free-port.ts';
 import { launchBrowser } from '../http/pages/chromium.ts';
 import { type RunningExample, runExample } from './run-example.ts';
 
-/** The single-page application with the API that it calls, in a browser of an empty profile. */
+/** The single-page application with its API, in a browser with an empty profile. */
 export interface Shop {
   realm: ExampleRealm;
   url: string;
   application: RunningExample;
   browser: Browser;
   context: BrowserContext;
-  /** A new tab of the shop. */
+  /** Opens a new tab of the shop. */
   open(): Promise<Page>;
 }
 
@@ -22,9 +22,9 @@ export async function startShop(t: TestContext): Promise<Shop> {
   const url = `http://localhost:${port}/`;
   const env = { BASE_URL: realm.address, CONDITIONS: 'idkit-source' };
   const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(url).origin });
-  const [, API] = await api.told(/protected API on (\S+)/);
+  const [, API] = await api.printed(/protected API on (\S+)/);
   const application = runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) });
-  await application.told(/the shop is on/);
+  await application.printed(/the shop is on/);
   const browser = await launchBrowser();
   t.after(() => browser.close());
   const context = await browser.newContext();
@@ -42,7 +42,7 @@ export async function startShop(t: TestContext): Promise<Shop> {
   };
 }
 
-/** Fills in the login page that the browser is on (contract §5). */
+/** Fills in the current login page. */
 export async function fillLogin(page: Page, username = 'alice'): Promise<void> {
   await page.waitForSelector('#kc-form-login');
   await page.fill('#username', username);
@@ -55,7 +55,7 @@ export async function shows(page: Page, text: string): Promise<void> {
   await page.getByRole('status').filter({ hasText: text }).waitFor();
 }
 
-/** Turns the page's clock on, as if its owner had been away. */
+/** Advances the clock of the page. */
 export async function wait(page: Page, milliseconds: number): Promise<void> {
   await page.evaluate(`{
     const now = Date.now.bind(Date);

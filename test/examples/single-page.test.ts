@@ -6,13 +6,13 @@ import { fillLogin, shows, startShop, wait } from './shop.ts';
 
 const missing = missingBrowser();
 
-test('a person logs in to the single-page application, sees it renew, and has it in another tab', async (t) => {
+test('a person logs in to the single-page application, which renews its token and shares the session with another tab', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, url, application } = await startShop(t);
   const page = await open();
   await shows(page, 'Logged out (not_logged_in)');
 
-  await t.test('login by code with PKCE; nothing of it stays in the address or in storage', async () => {
+  await t.test('a login by code with PKCE leaves nothing in the address or in storage', async () => {
     await page.click('#login');
     await fillLogin(page);
     await shows(page, 'Hello, Alice Example');
@@ -34,7 +34,7 @@ test('a person logs in to the single-page application, sees it renew, and has it
     await shows(page, 'Hello, Alice Example');
   });
 
-  await t.test('another tab has the session at once, without a login of its own', async () => {
+  await t.test('another tab has the session immediately, without another login', async () => {
     const other = await open();
     await shows(other, 'Hello, Alice Example');
     assert.equal(await realm.countEvents('login'), 1);
@@ -43,7 +43,7 @@ test('a person logs in to the single-page application, sees it renew, and has it
   assert.equal(application.output().includes('reported'), false);
 });
 
-test('twenty tabs that renew at once cost one refresh and log nobody out', async (t) => {
+test('twenty tabs that renew in parallel cost one refresh and stay logged in', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open } = await startShop(t);
   const first = await open();
@@ -51,8 +51,8 @@ test('twenty tabs that renew at once cost one refresh and log nobody out', async
   await fillLogin(first);
   await shows(first, 'Hello, Alice');
   const pages = [first];
-  // One after the other: a new tab waits a second for the others to answer, and nineteen at once keep a small machine
-  // busy for longer.
+  // Sequential, because a new tab waits only a second for the others, and nineteen tabs in parallel keep a small
+  // machine busy for longer.
   while (pages.length < 20) {
     const page = await open();
     await shows(page, 'Hello, Alice');
@@ -72,7 +72,7 @@ test('twenty tabs that renew at once cost one refresh and log nobody out', async
   for (const page of pages) await shows(page, 'Hello, Alice');
 });
 
-test('a session that ends elsewhere is reported and leads to a login; a hidden tab waits and goes on with the new one', async (t) => {
+test('a session that ends elsewhere is reported and leads to a login; a hidden tab waits and continues with the new one', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, open, application } = await startShop(t);
   await context.addInitScript(`
@@ -93,7 +93,7 @@ test('a session that ends elsewhere is reported and leads to a login; a hidden t
   await page.click('#orders');
   await page.waitForSelector('#kc-form-login');
   await shows(hidden, 'Logged out (renewal_refused');
-  const [, report] = await application.told(/reported: (.*)/);
+  const [, report] = await application.printed(/reported: (.*)/);
   const { reason, status, error } = JSON.parse(report!) as Record<string, unknown>;
   assert.deepEqual([reason, status, error], ['renewal_refused', 400, 'invalid_grant']);
   assert.doesNotMatch(application.output(), /ey[\w-]{20,}/);
@@ -107,7 +107,7 @@ test('a session that ends elsewhere is reported and leads to a login; a hidden t
   assert.equal(await realm.countEvents('login'), 2);
 });
 
-test('a tab that is closed while it renews for all costs the others no password, and ends no session', async (t) => {
+test('closing a tab while it renews for all neither requires a password in the others nor ends a session', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, application } = await startShop(t);
   const page = await open();
@@ -116,7 +116,7 @@ test('a tab that is closed while it renews for all costs the others no password,
   await shows(page, 'Hello, Alice');
   const dying = await open();
   await shows(dying, 'Hello, Alice');
-  // The service renews, and the tab never hears of it.
+  // The service renews, and its response never reaches the tab.
   await dying.evaluate(`{
     const { fetch } = globalThis;
     const { promise, resolve } = Promise.withResolvers();
@@ -134,14 +134,14 @@ test('a tab that is closed while it renews for all costs the others no password,
   await dying.close();
   await wait(page, 241_000);
   await page.click('#orders');
-  await application.told(/reported: .*renewal_interrupted/);
+  await application.printed(/reported: .*renewal_interrupted/);
   await shows(page, 'Hello, Alice');
   assert.equal(await realm.countEvents('refresh_token', 'invalid_token'), 0);
   await page.click('#orders');
   await page.getByText('two chairs').waitFor();
 });
 
-test('a service that cannot be reached logs nobody out', async (t) => {
+test('an unreachable service does not log the user out', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { open, context } = await startShop(t);
   const page = await open();
@@ -155,7 +155,7 @@ test('a service that cannot be reached logs nobody out', async (t) => {
   await shows(page, 'Hello, Alice');
 });
 
-test('an answer of a login that this tab did not start is ignored (login CSRF, code injection)', async (t) => {
+test('the response of a login that this tab did not start is ignored (login CSRF, code injection)', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, context, url } = await startShop(t);
   const page = await context.newPage();
@@ -166,7 +166,7 @@ test('an answer of a login that this tab did not start is ignored (login CSRF, c
   assert.equal(await realm.countEvents('code_to_token', 'invalid_code'), 0);
 });
 
-test('an answer in the name of another issuer is refused before its code is used (mix-up, RFC 9207)', async (t) => {
+test('a response of another issuer is rejected before its code is used (mix-up, RFC 9207)', async (t) => {
   if (missing !== undefined) return t.skip(missing);
   const { realm, open, url } = await startShop(t);
   const page = await open();

@@ -9,7 +9,7 @@ import { freePort } from '../free-port.ts';
 import { launchBrowser, missingBrowser } from '../http/pages/chromium.ts';
 import { startOtherProvider } from './other-provider.ts';
 
-/** A page that opens a session and shows the name of its state as its title. */
+/** A page that opens a session and shows the name of the state as its title. */
 async function servePage(t: TestContext, port: number, issuer: string): Promise<void> {
   const resolveDir = fileURLToPath(new URL('../../', import.meta.url));
   const contents = `
@@ -41,7 +41,7 @@ async function servePage(t: TestContext, port: number, issuer: string): Promise<
 const becomes = (page: Page, state: string): Promise<unknown> =>
   page.waitForFunction(`document.title === '${state}'`);
 
-test('idkit/client leans on nothing of idkit: login, renewal in five tabs and logout with another provider', async (t) => {
+test('idkit/client depends on nothing of idkit: login, renewal in five tabs and logout with another provider', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const port = await freePort();
@@ -53,7 +53,7 @@ test('idkit/client leans on nothing of idkit: login, renewal in five tabs and lo
   const context = await browser.newContext();
   const open = async (): Promise<Page> => {
     const page = await context.newPage();
-    // Its login page asks for a font of the world outside.
+    // The login page loads a font from the internet.
     await page.route(/fonts\.googleapis\.com/, (route) => route.abort());
     await page.goto(url);
     return page;
@@ -68,7 +68,7 @@ test('idkit/client leans on nothing of idkit: login, renewal in five tabs and lo
   await becomes(page, 'logged_in');
 
   const pages = [page];
-  // One after the other: a new tab waits a second for the others to answer, and four at once keep a small machine busy.
+  // Sequential, because a new tab waits only a second for the others, and four in parallel keep a small machine busy.
   while (pages.length < 5) {
     const tab = await open();
     await becomes(tab, 'logged_in');

@@ -18,7 +18,7 @@ interface Gpg {
   (args: readonly string[], input?: Uint8Array | string): ReturnType<typeof run>;
 }
 
-/** The machine's gpg with a home of its own. */
+/** The machine's gpg with a separate home. */
 async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
   if (!hasProgram(t, 'gpg')) return undefined;
   const dir = await mkdtemp(join(tmpdir(), 'idkit-gpg-'));
@@ -46,7 +46,7 @@ async function gpgOf(t: TestContext): Promise<Gpg | undefined> {
   return Object.assign(gpg, { dir });
 }
 
-test('`gpg --decrypt` opens what idkit encrypts, byte for byte (contract §4, env.gpg)', async (t) => {
+test('`gpg --decrypt` opens what idkit encrypts, byte for byte (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const content of [ENVIRONMENT, '', 'x'.repeat(100_000)]) {
@@ -58,7 +58,7 @@ test('`gpg --decrypt` opens what idkit encrypts, byte for byte (contract §4, en
   }
 });
 
-test('`gpg --decrypt seal.gpg | sha256sum -c` inside a set, and a seal that gpg made (contract §4)', async (t) => {
+test('`gpg --decrypt seal.gpg | sha256sum -c` inside a set, and a seal that gpg made (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined || !hasProgram(t, 'sha256sum')) return;
   const sample = await makeSet(await temporaryDirectory(t), { older: true });
@@ -80,7 +80,7 @@ test('`gpg --decrypt seal.gpg | sha256sum -c` inside a set, and a seal that gpg 
   );
   assert.equal(made.status, 0, made.errors);
   const { seal: state, verdict } = await verifySet(await openSet(dir), { passphrase: PASSPHRASE });
-  // Its env.gpg is of another passphrase.
+  // Its env.gpg has another passphrase.
   assert.deepEqual([state, verdict], ['holds', 'passphrase']);
 
   await writeFile(join(dir, 'checksums.sha256'), 'altered', { flag: 'a' });
@@ -100,7 +100,7 @@ test('gpg names exactly one passphrase, AES-256 and the modification check', asy
   assert.match(listed.text, /mdc_method: 2/);
 });
 
-test('a wrong passphrase opens nothing, in gpg either', async (t) => {
+test('a wrong passphrase opens nothing, neither in idkit nor in gpg', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const message = await encryptEnvironment(Buffer.from(ENVIRONMENT), new Secret('another'));
@@ -121,7 +121,7 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['--s2k-mode', '1'],
 ];
 
-test('what `gpg --symmetric` makes is opened, whatever its options (contract §4, env.gpg)', async (t) => {
+test('idkit opens messages of `gpg --symmetric` with every option (docs/reference/files.md#a-backup-set)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   for (const options of OPTIONS) {
@@ -136,7 +136,7 @@ test('what `gpg --symmetric` makes is opened, whatever its options (contract §4
   }
 });
 
-test('a wrong passphrase for what gpg made is told as such', async (t) => {
+test('a wrong passphrase for a message of gpg is reported as a wrong passphrase', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--symmetric'], ENVIRONMENT);
@@ -158,7 +158,7 @@ test('a large environment, for which gpg writes partial lengths, is opened', asy
     );
 });
 
-test('Camellia is told apart from a wrong passphrase, with the command that opens it (contract §3, verify)', async (t) => {
+test('Camellia is distinguished from a wrong passphrase, and the hint has the command that opens it (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--cipher-algo', 'CAMELLIA256', '--symmetric'], ENVIRONMENT);
@@ -170,12 +170,12 @@ test('Camellia is told apart from a wrong passphrase, with the command that open
   });
 });
 
-test('a message without integrity protection is damage (contract §3, verify)', async (t) => {
+test('a message without integrity protection is damage (docs/reference/commands.md#verify)', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const made = gpg(['--rfc2440', '--symmetric'], ENVIRONMENT);
   assert.equal(made.status, 0, made.errors);
-  // Later versions of gpg protect whatever they are asked for; then there is nothing to refuse.
+  // Later versions of gpg always add integrity protection; then there is nothing to reject.
   const bare =
     /encrypted data packet/.test(gpg(['--list-packets'], made.stdout).text) &&
     made.stdout.includes(Buffer.of(0xc9));
@@ -183,7 +183,7 @@ test('a message without integrity protection is damage (contract §3, verify)', 
   assert.equal(outcome, bare ? 'damaged' : 'opened');
 });
 
-test('of a message with two passphrases idkit opens either, where gpg opens the first', async (t) => {
+test('idkit opens a message with either of two passphrases; gpg tries only the first', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const message = await encrypt({
@@ -196,7 +196,7 @@ test('of a message with two passphrases idkit opens either, where gpg opens the 
     assert.equal((await decryptEnvironment(message, word)).outcome, 'opened');
 });
 
-test('the env.gpg of a set that ordinary tools made opens in both', async (t) => {
+test('idkit and gpg both open the env.gpg of a set that ordinary tools made', async (t) => {
   const gpg = await gpgOf(t);
   if (gpg === undefined) return;
   const file = new URL('../fixtures/keycloak/exports/20261101_020000/env.gpg', import.meta.url);

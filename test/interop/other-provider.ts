@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
 import Provider from 'oidc-provider';
 
-/** A provider that is not idkit, with the rotation of refresh tokens and a page for logins that takes any name. */
+/** Another OpenID provider with rotation of refresh tokens and a login page that accepts any name. */
 export interface OtherProvider {
   issuer: string;
-  /** Refreshes so far, and what it refused. */
+  /** Counts of refreshes and rejections. */
   refreshes(): number;
   faults(): readonly string[];
 }

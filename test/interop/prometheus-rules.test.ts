@@ -11,7 +11,7 @@ import { hasProgram, run } from './system-program.ts';
 
 const RULES = fileURLToPath(new URL('../../examples/alerts.yaml', import.meta.url));
 
-/** A case of `promtool test rules`: renewals and failures a minute, and whether the alert must fire. */
+/** A case of `promtool test rules`: refreshes and failures per minute, and whether the alert must fire. */
 function ruleCase(name: string, good: number, failed: number, fires: boolean): string {
   const rate = (failed / (good + failed)) * 100;
   const series = (labels: string, step: number): string =>
@@ -53,7 +53,7 @@ test('the rule fires above 5 % of failed renewals within 5 minutes, and not at 5
   assert.equal(tested.status, 0, tested.text + tested.errors);
 });
 
-/** A Prometheus that scrapes the service each second and evaluates the example's rules. */
+/** Starts a Prometheus that scrapes the service every second and evaluates the rules of the example. */
 async function startPrometheus(t: TestContext, target: string): Promise<string> {
   const dir = makePlace(t);
   const port = await freePort();
@@ -90,7 +90,7 @@ async function query<T>(prometheus: string, path: string): Promise<T | undefined
   }
 }
 
-test('a Prometheus that scrapes idkit sees renewals fail, and idkit status tells the same', async (t) => {
+test('Prometheus and idkit status report the same share of failed refreshes', async (t) => {
   if (!hasProgram(t, 'prometheus')) return;
   const realm = await startExampleRealm(t);
   const refresh = async (token: string): Promise<Record<string, unknown>> =>
@@ -106,7 +106,7 @@ test('a Prometheus that scrapes idkit sees renewals fail, and idkit status tells
     token = String((await refresh(token))['refresh_token']);
     await refresh('no token');
   };
-  // A counter counts from its second scrape on, so the series must be there before what is counted.
+  // `increase` needs two scrapes, so the series must exist before the failures.
   await renew();
   assert.ok(realm.service.managementUrl !== undefined);
   const prometheus = await startPrometheus(t, new URL(realm.service.managementUrl).host);

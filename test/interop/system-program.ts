@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import type { TestContext } from 'node:test';
 
-/** False, with the test skipped by name, where the program is not there; a failure where everything must be. */
+/**
+ * Returns false and skips the test if the program is missing. Fails instead if the environment requires every component.
+ */
 export function hasProgram(t: TestContext, program: string): boolean {
   const found = spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
   if (found) return true;
@@ -11,7 +13,7 @@ export function hasProgram(t: TestContext, program: string): boolean {
   return false;
 }
 
-/** Runs a program to its end. Output in UTF-8. */
+/** Runs a program to its end. Its output is UTF-8. */
 export function run(
   program: string,
   args: readonly string[],

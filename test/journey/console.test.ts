@@ -135,7 +135,7 @@ test('a new administrator creates a realm, a client and a user in the console, a
     async () => {
       const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
       const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
-      const [, API] = await api.told(/protected API on (\S+)/);
+      const [, API] = await api.printed(/protected API on (\S+)/);
       await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).told(
         /shop is on/,
       );

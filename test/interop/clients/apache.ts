@@ -10,16 +10,16 @@ import { makePlace } from '../../journey/idkit.ts';
 export const APACHE = '/usr/sbin/apache2';
 export const MODULES = '/usr/lib/apache2/modules';
 
-/** Apache on a port of its own, with a directory of its own, whose pages under `/protected/` ask for a login. */
+/** Apache with its own port and directory, whose pages below `/protected/` require a login. */
 export interface Apache {
   origin: string;
-  /** Starts it with these directives of mod_auth_openidc; it ends with the test. */
+  /** Starts Apache with these directives of mod_auth_openidc. It ends with the test. */
   start(directives: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export async function prepareApache(t: TestContext): Promise<Apache> {
   const root = makePlace(t);
-  // Workers of a root's Apache are another user.
+  // If root starts Apache, its workers run as another user.
   chmodSync(root, 0o755);
   const port = await freePort();
   const origin = `http://127.0.0.1:${port}`;
@@ -62,10 +62,10 @@ export async function prepareApache(t: TestContext): Promise<Apache> {
       const child = spawn(APACHE, ['-D', 'FOREGROUND', '-f', join(root, 'apache.conf')], {
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      let told = '';
+      let output = '';
       for (const stream of [child.stdout, child.stderr]) {
         stream.on('data', (chunk) => {
-          told += chunk;
+          output += chunk;
         });
       }
       const ended = new Promise((resolve) => child.on('close', resolve));
@@ -79,7 +79,7 @@ export async function prepareApache(t: TestContext): Promise<Apache> {
             (answer) => answer.ok,
             () => false,
           ),
-        () => `apache2 answers; it wrote: ${told}${readLog(root)}`,
+        () => `apache2 answers; it wrote: ${output}${readLog(root)}`,
       );
     },
   };

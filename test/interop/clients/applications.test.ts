@@ -11,9 +11,9 @@ import { launchBrowser, missingBrowser } from '../../http/pages/chromium.ts';
 import { APACHE, MODULES, prepareApache } from './apache.ts';
 import { clientOf, listen, SECRET, serveClients } from './served-clients.ts';
 
-// Web applications whose login is a middleware or a module, unmodified, used by a person with a browser.
+// Unmodified web applications with a middleware or module for the login, used in a browser.
 
-/** The page behind the login, the login page after a logout, and both again without a password while logged in. */
+/** Checks the page behind the login, the login page after a logout, and single sign-on without a password. */
 async function logInAndOut(page: Page, place: { protected: string; logout: string; open: string }) {
   page.setDefaultTimeout(30_000);
   await page.goto(place.protected);
@@ -32,7 +32,7 @@ async function logInAndOut(page: Page, place: { protected: string; logout: strin
   return again;
 }
 
-test('web applications with a login of their own', async (t) => {
+test('web applications with their own login', async (t) => {
   const missing = missingBrowser();
   if (missing !== undefined) return t.skip(missing);
   const hasApache = existsSync(APACHE) && existsSync(`${MODULES}/mod_auth_openidc.so`);

@@ -5,7 +5,7 @@ import { launchBrowser, missingBrowser } from '../../http/pages/chromium.ts';
 import { logIn, openTab, pageListener, says } from './browser-page.ts';
 import { clientOf, listen, serveClients } from './served-clients.ts';
 
-// oidc-client-ts and keycloak-js, unmodified, in a real browser and on another origin than the service.
+// Unmodified oidc-client-ts and keycloak-js in a real browser, on another origin than the service.
 
 test('client libraries in a browser', async (t) => {
   const missing = missingBrowser();
@@ -43,7 +43,7 @@ test('client libraries in a browser', async (t) => {
     await context.close();
   });
 
-  await t.test('oidc-client-ts: the session iframe tells of a logout in another tab', async () => {
+  await t.test('oidc-client-ts: the session iframe reports a logout in another tab', async () => {
     const context = await browser.newContext();
     const page = await openTab(context, pages.oidc.origin);
     await logIn(page);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { CookieJar } from '../../http/browser/cookie-jar.ts';
 import { readElements } from '../../http/pages/read-page.ts';
 
-/** A browser without scripts: cookies, redirects within the service, and the login form (contract §5). */
+/** A browser without scripts: it handles cookies, redirects within the service, and the login form. */
 export class CookieBrowser {
   readonly #service: string;
   readonly #jar = new CookieJar();
@@ -11,7 +11,7 @@ export class CookieBrowser {
     this.#service = service;
   }
 
-  /** Opens a page of the service; answers the first redirect that leads away from it. */
+  /** Opens a page of the service. Returns the first redirect that leaves the service. */
   async open(address: string | URL, form?: Record<string, string>): Promise<URL | Response> {
     const answer = await this.#jar.fetch(
       address,
@@ -23,7 +23,7 @@ export class CookieBrowser {
     return url.origin === new URL(this.#service).origin ? this.open(url) : url;
   }
 
-  /** Logs alice in; answers where the client is told of it. */
+  /** Logs alice in and returns the address of the client with the response. */
   async logIn(address: URL): Promise<URL> {
     const page = await this.open(address);
     assert.ok(page instanceof Response, `no login page but ${page}`);

@@ -6,19 +6,19 @@ import * as openid from 'openid-client';
 import { CookieBrowser } from './cookie-browser.ts';
 import { clientOf, SECRET, serveClients } from './served-clients.ts';
 
-// openid-client and oauth4webapi, unmodified, with every check that they have.
+// Unmodified openid-client and oauth4webapi with all their checks.
 
 const ORIGIN = 'http://application.example.test';
 const CALLBACK = `${ORIGIN}/cb`;
-/** Every character that form encoding changes and Basic authentication must give back (RFC 6749 §2.3.1). */
+/** Every character that form encoding changes and Basic authentication must restore (RFC 6749 §2.3.1). */
 const ODD = { id: 'an:odd/+%&=client', secret: 'a:secret/+%&=with all of them' };
 
-/** The claim at_hash of an access token (OpenID Connect Core §3.1.3.6), RS256. */
+/** Returns the claim `at_hash` for an access token (OpenID Connect Core §3.1.3.6), RS256. */
 function accessTokenHash(token: string): string {
   return createHash('sha256').update(token).digest().subarray(0, 16).toString('base64url');
 }
 
-/** Code flow with PKCE, state, nonce and iss; userinfo; a refresh; logout. */
+/** Runs a code flow with PKCE, state, nonce and iss, then user info, a refresh and a logout. */
 async function runOpenidClient(issuer: string, config: openid.Configuration): Promise<void> {
   const browser = new CookieBrowser(issuer);
   const verifier = openid.randomPKCECodeVerifier();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 import { type ExampleRealm, startExampleRealm } from '../../client/example-realm.ts';
 
-/** Starts a web server of a client on a port of its own. It ends with the test. */
+/** Starts the web server of a client on a free port. It ends with the test. */
 export async function listen(t: TestContext, listener?: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -13,12 +13,12 @@ export async function listen(t: TestContext, listener?: RequestListener) {
     server.closeAllConnections();
     server.close();
   });
-  // The service's own site: Debian's chromium gives frames of other sites no cookies.
+  // The same site as the service, because Debian's chromium sends no cookies to frames of other sites.
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return { origin, server };
 }
 
-/** `idkit serve` with the example's users and these clients beside its own. */
+/** Starts `idkit serve` with the realm of the examples and additional clients. */
 export function serveClients(
   t: TestContext,
   clients: readonly Readonly<Record<string, unknown>>[],
@@ -28,7 +28,7 @@ export function serveClients(
       clients: unknown[];
       users: { clientRoles?: Readonly<Record<string, unknown>> }[];
     };
-    // As users have it who were not imported with roles of their own: keycloak-js asks for their profile.
+    // The default role lets keycloak-js load the profile of a user; imported users get only the roles of the file.
     const users = realm.users.map((user) => ({
       ...user,
       clientRoles: { ...user.clientRoles, account: ['view-profile'] },
@@ -37,7 +37,7 @@ export function serveClients(
   });
 }
 
-/** What every client here has: the code flow alone, and logout back to where it came from. */
+/** Settings of all these clients: only the code flow, and a logout that returns to the client. */
 export function clientOf(clientId: string, origin: string, more: Readonly<Record<string, unknown>> = {}) {
   return {
     clientId,
@@ -50,5 +50,5 @@ export function clientOf(clientId: string, origin: string, more: Readonly<Record
   };
 }
 
-/** As a confidential client keeps it. */
+/** The secret of the confidential clients. */
 export const SECRET = 'a-secret-of-these-tests';
