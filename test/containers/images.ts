@@ -36,6 +36,7 @@ const SOURCES = [
   'build',
   'src',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
   'README.md',

@@ -136,7 +136,7 @@ test('a new administrator creates a realm, a client and a user in the console, a
       const env = { BASE_URL: service.address, REALM: 'garden', CONDITIONS: 'idkit-source' };
       const api = runExample(t, 'protected-api.js', { ...env, PORT: '0', APP_ORIGIN: new URL(shop).origin });
       const [, API] = await api.printed(/protected API on (\S+)/);
-      await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).told(
+      await runExample(t, 'single-page/serve.js', { ...env, API: API!, PORT: String(port) }).printed(
         /shop is on/,
       );
       const first = await context.newPage();
