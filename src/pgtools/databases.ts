@@ -25,7 +25,7 @@ export interface ExistingDatabase {
  */
 export const RESTORED = 'idkit restore ';
 
-/** Databases that every server has and nobody restores. Work on other databases runs from there. */
+/** Databases that every server has and no restore changes. Work on other databases runs from there. */
 const MAINTENANCE = ['postgres', 'template1'];
 
 /**

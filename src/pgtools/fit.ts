@@ -7,8 +7,7 @@ import { readServer, type ServerFacts } from './server.ts';
 
 /**
  * Checks before a load what a dump needs of the server: its version, roles that this role may act for, and the rights
- * to
- * create databases and to rename the live one. One error lists everything that is missing.
+ * to create databases and to rename the live one. One error lists everything that is missing.
  *
  * @throws IDKIT_VERSION, IDKIT_UNREACHABLE for a standby
  */

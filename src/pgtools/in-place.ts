@@ -12,9 +12,8 @@ const EMPTY_SECONDS = 600;
 
 /**
  * Drops every object of a database that belongs neither to the system nor to an extension, for a role that may not
- * drop
- * the database. Schemas other than `public` are dropped whole; in `public`, each table, view, sequence, function and
- * type.
+ * drop the database. Schemas other than `public` are dropped whole; in `public`, each table, view, sequence, function
+ * and type.
  */
 const EMPTY = `DO $$ DECLARE found record; BEGIN
   FOR found IN SELECT nspname FROM pg_namespace
@@ -41,10 +40,8 @@ const EMPTY = `DO $$ DECLARE found record; BEGIN
 
 /**
  * Empties the live database if there is no room for a second one. It replaces the database by an empty one with the
- * same
- * properties, or drops its contents if the role may not create or drop databases. This cannot be undone. A call that
- * was
- * interrupted may be repeated.
+ * same properties, or drops its contents if the role may not create or drop databases. This cannot be undone. A call
+ * that was interrupted may be repeated.
  *
  * @returns notes for the operator about properties that the new database could not get
  */

@@ -17,8 +17,7 @@ const BAD_SQL = /\b(22|23|42|2B|0A)[0-9A-Z]{3}:/;
 
 /**
  * Loads a dump into an empty database in one transaction. The commit follows only if `sql` ends without an error,
- * which
- * it must do only for an intact dump. After any fault the database is still empty.
+ * which it must do only for an intact dump. After any fault the database is still empty.
  *
  * @throws IDKIT_DAMAGED, IDKIT_NO_SPACE, IDKIT_UNREACHABLE; whatever `sql` throws
  */
@@ -119,8 +118,7 @@ const CHECK_SECONDS = 3600;
 
 /**
  * Checks that every foreign key of a loaded database holds and that every index is complete. The load itself checks
- * the
- * constraints that were valid in the source, so only the others are checked here.
+ * the constraints that were valid in the source, so only the others are checked here.
  *
  * @throws IDKIT_DAMAGED
  */

@@ -265,7 +265,7 @@ function holdSession(
     signal?.throwIfAborted();
     throw explain(end);
   });
-  // A waiting `ask` reports it; after `close` nobody needs to know.
+  // A waiting `ask` reports it; after `close` it does not matter.
   broken.catch(() => undefined);
   return {
     async ask(sql) {

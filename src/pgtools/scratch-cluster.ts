@@ -42,7 +42,7 @@ export async function openScratchCluster(
   const programs = (await listServers()).filter((one) => Math.floor(one.version / 10_000) >= major);
   const [server] = programs.toSorted((one, other) => one.version - other.version);
   const owner = await findOwner();
-  if (server === undefined || owner === 'nobody to run it') return undefined;
+  if (server === undefined || owner === 'no such user') return undefined;
   const { home, apart } = await makeHome(dir, owner);
   const newPassword = () => new Secret(random.bytes(24).toString('base64url'));
   const password = newPassword();
@@ -145,8 +145,7 @@ function noServer(report: string, home: string): IdkitError {
 
 /**
  * Creates the server's directory in `dir`. If the server's user cannot enter it, or the path is too long for a
- * socket,
- * creates it elsewhere; the shell that watches the server then removes it.
+ * socket, creates it elsewhere; the shell that watches the server then removes it.
  */
 async function makeHome(dir: string, owner: Owner): Promise<{ home: string; apart: boolean }> {
   const inside = join(dir, 'postgres');
@@ -182,9 +181,9 @@ async function isReady(cluster: string): Promise<boolean> {
 }
 
 /** Postgres refuses to run as root. Its packages create a user for it. */
-async function findOwner(): Promise<Owner | 'nobody to run it'> {
+async function findOwner(): Promise<Owner | 'no such user'> {
   if (process.getuid?.() !== 0) return 'this user';
   const users = await readFile('/etc/passwd', 'utf8');
   const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
-  return uid === undefined ? 'nobody to run it' : { uid: Number(uid), gid: Number(gid) };
+  return uid === undefined ? 'no such user' : { uid: Number(uid), gid: Number(gid) };
 }

@@ -16,8 +16,7 @@ export const ADMINISTRATOR = 'idkit_administrator';
 
 /**
  * Creates the role of `url`, which loads and serves a set. It may log in, but it may not create roles or databases,
- * and
- * it cannot reach a file or program of the server.
+ * and it cannot reach a file or program of the server.
  */
 export async function makeScratchRole(
   { url, password, administrator }: { url: string; password: Secret; administrator: ScratchAdministrator },

@@ -19,9 +19,8 @@ const NO_OTHER_WAY: readonly string[] = ['IDKIT_NO_SPACE', 'IDKIT_UNREACHABLE'];
 
 /**
  * Creates the empty database that a dump is loaded into, with the properties of the live one: owner, encoding,
- * locale,
- * limit, grants, settings and comment. If there is no live one, the dump describes its source. Otherwise the server's
- * defaults apply, in UTF-8.
+ * locale, limit, grants, settings and comment. If there is no live one, the dump describes its source. Otherwise the
+ * server's defaults apply, in UTF-8.
  *
  * @returns notes for the operator about properties that it could not get
  */

@@ -17,8 +17,7 @@ const PATIENCE = 15;
 /**
  * Puts the staged database in the place of the live one. It first refuses and ends connections. Then one transaction
  * does both renames and changes the role's password if needed. A call that was interrupted may be repeated, and a
- * call
- * after a finished swap does nothing.
+ * call after a finished swap does nothing.
  */
 export async function swapIn(
   context: PostgresContext,
@@ -231,8 +230,7 @@ export async function reopen(context: PostgresContext, live: string): Promise<vo
 
 /**
  * Puts the empty staged database in the place of the live one and drops the live one. One of them has the name at
- * every
- * moment. After an interruption the next attempt drops the previous one.
+ * every moment. After an interruption the next attempt drops the previous one.
  */
 export async function replaceLive(
   context: PostgresContext,

@@ -28,8 +28,7 @@ const schema = z.object({
 
 /**
  * The properties of a database apart from its contents. A plain pg_dump contains none of them. `provider` is c
- * (libc), i
- * (ICU) or b (builtin); `grants` is null if the defaults apply.
+ * (libc), i (ICU) or b (builtin); `grants` is null if the defaults apply.
  */
 export type DatabaseTraits = z.infer<typeof schema>;
 
@@ -44,8 +43,7 @@ const HARMLESS =
 
 /**
  * Returns a query with one row for each database that `condition` finds, where `d` is `pg_database`. Works from
- * version
- * 13 on.
+ * version 13 on.
  */
 export function traitsQuery(condition: string): string {
   return `SELECT json_build_object(
@@ -102,7 +100,7 @@ export function findTraits(head: string): DatabaseTraits | undefined {
   }
 }
 
-/** Uses template0, because nobody can be connected to it. */
+/** Uses template0, which accepts no connections. */
 export function createDatabase(
   name: string,
   traits: Omit<DatabaseTraits, 'owner'> & { owner?: string },

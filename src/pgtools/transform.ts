@@ -27,8 +27,7 @@ export function knowsRestrict(version: number): boolean {
 
 /**
  * The line before a dump that makes psql reject its own meta-commands, and the line after it that ends this. The word
- * in
- * both is a secret of this call, so the dump cannot end the restriction.
+ * in both is a secret of this call, so the dump cannot end the restriction.
  */
 export function guardLines(target: Target, random: Random): { before: string; after: string } {
   if (!knowsRestrict(target.psql)) return { before: '', after: '' };

@@ -41,8 +41,8 @@ export const COMPONENT_ROLES = ['database', 'service', 'proxy', 'application'] a
 export type ComponentRole = (typeof COMPONENT_ROLES)[number];
 
 /**
- * Seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates its tables,
- * which takes two minutes on a busy machine.
+ * Seconds that a component may take to start. The first start of Keycloak also builds Keycloak and creates its
+ * tables, which takes two minutes on a busy machine.
  */
 export function startSeconds({ service }: Pick<Settings, 'service'>): number {
   return service === 'keycloak' ? 240 : 120;
@@ -187,8 +187,8 @@ export interface StoreAccess {
 export interface PlatformDatabase extends StoreAccess {
   info(): DatabaseInfo;
   /**
-   * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service runs.
-   * A chunk may be read only until `write` resolves. `onProgress` receives the bytes of SQL written so far.
+   * Writes the SQL dump of one consistent snapshot, uncompressed, chunk by chunk, while the service runs. A chunk may
+   * be read only until `write` resolves. `onProgress` receives the bytes of SQL written so far.
    */
   dump(
     write: (chunk: Uint8Array) => Promise<void>,

@@ -16,9 +16,9 @@ export interface Scratch {
 }
 
 /**
- * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`. For Postgres it is a
- * server in `dir`; if this machine lacks its programs, a server in a container, or a new database on the platform's own
- * server.
+ * Returns a place for a dump that can never be a live database. For SQLite that is a file in `dir`. For Postgres it
+ * is a server in `dir`; if this machine lacks its programs, a server in a container, or a new database on the
+ * platform's own server.
  *
  * @throws IDKIT_VERSION if none of them is available
  */

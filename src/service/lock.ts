@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { acquireLock, type Lock, platformPaths, type Settings } from '../config/index.ts';
 import { IdkitError, systemErrorCode } from '../core/index.ts';
 
-/** The kernel lock next to a SQLite file. Whoever must be alone on the database holds it exclusively. */
+/** The kernel lock next to a SQLite file. A process that must be alone on the database holds it exclusively. */
 export function lockFile(file: string): string {
   return join(dirname(file), 'serve.lock');
 }

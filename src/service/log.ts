@@ -29,8 +29,7 @@ const WHOLE_BYTES = 4096;
 /**
  * Opens a log with one JSON line per event (pino). Lines for a file descriptor are buffered and written together, the
  * last ones when the process ends. A reader that closes the pipe (EPIPE) ends the log but not the service. After a
- * full
- * disk the log resumes.
+ * full disk the log resumes.
  */
 export async function openLog(to: LogDestination, options: LogOptions = {}): Promise<OpenedLog> {
   const settings = {
@@ -106,8 +105,7 @@ function serviceLog(logger: Logger): ServiceLog {
 
 /**
  * The fields of an error in a log line. Leaves out its other properties, which may contain what a caller sent.
- * Includes up
- * to three causes.
+ * Includes up to three causes.
  */
 function errorFields(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return { message: String(error) };

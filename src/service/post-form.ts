@@ -59,8 +59,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 
 /**
  * Posts forms to addresses that realm administrators chose, and therefore only to public ones. It checks every
- * address of
- * the name when it connects, not before, and follows no redirect.
+ * address of the name when it connects, not before, and follows no redirect.
  *
  * @param allowed private addresses or CIDR blocks that the service may call nevertheless
  */

@@ -7,7 +7,7 @@ import type { AdminContext, PendingImport } from '../admin/index.ts';
 import { checkMasterKey, platformPaths, type Settings } from '../config/index.ts';
 import { systemErrorCode } from '../core/index.ts';
 import type { AppOptions, Health, ServiceLog } from '../http/index.ts';
-import { drain, drainMilliseconds, type LeftTo, LINGER_MS } from './listener/drain.ts';
+import { drain, drainMilliseconds, LINGER_MS, type Remaining } from './listener/drain.ts';
 import {
   findManagementPlace,
   type HeldPort,
@@ -184,13 +184,13 @@ async function holdsFiles(directory: string): Promise<boolean> {
  * When a service leaves its listeners, and who still accepts from them. A service that never was ready leaves
  * immediately.
  */
-async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<LeftTo> {
+async function leave(settings: Settings, health: Health, worker: WorkerLink | undefined): Promise<Remaining> {
   const milliseconds = drainMilliseconds(settings);
-  if (!health.leaving) return 'nobody-asks';
+  if (!health.leaving) return 'no-client';
   if (worker !== undefined) return worker.leave(milliseconds);
-  if (milliseconds === 0) return 'nobody-asks';
+  if (milliseconds === 0) return 'no-client';
   await sleep(milliseconds);
-  return 'nobody';
+  return 'none';
 }
 
 /** Closes in the reverse order of opening, and continues after a fault. @throws the first fault */

@@ -15,8 +15,7 @@ export interface Sweeper {
 
 /**
  * Starts the sweeper; its first sweep follows after one pause. A sweep continues while its batches are full, even if
- * most
- * of their records are kept. A failed batch is logged and retried after the pause between sweeps.
+ * most of their records are kept. A failed batch is logged and retried after the pause between sweeps.
  */
 export function startSweeper(
   store: Pick<Store, 'sweep' | 'clock'>,

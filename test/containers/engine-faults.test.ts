@@ -79,11 +79,11 @@ test('a Docker whose daemon does not run is unreachable (exit 15)', async (t) =>
   const env = { PATH: pathWith(dir, ['docker', 'docker-compose']), DOCKER_HOST: `unix://${dir}/none.sock` };
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(ended.code, 15, ended.stderr);
-  assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer: .*none\.sock/);
+  assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not respond: .*none\.sock/);
   assert.match(ended.stderr, /hint: start it: systemctl start docker/);
   const status = await runIdkit(['status', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(status.code, 3, 'status still shows what it can');
-  assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not answer/);
+  assert.match(status.stderr, /finding: PARTS_UNKNOWN|the Docker daemon does not respond/);
 });
 
 test('a platform that was started with Docker uses no other engine while the daemon does not run (exit 15)', async (t) => {
@@ -97,7 +97,7 @@ test('a platform that was started with Docker uses no other engine while the dae
   for (const argv of [['up'], ['down'], ['recover-admin']]) {
     const ended = await runIdkit([...argv, '--dir', platform], { cwd: dir, env });
     assert.equal(ended.code, 15, ended.stderr);
-    assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not answer/);
+    assert.match(ended.stderr, /error IDKIT_UNREACHABLE: the Docker daemon does not respond/);
     assert.match(ended.stderr, /hint: this platform was started with docker; .*idkit\.yaml to use another/);
   }
   appendFileSync(join(platform, 'idkit.yaml'), 'compose: { engine: podman }\n');
@@ -128,7 +128,7 @@ test('reports that a user may not connect to the daemon (exit 15)', async (t) =>
   });
   const stderr = ended.stderr.toString();
   assert.equal(ended.status, 15, stderr);
-  assert.match(stderr, /this user may not talk to the Docker daemon/);
+  assert.match(stderr, /this user may not connect to the Docker daemon/);
   assert.match(stderr, /hint: add the user to the group docker/);
 });
 
@@ -154,7 +154,10 @@ test('an engine without a program for compose files names the package to install
   };
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(ended.code, 14, ended.stderr);
-  assert.match(ended.stderr, /podman answers, and there is no podman-compose to read compose\.yaml with/);
+  assert.match(
+    ended.stderr,
+    /podman is installed, but idkit needs podman-compose to read compose\.yaml with/,
+  );
 });
 
 test('serve on a container platform names idkit up, unless --database is set (exit 2)', async (t) => {

@@ -63,8 +63,8 @@ export function pluginEnvironment(): Record<string, string> {
 /** Why `docker compose` 2 or newer cannot run here, or undefined. Fails if the environment requires every component. */
 export function missingPlugin(): string | undefined {
   const env = { ...process.env, ...pluginEnvironment() };
-  const asked = spawnSync('docker', ['compose', 'version', '--short'], { env });
-  const found = asked.status === 0 && /^v?([2-9]|\d\d)\./.test(asked.stdout.toString());
+  const info = spawnSync('docker', ['compose', 'version', '--short'], { env });
+  const found = info.status === 0 && /^v?([2-9]|\d\d)\./.test(info.stdout.toString());
   const why = found ? undefined : 'needs docker compose: fetch-compose-plugin.sh, IDKIT_TEST_COMPOSE_PLUGIN';
   if (why !== undefined) assert.notEqual(process.env['IDKIT_TEST_REQUIRE_ALL'], '1', why);
   return why;
@@ -125,15 +125,15 @@ async function startDocker(t: TestContext, dir: string): Promise<Record<string, 
   });
   const until = Date.now() + START_PATIENCE;
   for (;;) {
-    const asked = spawnSync('docker', ['info'], {
+    const info = spawnSync('docker', ['info'], {
       env: { ...process.env, ...env },
       stdio: 'ignore',
       timeout: START_PATIENCE,
     });
-    if (asked.status === 0) return env;
-    const said = readFileSync(join(dir, 'log'), 'utf8').slice(-4000);
-    assert.equal(daemon.exitCode, null, `dockerd ended: ${said}`);
-    assert.ok(Date.now() < until, `dockerd did not answer: ${said}`);
+    if (info.status === 0) return env;
+    const log = readFileSync(join(dir, 'log'), 'utf8').slice(-4000);
+    assert.equal(daemon.exitCode, null, `dockerd ended: ${log}`);
+    assert.ok(Date.now() < until, `dockerd did not answer: ${log}`);
     await sleep(100);
   }
 }

@@ -117,8 +117,7 @@ export function findServiceContext(): Promise<string> {
 
 /**
  * A shell command that writes the build context of Keycloak's image to its standard output: the distribution, and
- * this
- * machine's Java from Debian.
+ * this machine's Java from Debian.
  */
 export async function keycloakContext(): Promise<string> {
   const { stdout } = await execute('sh', ['-c', 'command -v java']);

@@ -58,8 +58,8 @@ test('a container platform with a real Keycloak is backed up, destroyed and rest
       await succeed(['admin', 'realm', 'list']);
       const status = (await succeed(['status'])).result();
       assert.deepEqual(partsOf(status), UP);
-      const { baseUrl: _, ...told } = status['service'] as Record<string, unknown>;
-      assert.deepEqual(told, { kind: 'keycloak', version: '26.7.3', health: 'UP' });
+      const { baseUrl: _, ...reported } = status['service'] as Record<string, unknown>;
+      assert.deepEqual(reported, { kind: 'keycloak', version: '26.7.3', health: 'UP' });
     },
   );
 

@@ -17,8 +17,7 @@ import { makePlatform } from './platform.ts';
 const PASSPHRASE = { IDKIT_BACKUP_PASSPHRASE: 'correct horse battery staple' };
 /**
  * Runs the faults of the containers of one platform, one after another. With `every`, all of them, otherwise those
- * that
- * differ between engines.
+ * that differ between engines.
  */
 /** Containers take time. */
 const PATIENCE = { seconds: 180, every: 200 };
@@ -306,12 +305,12 @@ export function partFaults(kind: EngineKind, place: Place, every: boolean): void
       env: { ...process.env, ...place.engine.env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const said = text(child.stderr);
+    const stderr = text(child.stderr);
     const exit = once(child, 'exit');
     await waitUntil('the log says idle', async () => /idle/.test(await logOf('idkit')), PATIENCE);
     child.kill('SIGINT');
     const [code] = await exit;
-    assert.equal(code, 130, await said);
+    assert.equal(code, 130, await stderr);
     // The components before the service must start in that time too.
     const ended = await place.platform.run(['up', '--timeout', '60']);
     assert.equal(ended.code, 15, ended.stderr);

@@ -22,9 +22,8 @@ const NEW = ['admin', 'alice'];
 
 /**
  * Kills, interrupts or fails restores on one platform, one after another. A resumed restore is killed again after its
- * next
- * step, so that each step is resumed from once. Two kills with the same journal and the same containers have the same
- * continuation, so only one of them is followed. With `every`, all steps, otherwise those that differ between
+ * next step, so that each step is resumed from once. Two kills with the same journal and the same containers have the
+ * same continuation, so only one of them is followed. With `every`, all steps, otherwise those that differ between
  * engines.
  */
 export function restoreFaults(place: Place, every: boolean): void {
@@ -141,14 +140,14 @@ export function restoreFaults(place: Place, every: boolean): void {
     });
     const exit = once(child, 'exit');
     const swapped = /^done Put the database/m;
-    let said = '';
+    let stderr = '';
     for await (const chunk of child.stderr.setEncoding('utf8')) {
-      const before = swapped.test(said);
-      said += chunk;
-      if (!before && swapped.test(said)) child.kill('SIGINT');
+      const before = swapped.test(stderr);
+      stderr += chunk;
+      if (!before && swapped.test(stderr)) child.kill('SIGINT');
     }
     const [code] = await exit;
-    assert.equal(code, 130, said);
+    assert.equal(code, 130, stderr);
     await checkServing(place, OLD);
   });
 

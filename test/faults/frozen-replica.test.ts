@@ -20,8 +20,8 @@ test('another replica gets the turn of one that is stopped in the middle of it, 
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.after(() => frozen.kill('SIGKILL'));
-  const [said] = (await once(frozen.stdout, 'data')) as [Buffer];
-  assert.equal(String(said).trim(), 'taken');
+  const [line] = (await once(frozen.stdout, 'data')) as [Buffer];
+  assert.equal(String(line).trim(), 'taken');
   assert.equal(await store.takeTurn('guesses', 100), undefined, 'a running replica keeps its turn');
   frozen.kill('SIGSTOP');
   const end = await store.takeTurn('guesses', 60_000);

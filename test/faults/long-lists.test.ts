@@ -10,7 +10,7 @@ const MEGABYTES = 100;
 const BLOCKED = 2_000;
 
 for (const [name, open] of Object.entries(openers))
-  test(`${name}: lists of 200,000 users are sent in bounded memory, and hold up nobody`, {
+  test(`${name}: sends lists of 200,000 users in bounded memory, without blocking other requests`, {
     skip: name === 'postgres' && (missingPostgres() ?? false),
   }, async (t) => {
     const place = await open(t);

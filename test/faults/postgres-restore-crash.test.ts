@@ -30,11 +30,14 @@ async function checkNoTrace(platform: PostgresPlatform, when: string): Promise<v
   assert.deepEqual(await platform.databases(), ['idkit'], when);
   // A backend ends a little after its client.
   let clients: readonly string[] = [];
-  const nobody = async () => {
+  const isEmpty = async () => {
     clients = await platform.clients();
     return clients.length === 0;
   };
-  await waitUntil(`no session is left at the server (${when})`, nobody, { seconds: 10, seen: () => clients });
+  await waitUntil(`no session is left at the server (${when})`, isEmpty, {
+    seconds: 10,
+    seen: () => clients,
+  });
 }
 
 const skip = missingPostgres() ?? false;

@@ -109,10 +109,10 @@ export async function startProxy(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir },
   });
-  let said = '';
+  let stderr = '';
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
-      said += chunk;
+      stderr += chunk;
     });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   t.after(async () => {
@@ -122,9 +122,9 @@ export async function startProxy(
   });
   const address = `http://127.0.0.1:${port}`;
   const leads = async () => {
-    assert.equal(child.exitCode, null, `${name} runs: ${said}`);
+    assert.equal(child.exitCode, null, `${name} runs: ${stderr}`);
     return (await fetch(`${address}/health`).catch(() => undefined))?.status === 200;
   };
-  await waitUntil(`${name} leads to a replica`, leads, { every: 50, seen: () => said });
+  await waitUntil(`${name} leads to a replica`, leads, { every: 50, seen: () => stderr });
   return address;
 }

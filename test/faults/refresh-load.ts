@@ -76,8 +76,7 @@ export interface Load {
 
 /**
  * Keeps `clients` clients refreshing, each over its own connection, at most one request each `pause` milliseconds. A
- * family
- * whose response was lost continues with its last token.
+ * family whose response was lost continues with its last token.
  *
  * @param addressOf returns the address of a client's next request
  * @param reads how often a client reads the realm's keys after each refresh

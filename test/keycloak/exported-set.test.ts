@@ -195,10 +195,10 @@ async function endWhileStarting(
   });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   await new Promise<void>((resolve) => {
-    let told = '';
+    let output = '';
     child.stdout.on('data', (chunk) => {
-      told += chunk;
-      if (/"id":"start",.*"state":"started"/.test(told)) resolve();
+      output += chunk;
+      if (/"id":"start",.*"state":"started"/.test(output)) resolve();
     });
     child.once('exit', () => resolve());
   });

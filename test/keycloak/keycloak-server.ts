@@ -120,8 +120,7 @@ export async function prepareDistribution(): Promise<string> {
 
 /**
  * Creates a database and its owner, and starts a Keycloak on it; both end with the test. With `database`, the
- * database
- * exists already or comes with a restore. If `started` is false, Keycloak is not started.
+ * database exists already or comes with a restore. If `started` is false, Keycloak is not started.
  */
 export async function startKeycloak(
   t: Pick<TestContext, 'after'>,

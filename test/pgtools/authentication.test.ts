@@ -233,7 +233,7 @@ const HOSTILE: readonly [name: string, talk: Talk, message: RegExp][] = [
     },
     /server signature does not match/,
   ],
-  ['asks for a method of its own', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /requests PLAIN/],
+  ['requests an unknown method', ({ say }) => say('R', authentication(10, 'PLAIN\0\0')), /requests PLAIN/],
 ];
 
 test('a hostile server never gets the password, whatever it requests in any order', async (t) => {

@@ -102,12 +102,12 @@ test('chooses the program of the server’s own version, and never an older pg_d
   assert.equal(choose('pg_dump', there, 17).version, 170_006);
   assert.equal(choose('pg_dump', there, undefined).version, 180_001);
   assert.equal(choose('psql', there, 19).version, 180_001);
-  const refused = (server: number | undefined, programs: typeof there, told: RegExp) =>
+  const refused = (server: number | undefined, programs: typeof there, hint: RegExp) =>
     assert.throws(
       () => choose('pg_dump', programs, server),
       (error: unknown) =>
         (error as { exitCode: number }).exitCode === 14 &&
-        told.test(String((error as { hints: string[] }).hints)),
+        hint.test(String((error as { hints: string[] }).hints)),
     );
   refused(19, there, /postgresql-client-19/);
   refused(15, [], /postgresql-client-15/);

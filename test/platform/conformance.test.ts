@@ -22,11 +22,11 @@ const signal = new AbortController().signal;
 
 /** @param atChunk the dump continues once it resolves */
 async function dump(
-  runtime: Platform,
+  opened: Platform,
   atChunk = async () => {},
 ): Promise<{ chunks: Uint8Array[]; summary: Awaited<ReturnType<Platform['database']['dump']>> }> {
   const chunks: Uint8Array[] = [];
-  const summary = await runtime.database.dump(
+  const summary = await opened.database.dump(
     async (chunk) => {
       chunks.push(Buffer.from(chunk));
       await atChunk();
@@ -43,22 +43,22 @@ async function* feed(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
 /** Creates a platform that has served once and is stopped. */
 async function servedPlatform(): Promise<{
   platform: TestPlatform;
-  runtime: Platform;
+  opened: Platform;
   refreshToken: string;
 }> {
   const platform = makePlatform();
   const service = await startTestService({ platform, flags: { baseUrl: 'http://idkit.test' } });
   const { refresh_token: refreshToken } = await login(service);
   await service.stop();
-  const runtime = await openPlatform(await platform.settings({ baseUrl: 'http://idkit.test' }));
-  return { platform, runtime, refreshToken: refreshToken! };
+  const opened = await openPlatform(await platform.settings({ baseUrl: 'http://idkit.test' }));
+  return { platform, opened, refreshToken: refreshToken! };
 }
 
 test('describes itself', async () => {
-  const { platform, runtime } = await servedPlatform();
+  const { platform, opened } = await servedPlatform();
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  assert.deepEqual(runtime.info(), {
-    runtime: 'embedded',
+  assert.deepEqual(opened.info(), {
+    opened: 'embedded',
     service: 'idkit',
     serviceVersion: version,
     database: 'sqlite',
@@ -69,7 +69,7 @@ test('describes itself', async () => {
 
 test('"writes the SQL dump of one consistent snapshot while the service runs"', async () => {
   const platform = makePlatform();
-  const runtime = await openPlatform(await platform.settings());
+  const opened = await openPlatform(await platform.settings());
   const service = await startTestService({ platform });
   try {
     let busy = true;
@@ -90,13 +90,13 @@ test('"writes the SQL dump of one consistent snapshot while the service runs"', 
     };
     try {
       for (const id of ['round-1', 'round-2']) {
-        const { chunks, summary } = await dump(runtime, rotated);
+        const { chunks, summary } = await dump(opened, rotated);
         assert.match(Buffer.concat(chunks).toString().slice(-40), /-- idkit dump complete\n$/);
-        await runtime.database.load(feed(chunks), { id, masterKey, signal });
-        const side = await runtime.database.checkLoaded(id, masterKey);
+        await opened.database.load(feed(chunks), { id, masterKey, signal });
+        const side = await opened.database.checkLoaded(id, masterKey);
         assert.deepEqual(side.realms, summary.realms);
         assert.deepEqual(side.realms, [{ realm: 'master', users: 1 }]);
-        await runtime.database.discard(id, { previous: true });
+        await opened.database.discard(id, { previous: true });
       }
     } finally {
       busy = false;
@@ -109,9 +109,9 @@ test('"writes the SQL dump of one consistent snapshot while the service runs"', 
 });
 
 test('reads the realm representations of GET /admin/realms/{realm} from the stopped database', async () => {
-  const { platform, runtime } = await servedPlatform();
+  const { platform, opened } = await servedPlatform();
   const before = readdirSync(join(platform.dir, 'data')).sort();
-  const realms = await runtime.database.readSnapshot();
+  const realms = await opened.database.readSnapshot();
   assert.deepEqual(
     realms.map(({ realm }) => realm),
     ['master'],
@@ -125,14 +125,14 @@ test('reads the realm representations of GET /admin/realms/{realm} from the stop
 });
 
 test('a loaded, checked and swapped dump serves its contents, and the swap can be undone', async () => {
-  const { platform, runtime, refreshToken } = await servedPlatform();
+  const { platform, opened, refreshToken } = await servedPlatform();
   try {
-    const { chunks } = await dump(runtime);
+    const { chunks } = await dump(opened);
 
     // Changes after the dump disappear with the swap and return with the swap back.
-    await runtime.service.start();
-    await runtime.service.waitUntilReady(60);
-    const address = (await runtime.service.baseUrl())!;
+    await opened.service.start();
+    await opened.service.waitUntilReady(60);
+    const address = (await opened.service.baseUrl())!;
     const answer = await fetch(`${address}/admin/realms`, {
       method: 'POST',
       headers: {
@@ -142,49 +142,49 @@ test('a loaded, checked and swapped dump serves its contents, and the swap can b
       body: '{"realm":"later","enabled":true}',
     });
     assert.equal(answer.status, 201, await answer.text());
-    await runtime.service.stop();
+    await opened.service.stop();
 
-    await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
-    await runtime.database.checkLoaded('r1', masterKey);
-    await runtime.database.swap('r1');
-    await runtime.database.swap('r1');
-    await runtime.service.start();
-    await runtime.service.waitUntilReady(60);
-    const restored = { address: (await runtime.service.baseUrl())! };
+    await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });
+    await opened.database.checkLoaded('r1', masterKey);
+    await opened.database.swap('r1');
+    await opened.database.swap('r1');
+    await opened.service.start();
+    await opened.service.waitUntilReady(60);
+    const restored = { address: (await opened.service.baseUrl())! };
     assert.equal((await fetch(`${restored.address}/realms/later`)).status, 404);
     assert.equal(
       (await refresh(restored, refreshToken)).status,
       200,
       'a refresh token unused since the dump works',
     );
-    await runtime.service.stop();
-    await runtime.service.stop();
+    await opened.service.stop();
+    await opened.service.stop();
 
-    await runtime.database.swapBack('r1');
-    await runtime.database.swapBack('r1');
-    await runtime.service.start();
-    assert.equal((await fetch(`${await runtime.service.baseUrl()}/realms/later`)).status, 200);
-    await runtime.service.stop();
-    await runtime.database.discard('r1', { previous: true });
+    await opened.database.swapBack('r1');
+    await opened.database.swapBack('r1');
+    await opened.service.start();
+    assert.equal((await fetch(`${await opened.service.baseUrl()}/realms/later`)).status, 200);
+    await opened.service.stop();
+    await opened.database.discard('r1', { previous: true });
     const left = readdirSync(join(platform.dir, 'data')).filter((name) => /restore-|pre-/.test(name));
     assert.deepEqual(left, []);
   } finally {
-    await runtime.service.stop();
+    await opened.service.stop();
     platform.remove();
   }
 });
 
 test('a running service prevents swap, recovery and a new master key (IDKIT_SERVICE_RUNNING)', async () => {
-  const { platform, runtime } = await servedPlatform();
-  const { chunks } = await dump(runtime);
-  await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
+  const { platform, opened } = await servedPlatform();
+  const { chunks } = await dump(opened);
+  await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });
   const service = await startTestService({ platform });
   try {
     const refused = { code: 'IDKIT_SERVICE_RUNNING', exitCode: 11 };
-    await assert.rejects(runtime.database.swap('r1'), refused);
-    await assert.rejects(runtime.database.recoverAdministrator('admin'), refused);
+    await assert.rejects(opened.database.swap('r1'), refused);
+    await assert.rejects(opened.database.recoverAdministrator('admin'), refused);
     await assert.rejects(
-      runtime.database.changeMasterKey(masterKey, new Secret(Buffer.alloc(32, 1).toString('base64'))),
+      opened.database.changeMasterKey(masterKey, new Secret(Buffer.alloc(32, 1).toString('base64'))),
       refused,
     );
     await login(service);
@@ -195,11 +195,11 @@ test('a running service prevents swap, recovery and a new master key (IDKIT_SERV
 });
 
 test('a dump with a foreign statement, or a truncated one, is IDKIT_DAMAGED and leaves nothing', async () => {
-  const { platform, runtime } = await servedPlatform();
-  const { chunks } = await dump(runtime);
+  const { platform, opened } = await servedPlatform();
+  const { chunks } = await dump(opened);
   const text = Buffer.concat(chunks).toString();
   for (const sql of [`${text.slice(0, -60)}`, `ATTACH DATABASE '/tmp/x' AS x;\n${text}`]) {
-    await assert.rejects(runtime.database.load(feed([Buffer.from(sql)]), { id: 'bad', masterKey, signal }), {
+    await assert.rejects(opened.database.load(feed([Buffer.from(sql)]), { id: 'bad', masterKey, signal }), {
       code: 'IDKIT_DAMAGED',
     });
     assert.ok(!readdirSync(join(platform.dir, 'data')).some((name) => name.includes('bad')));
@@ -208,47 +208,47 @@ test('a dump with a foreign statement, or a truncated one, is IDKIT_DAMAGED and 
 });
 
 test('a loaded database that was encrypted with another master key is IDKIT_MASTER_KEY_WRONG', async () => {
-  const { platform, runtime } = await servedPlatform();
-  const { chunks } = await dump(runtime);
-  await runtime.database.load(feed(chunks), { id: 'r1', masterKey, signal });
+  const { platform, opened } = await servedPlatform();
+  const { chunks } = await dump(opened);
+  await opened.database.load(feed(chunks), { id: 'r1', masterKey, signal });
   const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  await assert.rejects(runtime.database.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
+  await assert.rejects(opened.database.checkLoaded('r1', other), { code: 'IDKIT_MASTER_KEY_WRONG' });
   platform.remove();
 });
 
 test('"Checks that a dump fits this platform: its kind, its schema …, the server, and the master key. Loads nothing."', async () => {
-  const { platform, runtime } = await servedPlatform();
+  const { platform, opened } = await servedPlatform();
   const settings = await platform.settings();
-  const { chunks } = await dump(runtime);
+  const { chunks } = await dump(opened);
   const inspector = createDumpInspector();
   for (const chunk of chunks) inspector.write(chunk);
-  const told = inspector.end();
+  const report = inspector.end();
   const before = readdirSync(join(platform.dir, 'data')).sort();
-  await runtime.database.checkDump(told);
-  const refuses = async (change: Partial<typeof settings>, dumped: typeof told, code: string) => {
+  await opened.database.checkDump(report);
+  const refuses = async (change: Partial<typeof settings>, dumped: typeof report, code: string) => {
     const other = await openPlatform({ ...settings, ...change });
     await assert.rejects(other.database.checkDump(dumped), { code });
   };
-  await refuses({}, { ...told, kind: 'postgres' }, 'IDKIT_VERSION');
-  await refuses({ service: 'keycloak' }, told, 'IDKIT_VERSION');
-  await refuses({}, { ...told, schemaVersion: 999 }, 'IDKIT_VERSION');
-  await refuses({ masterKey: undefined }, told, 'IDKIT_MASTER_KEY_MISSING');
-  await refuses({ masterKey: new Secret('c2hvcnQ=') }, told, 'IDKIT_MASTER_KEY_INVALID');
+  await refuses({}, { ...report, kind: 'postgres' }, 'IDKIT_VERSION');
+  await refuses({ service: 'keycloak' }, report, 'IDKIT_VERSION');
+  await refuses({}, { ...report, schemaVersion: 999 }, 'IDKIT_VERSION');
+  await refuses({ masterKey: undefined }, report, 'IDKIT_MASTER_KEY_MISSING');
+  await refuses({ masterKey: new Secret('c2hvcnQ=') }, report, 'IDKIT_MASTER_KEY_INVALID');
   const other = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  await refuses({ masterKey: other }, told, 'IDKIT_MASTER_KEY_WRONG');
-  const { meta: _, ...without } = told;
+  await refuses({ masterKey: other }, report, 'IDKIT_MASTER_KEY_WRONG');
+  const { meta: _, ...without } = report;
   await refuses({}, without, 'IDKIT_DAMAGED');
   await (await openPlatform({ ...settings, masterKey: other, masterKeyOld: masterKey })).database.checkDump(
-    told,
+    report,
   );
   assert.deepEqual(readdirSync(join(platform.dir, 'data')).sort(), before);
   platform.remove();
 });
 
 test('recovers a locked-out administrator, and creates one that does not exist', async () => {
-  const { platform, runtime } = await servedPlatform();
-  const reset = await runtime.database.recoverAdministrator('admin');
-  const made = await runtime.database.recoverAdministrator('Rescue');
+  const { platform, opened } = await servedPlatform();
+  const reset = await opened.database.recoverAdministrator('admin');
+  const made = await opened.database.recoverAdministrator('Rescue');
   const service = await startTestService({ platform });
   try {
     for (const [username, password] of [
@@ -277,9 +277,9 @@ test('recovers a locked-out administrator, and creates one that does not exist',
 });
 
 test('"Encrypts every secret with another master key": only the new key opens the database', async () => {
-  const { platform, runtime } = await servedPlatform();
+  const { platform, opened } = await servedPlatform();
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  const { records } = await runtime.database.changeMasterKey(masterKey, next);
+  const { records } = await opened.database.changeMasterKey(masterKey, next);
   assert.ok(records > 0);
   await assert.rejects(startTestService({ platform }), { code: 'IDKIT_MASTER_KEY_WRONG' });
   const settings = await platform.settings();
@@ -292,16 +292,16 @@ test('"Encrypts every secret with another master key": only the new key opens th
 
 test('a platform that never served has no secrets to encrypt again', async () => {
   const platform = makePlatform();
-  const runtime = await openPlatform(await platform.settings());
+  const opened = await openPlatform(await platform.settings());
   const next = new Secret(Buffer.alloc(32, 1).toString('base64'));
-  assert.deepEqual(await runtime.database.changeMasterKey(masterKey, next), { records: 0 });
+  assert.deepEqual(await opened.database.changeMasterKey(masterKey, next), { records: 0 });
   assert.ok(!existsSync(join(platform.dir, 'data', 'idkit.db')));
   platform.remove();
 });
 
 test('waiting for a service that does not start is IDKIT_UNREACHABLE', async () => {
   const platform = makePlatform();
-  const runtime = await openPlatform(await platform.settings());
-  await assert.rejects(runtime.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });
+  const opened = await openPlatform(await platform.settings());
+  await assert.rejects(opened.service.waitUntilReady(0.2), { code: 'IDKIT_UNREACHABLE', exitCode: 15 });
   platform.remove();
 });

@@ -63,8 +63,8 @@ test('of 800 parallel guesses at one user at two replicas, five are compared, an
   const alice = await idOf('alice');
   // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
   for (let count = 0; count < 5; count++) await guess('alice', 'wrong');
-  const { json: told } = await admin('GET', `/acme/attack-detection/brute-force/users/${alice}`);
-  assert.deepEqual([told.numFailures, told.disabled], [5, true]);
+  const { json: state } = await admin('GET', `/acme/attack-detection/brute-force/users/${alice}`);
+  assert.deepEqual([state.numFailures, state.disabled], [5, true]);
   const events = await failedLogins(alice);
   const compared = events.filter(
     ({ error, details }) => error === 'invalid_user_credentials' && details['reason'] === undefined,

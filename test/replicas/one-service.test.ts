@@ -198,8 +198,8 @@ test('failed logins are counted together, whichever replica receives them', { sk
   // Each waits for a bounded time; on a busy machine fewer than five of them have been compared.
   for (let index = 0; index < 5; index++) await password(each[index % 3]!, 'bob', 'wrong');
   const { json: users } = await admin('GET', '/acme/users?username=bob&exact=true');
-  const told = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
-  assert.deepEqual([told.json.numFailures, told.json.disabled], [5, true]);
+  const state = await admin('GET', `/acme/attack-detection/brute-force/users/${users[0].id}`);
+  assert.deepEqual([state.json.numFailures, state.json.disabled], [5, true]);
   for (const at of each)
     assert.equal((await password(at, 'bob')).status, 400, 'locked, even with the correct password');
 });

@@ -25,16 +25,16 @@ before(async () => {
   replicas = await openReplicas({ after: (end: () => unknown) => void ends.push(end) } as never, server);
   place = replicas.makePlace();
   service = await replicas.start({ place, argv: ['--workers', String(WORKERS)] });
-  await told('all workers ready');
+  await logged('all workers ready');
 });
 after(async () => {
   for (const end of ends.reverse()) await end();
 });
 
 /** The first line of the log with that message, after `from` lines. */
-const told = (message: string, from = 0) => toldBy(service, message, from);
+const logged = (message: string, from = 0) => loggedBy(service, message, from);
 
-async function toldBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
+async function loggedBy(by: Service, message: string, from = 0): Promise<Record<string, unknown>> {
   const find = () =>
     by
       .log()
@@ -92,16 +92,16 @@ test('metrics count the work of all workers, report the start of the service, an
   const lines = service.log().length;
   const victim = (await pidsOfWorkers())[0]!;
   process.kill(victim, 'SIGKILL');
-  const line = await told('a worker ended and will be replaced', lines);
+  const line = await logged('a worker ended and will be replaced', lines);
   assert.deepEqual([line['worker'], line['signal']], [victim, 'SIGKILL']);
-  await told('a worker was replaced', lines);
+  await logged('a worker was replaced', lines);
   // The server notices a little later that the killed one has ended.
   let pids: readonly number[] = [];
-  const gone = async () => {
+  const hasLeft = async () => {
     pids = await pidsOfWorkers();
     return !pids.includes(victim);
   };
-  await waitUntil('the killed worker has ended', gone, { seen: () => pids });
+  await waitUntil('the killed worker has ended', hasLeft, { seen: () => pids });
   assert.equal(pids.length, WORKERS);
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), before + 9);
   assert.equal(await figure('process_start_time_seconds'), start);
@@ -127,12 +127,12 @@ test('a worker that receives SIGTERM ends once another one is ready; its counts 
   };
   await waitUntil('all workers are replaced', replaced, { seen: () => pids });
   assert.equal(await figure('keycloak_user_events_total', 'event="refresh_token"'), counted + 1);
-  const said = service
+  const messages = service
     .log()
     .slice(lines)
     .map(({ msg }) => msg);
-  assert.equal(said.filter((msg) => msg === 'a worker was replaced').length, WORKERS);
-  assert.ok(!said.includes('a worker ended and will be replaced'), 'none of them failed');
+  assert.equal(messages.filter((msg) => msg === 'a worker was replaced').length, WORKERS);
+  assert.ok(!messages.includes('a worker ended and will be replaced'), 'none of them failed');
 });
 
 test('a fault that prevents workers from starting is reported once, with its own code', {
@@ -159,7 +159,7 @@ test('workers whose first process is killed end too, and free the port', { skip 
     drainSeconds: 0,
   });
   const other = await quick.start({ argv: ['--workers', '2'] });
-  await toldBy(other, 'all workers ready');
+  await loggedBy(other, 'all workers ready');
   const workers = await pidsOfWorkers(quick);
   assert.equal(workers.length, 2);
   process.kill(parentOf(workers[0]!), 'SIGKILL');

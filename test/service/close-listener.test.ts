@@ -27,7 +27,7 @@ async function startBusy(
   const { port } = server.address() as AddressInfo;
   const child = fork(new URL('./impatient-clients.ts', import.meta.url), [host, String(port)]);
   t.after(() => child.kill());
-  const clients = once(child, 'message').then(([said]) => said as Clients);
+  const clients = once(child, 'message').then(([counts]) => counts as Clients);
   let answered = 0;
   server.on('request', () => {
     answered++;

@@ -199,10 +199,10 @@ test('finds the running service by its record, only while its lock is held', asy
   const platform = makePlatform();
   try {
     const settings = await platform.settings({ 'listen.port': '18080' });
-    const runtime = await openPlatform(settings);
-    assert.equal(await runtime.service.baseUrl(), undefined, 'nothing runs');
+    const opened = await openPlatform(settings);
+    assert.equal(await opened.service.baseUrl(), undefined, 'nothing runs');
     const service = await startTestService({ platform });
-    assert.equal(await runtime.service.baseUrl(), service.address);
+    assert.equal(await opened.service.baseUrl(), service.address);
     await service.stop();
     writeFileSync(
       join(platform.dir, 'data', 'serve.lock.json'),
@@ -214,7 +214,7 @@ test('finds the running service by its record, only while its lock is held', asy
       }),
     );
     assert.equal(
-      await runtime.service.baseUrl(),
+      await opened.service.baseUrl(),
       undefined,
       'a record without a held lock is not a running service',
     );

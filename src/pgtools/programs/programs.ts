@@ -16,8 +16,7 @@ export interface ProgramTarget {
 
 /**
  * Runs `psql` and `pg_dump` on this machine, or inside the database's container over the server's own socket. Either
- * way
- * the server gets the password only by a method of the address's `require_auth`.
+ * way the server gets the password only by a method of the address's `require_auth`.
  */
 export interface PostgresPrograms {
   /**
@@ -30,8 +29,7 @@ export interface PostgresPrograms {
   /**
    * Bytes that are free on the disk of a server's directory (`data_directory`, a tablespace); undefined if unknown.
    * `startedAt` is the server's start as Unix time in seconds, which its `postmaster.pid` records: another server of
-   * this
-   * machine may use a directory of the same name.
+   * this machine may use a directory of the same name.
    */
   freeBytes(directory: string, options: { startedAt: number }): Promise<number | undefined>;
 }
@@ -53,8 +51,7 @@ export interface RunningProgram {
   ended: Promise<ProgramEnd>;
   /**
    * Kills the program (SIGKILL). Inside a container this may kill only the client of the engine, so the caller must
-   * end
-   * what remains at the server by its application name.
+   * end what remains at the server by its application name.
    */
   kill(): void;
 }

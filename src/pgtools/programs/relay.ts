@@ -26,8 +26,7 @@ export interface Relay {
 
 /**
  * Connects a client program to the server. The program connects without a password to a socket that only this user
- * can
- * reach. idkit then authenticates to the server on the connection that the program uses.
+ * can reach. idkit then authenticates to the server on the connection that the program uses.
  *
  * libpq alone would send the password in the clear to a server that requests it. Up to version 15 this cannot be
  * disabled, and a server that was asked for its method in advance may choose another one on the next connection.

@@ -12,8 +12,8 @@ const STAGING = '.restore-';
 
 /**
  * Checks that the containers of the project belong to this platform. If another platform directory of this machine
- * uses
- * the same project name, idkit would change that platform's containers, and a restore would replace its database.
+ * uses the same project name, idkit would change that platform's containers, and a restore would replace its
+ * database.
  *
  * @throws IDKIT_SETTING that names the other directory
  */

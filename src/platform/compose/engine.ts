@@ -52,8 +52,7 @@ interface Fault {
  * installed program may have no daemon.
  *
  * @throws IDKIT_VERSION (14) if none is installed; IDKIT_UNREACHABLE (15) if an installed one does not respond, or
- *   not to
- *   this user
+ *   not to this user
  */
 export async function findEngine(named: string | null): Promise<Engine> {
   const key = [named ?? '', ...SETTLED_BY.map((name) => process.env[name] ?? '')].join('\0');
@@ -158,8 +157,7 @@ async function findCompose(kind: Engine['kind'], program: string): Promise<Compo
 
 /**
  * Finds the engine of this platform: the one that idkit.yaml names, else the one that last started its containers,
- * else
- * any that responds. Another engine would not have the platform's data.
+ * else any that responds. Another engine would not have the platform's data.
  *
  * @throws as `findEngine`, with a hint at the engine that idkit expected and how to choose another
  */

@@ -37,8 +37,7 @@ const UP: Health = { health: 'UP' };
 
 /**
  * Checks a component from outside, by its role. An engine's own health checks may never run (Podman without systemd).
- * A
- * component that does not run is DOWN.
+ * A component that does not run is DOWN.
  */
 export async function checkHealth(check: HealthCheck): Promise<Health> {
   const { container, role } = check;

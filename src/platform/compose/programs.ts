@@ -31,8 +31,7 @@ const PATIENCE = 60;
 
 /**
  * Runs `psql` and `pg_dump` inside the database's container over the server's own socket. No port is published, and
- * this
- * machine needs no client. There is no terminal, because it would change line ends.
+ * this machine needs no client. There is no terminal, because it would change line ends.
  */
 export function openContainerPrograms(
   service: string,
@@ -154,10 +153,8 @@ function cannotBeHeld(program: string, version: number, { address }: ProgramTarg
 
 /**
  * Runs a program that reads no input, and kills it when its standard input ends, which happens when the calling
- * process
- * ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which is
- * Postgres
- * itself, and Postgres mistakes the end of any child by a signal for a crash. `$0` marks the program.
+ * process ends. The shell waits for both of its children. An abandoned child would become a child of process 1, which
+ * is Postgres itself, and Postgres mistakes the end of any child by a signal for a crash. `$0` marks the program.
  */
 const WATCHED = `exec 3<&0
 ${MARK}=$0 "$@" 3<&- </dev/null & run=$!

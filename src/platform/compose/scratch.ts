@@ -31,11 +31,10 @@ export interface ScratchContainer extends ScratchPlace {
 
 /**
  * Starts a temporary container of the database's image with its own volume and password. No compose file names it, so
- * no
- * statement can reach the live database.
+ * no statement can reach the live database.
  *
- * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition,
- *   IDKIT_FAILED if it does not start; it is removed then
+ * @throws IDKIT_VERSION, IDKIT_UNREACHABLE without an engine, IDKIT_SETTING without a definition, IDKIT_FAILED if it
+ *   does not start; it is removed then
  */
 export async function openScratchContainer(settings: Settings, random: Random): Promise<ScratchContainer> {
   const engine = await findOwnEngine(settings);

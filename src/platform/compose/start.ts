@@ -51,7 +51,7 @@ export async function startContainer(
   const before = await findContainer(project, service.name);
   if (before?.state === 'paused') throw pausedFault(project.engine, before);
   await noteFetch(project, service, options);
-  const said = await composeUp(project, service, options.signal);
+  const result = await composeUp(project, service, options.signal);
   let ended = 0;
   let firstRestarts: number | undefined;
   let health: Health = { health: 'DOWN', detail: 'it was not checked' };
@@ -61,11 +61,11 @@ export async function startContainer(
   for (;;) {
     if (options.signal.aborted) throw options.signal.reason;
     const container = await findContainer(project, service.name);
-    if (container === undefined) throw composeFault(project, service, said);
-    const failed = said.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
+    if (container === undefined) throw composeFault(project, service, result);
+    const failed = result.code !== 0 && (project.engine.kind === 'docker' || container.state === 'created');
     // A container with an older definition is not a success; `podman-compose` never changes one.
     if (failed || (container.state === 'created' && container.error !== ''))
-      throw composeFault(project, service, said, container);
+      throw composeFault(project, service, result, container);
     if (container.state === 'paused') throw pausedFault(project.engine, container);
     firstRestarts ??= container.restarts;
     ended = container.state === 'exited' || container.state === 'dead' ? ended + 1 : 0;

@@ -7,10 +7,8 @@ import type { Engine } from './engine.ts';
 
 /**
  * Runs inside the container and connects the server to standard input and output. Bash is in the image. It waits for
- * both
- * of its children: an abandoned child would become a child of process 1, which is Postgres itself, and Postgres
- * restarts
- * after the end of any child by a signal.
+ * both of its children: an abandoned child would become a child of process 1, which is Postgres itself, and Postgres
+ * restarts after the end of any child by a signal.
  */
 const JOIN =
   'exec 4<&0 3<>/dev/tcp/127.0.0.1/5432 || exit 1; cat <&4 >&3 & a=$!; cat <&3 & b=$!; wait -n; kill $a $b 2>/dev/null; wait; true';
@@ -20,11 +18,9 @@ const DIRECTORY = '/tmp/idkit-tunnel-';
 
 /**
  * Opens a socket on this machine that leads through the engine to the database in its container, while `work` runs.
- * No
- * port of the database is published, and this machine cannot enter the networks of some engines. The public image
- * requests
- * no password inside the container. So the socket is where only this user can reach it, and never on a loopback port,
- * which every user can reach.
+ * No port of the database is published, and this machine cannot enter the networks of some engines. The public image
+ * requests no password inside the container. So the socket is where only this user can reach it, and never on a
+ * loopback port, which every user can reach.
  *
  * @param work receives the socket's directory, which libpq accepts as a host
  */

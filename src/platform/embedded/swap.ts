@@ -35,10 +35,8 @@ export function swapFiles(live: string, id: string): SwapFiles {
 
 /**
  * Puts the staged database in the place of the live one. It checkpoints the live file's write-ahead log, gives the
- * file a
- * second name, and renames the staged file over it. The live name never lacks a database. A call that was interrupted
- * may
- * be repeated, and a call after a finished swap does nothing.
+ * file a second name, and renames the staged file over it. The live name never lacks a database. A call that was
+ * interrupted may be repeated, and a call after a finished swap does nothing.
  */
 export async function swapIn(files: SwapFiles): Promise<void> {
   if (!existsSync(files.staged)) {
@@ -125,8 +123,7 @@ async function secondName(from: string, to: string): Promise<void> {
 
 /**
  * Checkpoints a database's write-ahead log. SQLite removes an empty log when the last connection closes. A database
- * that
- * is too damaged to open keeps its log.
+ * that is too damaged to open keeps its log.
  */
 function foldLog(file: string): void {
   if (!existsSync(logOf(file))) return;

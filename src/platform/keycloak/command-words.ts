@@ -7,10 +7,8 @@ const SHELL_AT_START = /[~#]/;
 
 /**
  * Splits a command of `keycloak.start` or `keycloak.stop` into words at blanks, with the single quotes, double quotes
- * and
- * backslashes of a shell. No shell runs it, so syntax that only a shell understands is rejected outside quotes
- * instead of
- * being passed on literally.
+ * and backslashes of a shell. No shell runs it, so syntax that only a shell understands is rejected outside quotes
+ * instead of being passed on literally.
  *
  * @throws IDKIT_SETTING that names the setting and the syntax
  */

@@ -25,8 +25,7 @@ export interface OperatorCommand {
 
 /**
  * Starts `keycloak.start` or `keycloak.stop` in the platform directory, without a shell. The command has its own
- * process
- * group and writes to `data/keycloak-start.log` or `-stop.log`, so that it may outlive this process.
+ * process group and writes to `data/keycloak-start.log` or `-stop.log`, so that it may outlive this process.
  *
  * @throws IDKIT_SETTING for a command that cannot be parsed
  */

@@ -22,9 +22,9 @@ const REQUEST_TIMEOUT = 5_000;
 const STOP_SECONDS = 120;
 
 /**
- * A Keycloak that the operator runs as a process. It answers at the address of `listen`, and the commands of idkit.yaml
- * start and stop it. It is ready when its management address says so. It is a single component, and a restore leaves it
- * running.
+ * A Keycloak that the operator runs as a process. It answers at the address of `listen`, and the commands of
+ * idkit.yaml start and stop it. It is ready when its management address says so. It is a single component, and a
+ * restore leaves it running.
  */
 export class KeycloakService implements PlatformService {
   readonly #settings: Settings;

@@ -2,8 +2,8 @@ import { keycloakSchemaNumber } from '../../backupset/index.ts';
 import { IdkitError } from '../../core/index.ts';
 
 /**
- * Compares the version of a dump with that of the server. Keycloak starts on a dump of its own version, and migrates a
- * dump of an older one.
+ * Compares the version of a dump with that of the server. Keycloak starts on a dump of its own version, and migrates
+ * a dump of an older one.
  *
  * @param dumped the version that last migrated the dump's schema (`migration_model`)
  * @param server the version that last started on the database to be replaced; undefined if there is none

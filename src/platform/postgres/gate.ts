@@ -8,9 +8,9 @@ import {
 } from '../../postgres/index.ts';
 
 /**
- * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one database
- * and ends with its session before a swap. By then the server refuses connections, and the database that gets the name
- * keeps services out with its comment until the gate has locked it.
+ * Keeps services out of the live database during a restore, with the lock of services. The lock belongs to one
+ * database and ends with its session before a swap. By then the server refuses connections, and the database that
+ * gets the name keeps services out with its comment until the gate has locked it.
  */
 export class Gate {
   readonly #location: PostgresLocation;

@@ -14,8 +14,8 @@ import { drillMark, isDeadDrill } from '../drill-mark.ts';
 const PREFIX = 'idkit_drill_';
 
 /**
- * Returns a database of a new name on the platform's own server, for a drill without a temporary server. It is never the
- * live database. The role keeps its password.
+ * Returns a database of a new name on the platform's own server, for a drill without a temporary server. It is never
+ * the live database. The role keeps its password.
  *
  * @throws IDKIT_LOCKED if the settings name the database of a drill; IDKIT_UNREACHABLE, IDKIT_CREDENTIALS
  */

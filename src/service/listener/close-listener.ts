@@ -21,16 +21,14 @@ export interface ClosedListener {
 
 /**
  * Closes a listener without losing a connection. `close` alone resets connections that the kernel has completed and
- * no
- * process has accepted. Their clients may have sent a request that a proxy must not retry.
+ * no process has accepted. Their clients may have sent a request that a proxy must not retry.
  *
  * So this fills the queue with connections of this process and makes it as short as possible. From then on the kernel
  * drops new clients. Such a client retries after a second and is refused, which is safe to retry elsewhere. Earlier
  * clients are accepted, and the listener closes when only own connections remain in the queue.
  *
  * Established connections stay open. Without the kernel's tables (not on Linux), or if no such state is reached in
- * time,
- * the listener closes without this protection.
+ * time, the listener closes without this protection.
  */
 export async function closeListener(server: Server): Promise<ClosedListener> {
   const acceptors: Acceptor[] = [];

@@ -9,22 +9,20 @@ const DRAIN_SECONDS = 3;
 export const LINGER_MS = 500;
 
 /**
- * Who accepts from the listeners after a process leaves them. With `nobody`, connections in the queue would be lost;
- * with
- * `others`, another process accepts them; with `nobody-asks`, no client is expected.
+ * Who accepts from the listeners after a process leaves them. With `none`, connections in the queue would be lost;
+ * with `others`, another process accepts them; with `no-client`, no client is expected.
  */
-export type LeftTo = 'nobody' | 'others' | 'nobody-asks';
+export type Remaining = 'none' | 'others' | 'no-client';
 
 /** How a service ends. */
 export interface Ending {
   /** Resolves when the listeners must close. Until then they are open, and the readiness may be down. */
-  leave(): Promise<LeftTo>;
+  leave(): Promise<Remaining>;
   /** The listeners are closed. */
   left?: (() => void) | undefined;
   /**
    * Milliseconds in which keep-alive connections may still send a request after the listener has closed; the response
-   * closes
-   * them. `LINGER_MS` if they could do so before, while the listener was open.
+   * closes them. `LINGER_MS` if they could do so before, while the listener was open.
    */
   linger(): number;
   /** Milliseconds that running requests get. */
@@ -33,16 +31,14 @@ export interface Ending {
 
 /**
  * Ends a service without losing a request. Clients that follow the readiness go elsewhere first. Then the listeners
- * close,
- * keep-alive connections get a moment for requests on their way, and running requests finish. After the grace period
- * the
- * remaining connections are cut.
+ * close, keep-alive connections get a moment for requests on their way, and running requests finish. After the grace
+ * period the remaining connections are cut.
  */
 export async function drain(apps: readonly FastifyInstance[], ending: Ending): Promise<void> {
-  const leftTo = await ending.leave();
+  const remaining = await ending.leave();
   let closed: readonly ClosedListener[] = [];
-  if (leftTo !== 'nobody-asks') {
-    const close = leftTo === 'nobody' ? closeListener : dropListener;
+  if (remaining !== 'no-client') {
+    const close = remaining === 'none' ? closeListener : dropListener;
     closed = await Promise.all(apps.map(({ server }) => close(server)));
     ending.left?.();
     await sleep(ending.linger());

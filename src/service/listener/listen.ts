@@ -36,8 +36,7 @@ export interface ReservedPort extends SharedPort {
 
 /**
  * Reserves a port for several processes; 0 chooses a free one. They share one socket, and an idle one accepts. A
- * Node.js
- * that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own queue.
+ * Node.js that cannot hold a port (before 26.4) uses SO_REUSEPORT instead, where each process has its own queue.
  *
  * @throws as `listen` does
  */
@@ -62,8 +61,7 @@ export async function reservePort(host: string, port: number, purpose: Purpose):
 
 /**
  * Checks that a port is free before the start changes anything, and holds it if Node.js can (26.4 and newer). Port 0
- * always
- * is free.
+ * always is free.
  *
  * @throws as `listen` does
  */
@@ -84,8 +82,7 @@ export async function holdPort(host: string, port: number, purpose: Purpose): Pr
 
 /**
  * Starts to listen and returns the address for this machine, `http://127.0.0.1:8080`. `onListening` runs before the
- * first
- * request is accepted.
+ * first request is accepted.
  *
  * @throws IDKIT_PORT_TAKEN, IDKIT_SETTING for an address that this machine does not have
  */

@@ -1,6 +1,6 @@
 import { type ErrorCode, isJsonObject } from '../../core/index.ts';
 import type { MetricFigures } from '../../http/index.ts';
-import type { LeftTo } from '../listener/drain.ts';
+import type { Remaining } from '../listener/drain.ts';
 import type { ManagementPlace, SharedPort } from '../listener/listen.ts';
 import type { RunningService } from '../start.ts';
 
@@ -52,7 +52,7 @@ export type ToWorker =
   /** The service ends: the readiness goes down, and requests are still accepted. */
   | { idkit: 'stop' }
   /** The worker must stop accepting and end. Without an earlier `stop` the service continues. */
-  | { idkit: 'leave'; to: LeftTo }
+  | { idkit: 'leave'; to: Remaining }
   | { idkit: 'collect'; id: number }
   /** Answers `scrape`. */
   | { idkit: 'scraped'; id: number; text: string };

@@ -18,8 +18,7 @@ const SILENT: ServiceLog = { info: () => {}, warn: () => {}, error: () => {} };
 
 /**
  * Starts processes that listen on the same socket, and replaces those that end. They run this program again with the
- * same
- * command line.
+ * same command line.
  *
  * @throws as `startService`
  */

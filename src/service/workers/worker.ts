@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdkitError } from '../../core/index.ts';
 import type { MetricFigures, Siblings } from '../../http/index.ts';
-import type { LeftTo } from '../listener/drain.ts';
+import type { Remaining } from '../listener/drain.ts';
 import type { RunningService } from '../start.ts';
 import {
   type FromWorker,
@@ -27,7 +27,7 @@ export interface WorkerLink {
   /** Reports that this process received a signal to end. */
   signalled(): void;
   /** Resolves once the worker must stop accepting; `drain` milliseconds after the process that started it has ended. */
-  leave(drain: number): Promise<LeftTo>;
+  leave(drain: number): Promise<Remaining>;
   /** Reports that the worker accepts no more. */
   left(): void;
   ready(service: RunningService, listening: Listening): void;
@@ -48,7 +48,7 @@ export function openWorkerLink(): WorkerLink | undefined {
   let scrapes = 0;
   const waiting = new Map<number, (text: string) => void>();
   const stopped = Promise.withResolvers<void>();
-  const leaving = Promise.withResolvers<LeftTo>();
+  const leaving = Promise.withResolvers<Remaining>();
   const orphaned = Promise.withResolvers<void>();
   let serviceEnds = false;
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { IdkitError } from '../../core/index.ts';
 import type { ServiceLog } from '../../http/index.ts';
-import type { LeftTo } from '../listener/drain.ts';
+import type { Remaining } from '../listener/drain.ts';
 import type { SharedPort } from '../listener/listen.ts';
 import {
   type FromWorker,
@@ -94,10 +94,8 @@ export class Workers {
 
   /**
    * Ends all workers. The readiness goes down while they still accept requests for `drain` milliseconds. Then all but
-   * one
-   * leave the listener, this process closes its copy, and the last worker closes the listener. Workers that do not
-   * end are
-   * killed.
+   * one leave the listener, this process closes its copy, and the last worker closes the listener. Workers that do
+   * not end are killed.
    */
   async stop(drain: number, release: () => void): Promise<void> {
     this.#stopping = true;
@@ -113,12 +111,12 @@ export class Workers {
       if (child.connected) send(child, { idkit: 'stop' });
       else child.kill('SIGKILL');
     if (drain > 0) await Promise.race([ended, sleep(drain)]);
-    const leave = ({ child }: Worker, to: LeftTo) => send(child, { idkit: 'leave', to });
+    const leave = ({ child }: Worker, to: Remaining) => send(child, { idkit: 'leave', to });
     const [last, ...others] = workers;
-    for (const other of others) leave(other, drain > 0 ? 'others' : 'nobody-asks');
+    for (const other of others) leave(other, drain > 0 ? 'others' : 'no-client');
     await Promise.all(others.map((other) => other.left.promise));
     release();
-    if (last !== undefined) leave(last, drain > 0 ? 'nobody' : 'nobody-asks');
+    if (last !== undefined) leave(last, drain > 0 ? 'none' : 'no-client');
     await ended;
     clearTimeout(timer);
   }

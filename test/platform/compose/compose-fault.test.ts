@@ -14,9 +14,9 @@ function judge(
   { image = 'busybox:1', ...container }: Partial<Container> = {},
 ): { code: string; message: string; hints: readonly string[] } {
   const service = { name: 'a', role: 'service', image, definition: {} } as const;
-  const said = { code: 1, stdout: '', stderr: lines.join('\n') };
+  const output = { code: 1, stdout: '', stderr: lines.join('\n') };
   const there = container.state === undefined ? undefined : { error: '', ...container };
-  const { code, message, hints } = composeFault(project, service, said, there as Container | undefined);
+  const { code, message, hints } = composeFault(project, service, output, there as Container | undefined);
   return { code, message, hints };
 }
 
@@ -30,14 +30,14 @@ const PROGRESS = [
 
 test('reports an unavailable image in the engine’s own words, for each compose program', () => {
   const refused = 'Get "http://localhost/v2/": dial tcp 127.0.0.1:80: connect: connection refused';
-  const said = [
+  const output = [
     ['Creating network "fx_default" with the default driver', 'Pulling a (localhost/none:1)...', refused],
     [' a Pulling ', ` a Error ${refused}`, `Error response from daemon: ${refused}`],
     ["unable to get image 'X': Error response from daemon: no such image: X: invalid reference format"],
     ['Error: failed to resolve reference "docker.io/library/none:1": docker.io/library/none:1: not found'],
     ['Error response from daemon: pull access denied for none, repository does not exist'],
   ];
-  for (const lines of said) {
+  for (const lines of output) {
     const { code, message, hints } = judge(lines);
     assert.equal(code, 'IDKIT_VERSION', message);
     assert.equal(message, `a did not start, its image is unavailable: ${lines.at(-1)}`);

@@ -44,11 +44,11 @@ test('replaces a container if its definition or a value that reaches it has chan
 });
 
 test('podman-compose ends with the exit code of the last podman that it ran', () => {
-  const told = (stdout: string, code = 0) => endOfPodman({ code, stdout, stderr: '' }).code;
-  assert.equal(told('podman run …\nexit code: 125\npodman start …\nexit code: 126\n'), 126);
-  assert.equal(told('podman run …\nexit code: 125\npodman start …\nexit code: 0\n'), 0);
-  assert.equal(told('nothing of the kind\n'), 0);
-  assert.equal(told('exit code: 0\n', 1), 1);
+  const exitCodeOf = (stdout: string, code = 0) => endOfPodman({ code, stdout, stderr: '' }).code;
+  assert.equal(exitCodeOf('podman run …\nexit code: 125\npodman start …\nexit code: 126\n'), 126);
+  assert.equal(exitCodeOf('podman run …\nexit code: 125\npodman start …\nexit code: 0\n'), 0);
+  assert.equal(exitCodeOf('nothing of the kind\n'), 0);
+  assert.equal(exitCodeOf('exit code: 0\n', 1), 1);
 });
 
 test('rejects a value of the process environment that podman-compose 1.0.3 would ignore, and names it', (t) => {

@@ -30,20 +30,20 @@ async function servedBy(t: TestContext, server: Server | undefined): Promise<Pla
 const unreachable = (message: RegExp) => ({ code: 'IDKIT_UNREACHABLE', message });
 
 test('a refused connection counts as not ready yet, until timeoutSeconds (IDKIT_UNREACHABLE)', async (t) => {
-  const runtime = await servedBy(t, undefined);
-  await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+  const opened = await servedBy(t, undefined);
+  await assert.rejects(opened.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
 test('a service that never responds counts as not ready yet', async (t) => {
   const sockets: Socket[] = [];
-  const runtime = await servedBy(
+  const opened = await servedBy(
     t,
     createServer((socket) => sockets.push(socket)),
   );
   t.after(() => {
     for (const socket of sockets) socket.destroy();
   });
-  await assert.rejects(runtime.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
+  await assert.rejects(opened.service.waitUntilReady(0.3), unreachable(/was not ready within 0\.3 s$/));
 });
 
 test('waiting continues over broken connections and 503 until the service is ready', async (t) => {
@@ -64,7 +64,7 @@ test('a fault that waiting cannot cure ends the wait immediately and is reported
     asked++;
     socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.9\r\n');
   });
-  const runtime = await servedBy(t, server);
-  await assert.rejects(runtime.service.waitUntilReady(30), unreachable(/cannot be checked: .+/));
+  const opened = await servedBy(t, server);
+  await assert.rejects(opened.service.waitUntilReady(30), unreachable(/cannot be checked: .+/));
   assert.equal(asked, 1);
 });

@@ -40,9 +40,9 @@ test('rejects a dump of a newer Keycloak than the server before the load (14), a
   skip,
 }, async (t) => {
   const server = await startKeycloakServer(t);
-  const runtime = await openOn(server.url);
+  const platform = await openOn(server.url);
   await assert.rejects(
-    runtime.database.checkDump(inspect(dumpedBy('26.10.0'))),
+    platform.database.checkDump(inspect(dumpedBy('26.10.0'))),
     (error: Error & { code: string }) => {
       assert.equal(error.code, 'IDKIT_VERSION');
       assert.match(error.message, /Keycloak 26\.10\.0.*Keycloak 26\.7\.3.*older/);
@@ -51,31 +51,31 @@ test('rejects a dump of a newer Keycloak than the server before the load (14), a
   );
   assert.deepEqual(server.databases(), ['keycloak']);
   const sql = dumpedBy('26.6.1');
-  await runtime.database.checkDump(inspect(sql));
+  await platform.database.checkDump(inspect(sql));
   const load = { id: 'r1', masterKey: undefined, signal: never };
-  const { notes = [] } = await runtime.database.load(inPieces(sql), load);
+  const { notes = [] } = await platform.database.load(inPieces(sql), load);
   const note = 'the dump is from Keycloak 26.6.1; Keycloak 26.7.3 migrates it when it starts';
   assert.ok(notes.includes(note), String(notes));
 });
 
 test('loads any version on an empty server, whose Keycloak version is unknown', { skip }, async (t) => {
   const server = await startKeycloakServer(t, { empty: true });
-  const runtime = await openOn(server.url);
-  await runtime.database.checkDump(inspect(dumpedBy('26.10.0')));
+  const platform = await openOn(server.url);
+  await platform.database.checkDump(inspect(dumpedBy('26.10.0')));
 });
 
 test('work in idkit’s own store is rejected for Keycloak, with Keycloak’s own way as a hint', async () => {
-  const runtime = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
+  const platform = await openOn('postgres://keycloak@127.0.0.1:1/keycloak');
   await assert.rejects(
-    runtime.database.recoverAdministrator('admin'),
+    platform.database.recoverAdministrator('admin'),
     (error: { code: string; hints: string[] }) => {
       assert.equal(error.code, 'IDKIT_USAGE');
       assert.match(error.hints.join(), /kc\.sh bootstrap-admin user/);
       return true;
     },
   );
-  await assert.rejects(runtime.database.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
-  assert.deepEqual(await runtime.database.listUnenforced(), []);
+  await assert.rejects(platform.database.readSnapshot(), { code: 'IDKIT_UNREACHABLE' });
+  assert.deepEqual(await platform.database.listUnenforced(), []);
 });
 
 /** Opens the platform of a Keycloak process on that database. */

@@ -98,7 +98,7 @@ test('a statement that takes too long is a server that does not answer (15)', { 
 });
 
 test('recognizes a rejected password in the server’s own language', () => {
-  const said = (text: string) =>
+  const reported = (text: string) =>
     explainEnd(
       'psql',
       { code: 2, stderr: `psql: error: connection to server at "127.0.0.1", port 5432 failed: ${text}\n` },
@@ -109,14 +109,14 @@ test('recognizes a rejected password in the server’s own language', () => {
     'FATAL:  Passwort-Authentifizierung für Benutzer »keycloak« fehlgeschlagen',
     'ВАЖНО:  пользователь "keycloak" не прошёл проверку подлинности (по паролю)',
   ])
-    assert.ok(mayRefusePassword(said(text)), text);
+    assert.ok(mayRefusePassword(reported(text)), text);
   for (const text of [
     'Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?',
     'FATAL:  the database system is starting up',
     'FATAL:  database "keycloak" does not exist',
     'timeout expired',
   ])
-    assert.ok(!mayRefusePassword(said(text)), text);
+    assert.ok(!mayRefusePassword(reported(text)), text);
 });
 
 test('a missing container of the database, or a missing engine, is a database that does not answer (15)', () => {

@@ -155,19 +155,19 @@ test('without a live database, restores the properties of the dump’s source; u
   await database.swap(id);
   await database.swap(id);
   assert.deepEqual(server.databases(), ['keycloak']);
-  const told = () =>
+  const readProperties = () =>
     server.sql(
       'postgres',
       `SELECT datdba::regrole, shobj_description(d.oid, 'pg_database'), datacl IS NOT NULL,
          (SELECT setconfig FROM pg_db_role_setting WHERE setdatabase = d.oid)
        FROM pg_database d WHERE datname = 'keycloak'`,
     );
-  assert.equal(told(), 'keycloak|idkit restore one\nours|t|{work_mem=12MB}');
+  assert.equal(readProperties(), 'keycloak|idkit restore one\nours|t|{work_mem=12MB}');
   await database.swapBack(id);
   assert.deepEqual(server.databases(), ['keycloak_restore_one']);
   await database.swap(id);
   await database.discard(id, { previous: true });
-  assert.equal(told(), 'keycloak|ours|t|{work_mem=12MB}');
+  assert.equal(readProperties(), 'keycloak|ours|t|{work_mem=12MB}');
   await database.swapBack(id);
   assert.deepEqual(server.databases(), ['keycloak'], 'a finished restore cannot be undone');
 });

@@ -139,13 +139,13 @@ test('an error never contains the values of a row, only its position', { skip },
     'a text, s varchar(4)': /COPY rows, line 1, column s$/m,
     'a text, s integer': /invalid input syntax for type integer\nCONTEXT: {2}COPY rows, line 1, column s$/m,
   };
-  for (const [columns, told] of Object.entries(tables)) {
+  for (const [columns, expected] of Object.entries(tables)) {
     const rows = `CREATE TABLE public.rows (${columns});\nCOPY public.rows (a, s) FROM stdin;\nx\tHidden"1\\nHidden-2\n\\.\n`;
     const sql = Buffer.from(TEXT.slice(0, at) + rows + TEXT.slice(at));
     await assert.rejects(load(server.open(), inPieces(sql)), (error: unknown) => {
       assert.ok(error instanceof IdkitError);
       assert.equal(error.code, 'IDKIT_DAMAGED');
-      assert.match(error.message, told);
+      assert.match(error.message, expected);
       assert.ok(!error.message.includes('Hidden'), error.message);
       return true;
     });
@@ -163,13 +163,13 @@ test('reports missing roles and the missing right to create databases together, 
   await assert.rejects(server.open().checkDump(report), (error: unknown) => {
     assert.ok(error instanceof IdkitError);
     assert.equal(error.code, 'IDKIT_VERSION');
-    for (const told of [
+    for (const expected of [
       /Old Reader, nobody_here/,
       /may not create the database/,
       /keycloak does not own the database keycloak, which the restore renames; postgres does/,
       /give objects to postgres/,
     ])
-      assert.match(error.message, told);
+      assert.match(error.message, expected);
     assert.match(error.hints.join('\n'), /CREATE ROLE "nobody_here" NOLOGIN/);
     assert.match(error.hints.join('\n'), /GRANT "postgres" TO "keycloak"/);
     return true;

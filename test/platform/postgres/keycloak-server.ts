@@ -166,7 +166,7 @@ export async function checkNothingLoaded(server: KeycloakServer, database: Postg
 /** Waits until no client is connected. A backend ends a little later than its client. */
 export async function checkNobodyLeft(
   server: KeycloakServer,
-  { what = 'somebody is left', but }: { what?: string; but?: string } = {},
+  { what = 'no other client', but }: { what?: string; but?: string } = {},
 ): Promise<void> {
   const left = () => server.clients().filter((name) => name !== but);
   await waitUntil(`no session is left (${what})`, () => left().length === 0, { seconds: 10, seen: left });
