@@ -154,10 +154,7 @@ test('an engine without a program for compose files names the package to install
   };
   const ended = await runIdkit(['up', '--dir', join(dir, 'idkit')], { cwd: dir, env });
   assert.equal(ended.code, 14, ended.stderr);
-  assert.match(
-    ended.stderr,
-    /podman is installed, but idkit needs podman-compose to read compose\.yaml with/,
-  );
+  assert.match(ended.stderr, /podman is installed, but idkit needs podman-compose to read compose\.yaml/);
 });
 
 test('serve on a container platform names idkit up, unless --database is set (exit 2)', async (t) => {
