@@ -79,7 +79,7 @@ const value = fc.oneof(
 );
 const parameters = fc.dictionary(fc.constantFrom(...NAMES), value);
 
-/** Nothing but pages, and redirects to the service or to what the client has registered. */
+/** Accepts only pages, and redirects to the service or to a registered URI of the client. */
 function checkAnswer(answer: BrowserAnswer): void {
   if (answer.show === 'page') {
     assert.ok(PAGE_STATUS[answer.name] < 500);
@@ -91,8 +91,8 @@ function checkAnswer(answer: BrowserAnswer): void {
   assert.match(to, /^[\x21-\x7e]+$/);
 }
 
-describe('whatever a browser sends', () => {
-  it('the authorization endpoint answers with a page or tells the registered client', async () => {
+describe('any request of a browser', () => {
+  it('the authorization endpoint answers with a page, or with an error for the registered client', async () => {
     await fc.assert(
       fc.asyncProperty(
         parameters,
@@ -110,7 +110,7 @@ describe('whatever a browser sends', () => {
     );
   });
 
-  it('the steps of the login answer with a page, and log nobody in', async () => {
+  it('the steps of the login answer with a page, and log no user in', async () => {
     const paths = ['authenticate', 'required-action', 'consent', 'restart'] as const;
     await fc.assert(
       fc.asyncProperty(

@@ -47,7 +47,7 @@ const ask = (parameters: Record<string, string | undefined>, method: 'GET' | 'PO
 const lastEvent = () => world.events.at(-1)!;
 const CHALLENGE = 'x'.repeat(43);
 
-describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', () => {
+describe('the authorization endpoint answers with an error page (RFC 6749 §4.1.2.1)', () => {
   const pages: [
     name: string,
     parameters: Record<string, string | undefined>,
@@ -66,7 +66,7 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
       '400 invalidParameterMessage',
       'invalid_redirect_uri',
     ],
-    ['a max_age that is no number', { max_age: 'abc' }, '400 invalidRequestMessage', 'invalid_request'],
+    ['a max_age that is not a number', { max_age: 'abc' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a negative max_age', { max_age: '-1' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a request_uri', { request_uri: 'urn:x' }, '400 invalidRequestMessage', 'invalid_request'],
     ['a broken request object', { request: 'x.y.z' }, '400 invalidRequestMessage', 'invalid_request'],
@@ -80,7 +80,7 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
     ['prompt=create', { prompt: 'create' }, '400 registrationNotAllowedMessage', 'registration_disabled'],
   ];
   for (const [name, parameters, error, event] of pages)
-    it(`${name}, and tells the event`, async () => {
+    it(`${name}, and logs the event`, async () => {
       for (const method of ['GET', 'POST'] as const) {
         assert.equal(errorOf(await ask(parameters, method)), error);
         assert.equal(lastEvent().type, 'LOGIN_ERROR');
@@ -88,7 +88,7 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
       }
     });
 
-  it('a client or redirect URI that is given twice', async () => {
+  it('for a repeated client_id or redirect_uri', async () => {
     const base = `/realms/acme/protocol/openid-connect/auth?response_type=code`;
     const uri = `redirect_uri=${encodeURIComponent(CALLBACK)}`;
     const browser = new Browser(world, realm);
@@ -102,20 +102,20 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
     );
   });
 
-  it('a realm that is not there as everywhere, one that is off with a page', async () => {
+  it('for a disabled realm; an unknown realm is a 404 as everywhere', async () => {
     const gone = new Browser(world, realm, { realm: 'nowhere' });
     assert.equal((await refusalOf(gone.authorize())).case, 'realm-not-found');
     const { realm: off } = await realmWithLogin(world, 'off', { enabled: false });
     assert.equal(errorOf(await new Browser(world, off).authorize()), '400 realmNotEnabledMessage');
   });
 
-  it('plain http where the realm asks for TLS', async () => {
+  it('for plain http if the realm requires TLS', async () => {
     const { realm: strict } = await realmWithLogin(world, 'strict', { sslRequired: 'all' });
     assert.equal(errorOf(await new Browser(world, strict).authorize()), '403 httpsRequiredMessage');
     pageOf(await new Browser(world, strict, { secure: true }).authorize(), 'login');
   });
 
-  it('a realm whose browser flow asks for more than is enforced here (contract §5)', async () => {
+  it('for a realm whose browser flow has an unenforced step (docs/keycloak/tokens.md#demands)', async () => {
     const flow = {
       alias: 'mine',
       authenticationExecutions: [{ authenticator: 'x', requirement: 'REQUIRED' }],
@@ -127,7 +127,7 @@ describe('the authorization endpoint refuses with a page (RFC 6749 §4.1.2.1)', 
   });
 });
 
-describe('the authorization endpoint tells the client (facts §5.10)', () => {
+describe('the authorization endpoint sends the client an error (docs/keycloak/login.md#errors-sent-to-the-client)', () => {
   const implicitOff =
     'Client is not allowed to initiate browser login with given response_type. Implicit flow is disabled for the client.';
   const cases: [parameters: Record<string, string | undefined>, error: string, description?: string][] = [
@@ -186,14 +186,14 @@ describe('the authorization endpoint tells the client (facts §5.10)', () => {
       });
     });
 
-  it('of a parameter that is given twice', async () => {
+  it('for a repeated parameter', async () => {
     const url = `/realms/acme/protocol/openid-connect/auth?client_id=web&response_type=code&scope=openid&scope=email&redirect_uri=${encodeURIComponent(CALLBACK)}`;
     const answer = clientAnswer(await new Browser(world, realm).send('GET', url));
     assert.equal(answer['error_description'], 'duplicated parameter');
     assert.ok(!('state' in answer), 'no state where none was sent');
   });
 
-  it('in the fragment where tokens were asked for, and where the client says, also by a form', async () => {
+  it('in the fragment if tokens were requested, and with the response mode of the request, form_post included', async () => {
     assert.match(redirectOf(await ask({ response_type: 'token' })).hash, /error=unauthorized_client/);
     const none = { prompt: 'none' };
     assert.match(redirectOf(await ask({ ...none, response_mode: 'fragment' })).hash, /login_required/);
@@ -204,7 +204,7 @@ describe('the authorization endpoint tells the client (facts §5.10)', () => {
 });
 
 describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2.1)', () => {
-  it('by GET and by POST, with and without nonce or scope, whatever else is sent', async () => {
+  it('for GET and POST, with and without nonce or scope, whatever other parameters are sent', async () => {
     for (const method of ['GET', 'POST'] as const) pageOf(await ask({}, method), 'login');
     const acr = (values: string[]) => JSON.stringify({ id_token: { acr: { essential: true, values } } });
     for (const parameters of [
@@ -218,22 +218,22 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
       pageOf(await ask(parameters), 'login');
   });
 
-  it('takes any number of seconds for max_age', async () => {
+  it('for any number of seconds in max_age', async () => {
     for (const max_age of ['0', '2147483647', '99999999999']) pageOf(await ask({ max_age }), 'login');
   });
 
-  it('takes the only redirect URI of a client that sends none, outside of OpenID Connect alone', async () => {
+  it('for the only redirect URI of a client that sends none, unless the request is an OpenID Connect request', async () => {
     pageOf(await ask({ redirect_uri: undefined, scope: undefined }), 'login');
     const two = { client_id: 'two', redirect_uri: undefined, scope: undefined };
     assert.equal(errorOf(await ask(two)), '400 invalidParameterMessage');
   });
 
-  it('fills in login_hint', async () => {
+  it('with the login_hint filled in', async () => {
     const page = pageOf(await ask({ login_hint: 'carol@example.test' }), 'login');
     assert.equal(page.username, 'carol@example.test');
   });
 
-  it('sets the cookie that binds the login to the browser, once', async () => {
+  it('and sets the cookie that binds the login to the browser, once', async () => {
     const browser = new Browser(world, realm);
     const [cookie, ...others] = (await browser.authorize()).cookies;
     assert.deepEqual(others, []);
@@ -243,7 +243,7 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
     assert.deepEqual((await browser.authorize()).cookies, []);
   });
 
-  it('speaks the language that was chosen, asked for or accepted, of those that the realm has', async () => {
+  it('in the chosen, requested or accepted language, if the realm has it', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'], defaultLocale: 'de' };
     const { realm: own } = await realmWithLogin(world, 'languages', { kept });
     const localeOf = async (parameters: Record<string, string>, acceptLanguage?: string) => {
@@ -262,7 +262,7 @@ describe('the authorization endpoint shows the form (OpenID Connect Core §3.1.2
     assert.equal(messageOf(plain), undefined);
   });
 
-  it('keeps a language that was chosen on the page for all pages of the login and for the next one', async () => {
+  it('and keeps a language that was chosen on the page, for all pages of the login and for the next one', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const { realm: own } = await realmWithLogin(world, 'chosen', { kept });
     const browser = new Browser(world, own);

@@ -25,7 +25,7 @@ import { BASE_URL, PASSWORD, type RealmInWorld, type World } from '../protocol/s
 
 export const CALLBACK = 'https://web.example.test/cb';
 
-/** Endpoints by method and path below the realm, as the HTTP room wires them. */
+/** Endpoints by method and path below the realm, as in the HTTP room. */
 const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
   'GET /protocol/openid-connect/auth': authorize,
   'POST /protocol/openid-connect/auth': authorize,
@@ -51,7 +51,7 @@ const ENDPOINTS: Readonly<Record<string, BrowserEndpoint>> = {
 type Fields = Readonly<Record<string, string>>;
 type PageOf<Name extends Page['page']> = Extract<Page, { page: Name }>;
 
-/** A browser with cookies, that follows what it is given as a user would. */
+/** A browser with cookies, which follows responses as a user would. */
 export class Browser {
   readonly cookies = new Map<string, string[]>();
   readonly #world: World;
@@ -64,13 +64,13 @@ export class Browser {
     this.#more = more;
   }
 
-  /** Sends a request and keeps the cookies of its answer. */
+  /** Sends a request and stores the cookies of the response. */
   async send(method: 'GET' | 'POST', url: string, form: Fields = {}): Promise<BrowserAnswer> {
     const { pathname, searchParams } = new URL(url, BASE_URL);
     const prefix = `/realms/${this.#realm.name}`;
     assert.ok(pathname.startsWith(prefix), url);
     const endpoint = ENDPOINTS[`${method} ${pathname.slice(prefix.length)}`];
-    assert.ok(endpoint, `${method} ${pathname} is no endpoint`);
+    assert.ok(endpoint, `${method} ${pathname} is not an endpoint`);
     const names = [...searchParams.keys()];
     const doubled = names.filter((name) => searchParams.getAll(name).length > 1);
     const answer = await endpoint(this.#world.ctx, {
@@ -91,7 +91,7 @@ export class Browser {
     return answer;
   }
 
-  /** Asks the authorization endpoint; undefined takes a usual parameter away. */
+  /** Sends an authorization request. An undefined value removes a default parameter. */
   authorize(parameters: Record<string, string | undefined> = {}, method: 'GET' | 'POST' = 'GET') {
     const all = Object.entries({
       client_id: 'web',
@@ -111,7 +111,7 @@ export class Browser {
     return this.send('POST', actionOf(answer), form);
   }
 
-  /** Logs in by the form of a page. */
+  /** Logs in with the form of a page. */
   logIn(answer: BrowserAnswer, username: string, form: Fields = {}): Promise<BrowserAnswer> {
     return this.submit(answer, { username, password: PASSWORD, ...form });
   }
@@ -122,13 +122,13 @@ export class Browser {
   }
 }
 
-/** The URL that a redirect leads to. */
+/** Returns the URL of a redirect. */
 export function redirectOf(answer: BrowserAnswer): URL {
   assert.equal(answer.show, 'redirect', JSON.stringify(answer));
   return new URL((answer as { to: string }).to);
 }
 
-/** The parameters of an answer to the client, wherever they are. */
+/** Returns the parameters of a response to the client, in whichever part they are. */
 export function clientAnswer(answer: BrowserAnswer): Record<string, string> {
   if (answer.show === 'form-post') return Object.fromEntries(answer.fields);
   const url = redirectOf(answer);
@@ -136,7 +136,7 @@ export function clientAnswer(answer: BrowserAnswer): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(url.hash === '' ? url.search : url.hash.slice(1)));
 }
 
-/** The page of that name; fails for any other answer. */
+/** Returns the page of that name. Fails for any other response. */
 export function pageOf<Name extends Page['page']>(answer: BrowserAnswer, name: Name): PageOf<Name> {
   assert.equal(answer.show, 'page', JSON.stringify(answer));
   const { page } = answer as Extract<BrowserAnswer, { show: 'page' }>;
@@ -144,13 +144,13 @@ export function pageOf<Name extends Page['page']>(answer: BrowserAnswer, name: N
   return page as PageOf<Name>;
 }
 
-/** The key of the message that a page shows. */
+/** Returns the key of the message that a page shows. */
 export function messageOf(answer: BrowserAnswer): string | undefined {
   assert.equal(answer.show, 'page', JSON.stringify(answer));
   return (answer as Extract<BrowserAnswer, { show: 'page' }>).frame.message?.key;
 }
 
-/** Status and message of an error page. */
+/** Returns the status and the message of an error page. */
 export function errorOf(answer: BrowserAnswer): string {
   pageOf(answer, 'error');
   const { name, frame } = answer as Extract<BrowserAnswer, { show: 'page' }>;
@@ -164,7 +164,7 @@ function actionOf(answer: BrowserAnswer): string {
   return (page as LoginPage).action;
 }
 
-/** A realm with a client that uses the code flow, and a user. */
+/** Creates a realm with a client that uses the code flow, and a user. */
 export async function realmWithLogin(
   world: World,
   name: string,

@@ -7,8 +7,8 @@ import { oneTimePassword } from './one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, realm, userWithOtp, world } = await openLoginWorld();
 
-describe('what changes while a login waits', () => {
-  it('a user who is disabled or deleted gets no further, at any step', async () => {
+describe('changes during a login', () => {
+  it('stop a disabled or deleted user at every step', async () => {
     const steps: [step: string, make: () => Promise<User>, client: string, form: Record<string, string>][] = [
       ['password', () => newUser(), 'web', {}],
       ['code', () => userWithOtp(), 'web', { otp: 'now' }],
@@ -44,7 +44,7 @@ describe('what changes while a login waits', () => {
       }
   });
 
-  it('roles that are given while a required action is stored are kept, and so is the action', async () => {
+  it('keep roles that are assigned while a required action is stored, and keep the action', async () => {
     const realmId = realm.fixture.realm.id;
     const roleIds = ['given-0', 'given-1', 'given-2'];
     for (const id of roleIds)
@@ -72,14 +72,14 @@ describe('what changes while a login waits', () => {
     }
   });
 
-  it('a client that is off, or whose flow is, gets no code and no tokens', async () => {
-    const changes: [change: Partial<Client>, type: string, told: string][] = [
+  it('give a disabled client, or one whose flow is disabled, neither a code nor tokens', async () => {
+    const changes: [change: Partial<Client>, type: string, message: string][] = [
       [{ enabled: false }, 'code', 'clientDisabledMessage'],
       [{ standardFlowEnabled: false }, 'code', 'unauthorized_client'],
       [{ implicitFlowEnabled: false }, 'id_token token', 'unauthorized_client'],
       [{ standardFlowEnabled: false }, 'code id_token', 'unauthorized_client'],
     ];
-    for (const [change, response_type, told] of changes) {
+    for (const [change, response_type, message] of changes) {
       const client = await newClient({ implicitFlowEnabled: true });
       const browser = newBrowser();
       const form = await browser.authorize({ client_id: client.clientId, response_type, nonce: 'n-1' });
@@ -87,14 +87,14 @@ describe('what changes while a login waits', () => {
       const answer = await browser.logIn(form, 'alice');
       assert.equal(
         answer.show === 'redirect' ? clientAnswer(answer)['error'] : messageOf(answer),
-        told,
+        message,
         JSON.stringify(change),
       );
       assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
     }
   });
 
-  it('a realm that is off logs nobody in', async () => {
+  it('stop every login in a disabled realm', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();
@@ -104,7 +104,7 @@ describe('what changes while a login waits', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('a realm that asks for more than is enforced here lets nobody in by less (contract §5)', async () => {
+  it('stop every login in a realm with a new unenforced demand (docs/keycloak/tokens.md#demands)', async () => {
     const { realm: own, user } = await newRealm();
     const browser = newBrowser(own);
     const form = await browser.authorize();

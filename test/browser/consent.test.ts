@@ -27,7 +27,7 @@ after(async () => {
 
 const needy = { client_id: 'needy' };
 
-/** A new user at the consent page. */
+/** Returns a new user at the consent page. */
 async function atConsent(parameters: Record<string, string> = {}) {
   const user = await realm.user(`user-${++names}`);
   const browser = new Browser(world, realm);
@@ -36,8 +36,8 @@ async function atConsent(parameters: Record<string, string> = {}) {
   return { user, browser, page: await browser.follow(answer) };
 }
 
-describe('consent (facts §5.10, §8.4)', () => {
-  it('shows what the client will get, and only links that lead to pages', async () => {
+describe('consent (docs/keycloak/login.md#consent)', () => {
+  it('shows what the client will receive, and only links that lead to pages', async () => {
     const { page } = await atConsent({ scope: 'openid phone' });
     const { client: name, scopes, links } = pageOf(page, 'consent');
     assert.equal(name, 'Needy <b>');
@@ -45,7 +45,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     assert.deepEqual(links, { policy: 'https://web.example.test/policy' });
   });
 
-  it('is remembered where it was given, for these scopes and no others', async () => {
+  it('is stored for the granted scopes of this client, and for no others', async () => {
     const { user, browser, page } = await atConsent();
     const answer = clientAnswer(await browser.submit(page, { accept: 'Yes' }));
     assert.ok(answer['code']);
@@ -64,7 +64,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     );
   });
 
-  it('is asked again with prompt=consent, and never on a silent request', async () => {
+  it('is required again with prompt=consent, and never shown on a silent request', async () => {
     const { browser, page } = await atConsent();
     const silent = clientAnswer(await browser.authorize({ ...needy, prompt: 'none' }));
     assert.equal(silent['error'], 'login_required', 'nobody is logged in before the consent');
@@ -75,7 +75,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     assert.equal(wider['error'], 'interaction_required');
   });
 
-  it('that is refused tells the client, without a session or a consent', async () => {
+  it('that is refused is an error for the client, without a session or a consent', async () => {
     const { user, browser, page } = await atConsent();
     assert.deepEqual(clientAnswer(await browser.submit(page, { cancel: 'No' })), {
       error: 'access_denied',
@@ -87,7 +87,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     assert.deepEqual(await world.store.listConsents(user.id), []);
   });
 
-  it('is given for what the page listed: where the client asks for more meanwhile, it is shown again', async () => {
+  it('covers the scopes on the page: if the client requests more by now, the page is shown again', async () => {
     const { user, browser, page } = await atConsent();
     const phone = realm.fixture.scopes.find(({ name }) => name === 'phone')!;
     const changed = { ...client, defaultClientScopeIds: [...client.defaultClientScopeIds, phone.id] };
@@ -103,7 +103,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     }
   });
 
-  it('comes from its own form: another browser, step or nothing pressed gives none', async () => {
+  it('requires its own form: another browser, another step or no button gives no consent', async () => {
     const { user, browser, page } = await atConsent();
     const url = new URL(pageOf(page, 'consent').action);
     const other = new Browser(world, realm);
@@ -115,7 +115,7 @@ describe('consent (facts §5.10, §8.4)', () => {
     assert.equal(await world.store.findConsent(user.id, client.id), undefined);
   });
 
-  it('is not asked for by clients that need none, whatever prompt says', async () => {
+  it('is not shown for clients that need none, whatever prompt says', async () => {
     const browser = new Browser(world, realm);
     const form = await browser.authorize({ prompt: 'consent' });
     assert.ok(clientAnswer(await browser.logIn(form, 'alice'))['code']);

@@ -15,15 +15,15 @@ const stepOf = (answer: BrowserAnswer, path: string) => {
   return url;
 };
 
-describe('what is planted in a browser (session fixation, login CSRF)', () => {
-  it('the cookie AUTH_SESSION_ID: its sender gets neither the tab, nor the session, nor the answer', async () => {
+describe('an attacker plants a value in a browser (session fixation, login CSRF)', () => {
+  it('the cookie AUTH_SESSION_ID: the attacker gets neither the tab, nor the session, nor the response', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const attacker = newBrowser();
     const trap = await attacker.authorize();
     const planted = attacker.cookies.get('AUTH_SESSION_ID')!;
     const victim = newBrowser();
     victim.cookies.set('AUTH_SESSION_ID', planted);
-    // The victim is even led to the tab that the attacker knows.
+    // The attacker even sends the victim to the tab that the attacker knows.
     const shown = await victim.send('GET', stepOf(trap, 'authenticate').href);
     const proved = await victim.logIn(shown, user.username);
     const known = stepOf(trap, 'required-action');
@@ -36,10 +36,10 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
     const [identity] = victim.cookies.get('KEYCLOAK_IDENTITY')!;
     assert.ok(identity !== undefined && !attacker.cookies.has('KEYCLOAK_IDENTITY'));
     const silent = clientAnswer(await attacker.authorize({ prompt: 'none' }));
-    assert.equal(silent['error'], 'login_required', 'the planted cookie is no login');
+    assert.equal(silent['error'], 'login_required', 'the planted cookie is not a login');
   });
 
-  it('the cookie KEYCLOAK_IDENTITY: of somebody else, it never becomes a mix of two users', async () => {
+  it('the cookie KEYCLOAK_IDENTITY of another user: it never mixes two users', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const attacker = newBrowser();
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -56,7 +56,7 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
     pageOf(await own.authorize(), 'login');
   });
 
-  it('the cookie KEYCLOAK_IDENTITY: beside the own one, a logout ends both and no other', async () => {
+  it('the cookie KEYCLOAK_IDENTITY next to the own one: a logout ends both sessions and no other', async () => {
     const [mallory, victim] = [await newUser(), await newUser()];
     const [attacker, browser, elsewhere] = [newBrowser(), newBrowser(), newBrowser()];
     await attacker.logIn(await attacker.authorize(), mallory.username);
@@ -68,7 +68,7 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
       ...browser.cookies.get('KEYCLOAK_IDENTITY')!,
     ]);
     const count = async (user: User) => (await world.store.listUserSessions(user.id, false)).length;
-    // The form of a page that shows nobody's login is no yes to the end of these (CSRF).
+    // The form of a page for a logged-out browser does not confirm the end of these logins (CSRF).
     assert.equal(errorOf(await browser.submit(ofNobody, { confirmLogout: 'Yes' })), '400 pageExpiredMessage');
     assert.deepEqual([await count(mallory), await count(victim)], [1, 2]);
     const page = await browser.send('GET', logout);
@@ -78,7 +78,7 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
     assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'));
   });
 
-  it('cookies of any number, size and content: the login goes on by its own ones, and nothing is thrown', async () => {
+  it('cookies of any number, size and content: the login continues with its own ones, and nothing is thrown', async () => {
     const junk = ['', 'x'.repeat(100_000), '%', '"', '\u00ff', '..', 'null', 'a.b.c', 'username:%zz'];
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -98,7 +98,7 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
     pageOf(await lost.authorize(), 'login');
   });
 
-  it('a login begins under new names: tab, form, session and cookies are none that were there before', async () => {
+  it('a login begins with a new tab, form code, session and cookies', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     const before = [...browser.cookies.values()].flat();
@@ -114,8 +114,8 @@ describe('what is planted in a browser (session fixation, login CSRF)', () => {
   });
 });
 
-describe('a form that was forged', () => {
-  it('of another realm, of a client that did not ask, or for another step proves nobody', async () => {
+describe('a forged form', () => {
+  it('of another realm, another client or another step proves no user', async () => {
     const { realm: other, user } = await newRealm();
     const { clientId } = await newClient();
     const browser = newBrowser();
@@ -139,7 +139,7 @@ describe('a form that was forged', () => {
     assert.ok(isCode(await browser.logIn(form, 'alice')), 'and the right one still counts');
   });
 
-  it('brings no token into a query, whatever response_mode says (Multiple Response Types §5)', async () => {
+  it('returns no token in a query, whatever response_mode says (Multiple Response Types §5)', async () => {
     const { clientId: client_id } = await newClient({ implicitFlowEnabled: true });
     for (const response_type of ['token', 'id_token', 'code token', 'code id_token token'])
       for (const response_mode of [
@@ -160,7 +160,7 @@ describe('a form that was forged', () => {
       }
   });
 
-  it('is sent many times at once: one counts, at every step, and the rest changes nothing', async () => {
+  it('sent many times in parallel counts once, at every step', async () => {
     const needy = await newClient({ consentRequired: true });
     const steps: [action: string, client: string, form: (n: number) => Record<string, string>][] = [
       ['UPDATE_PASSWORD', 'web', (n) => ({ 'password-new': `Other-${n}`, 'password-confirm': `Other-${n}` })],
@@ -178,12 +178,12 @@ describe('a form that was forged', () => {
       assert.equal(answers.filter(isCode).length, 1, action);
       const done = world.events.slice(start).filter(({ error }) => error === undefined);
       const types = done.map(({ type }) => type);
-      assert.equal(new Set(types).size, types.length, `told once: ${types.join(' ')}`);
+      assert.equal(new Set(types).size, types.length, `logged once: ${types.join(' ')}`);
       assert.equal((await world.store.listUserSessions(user.id, false)).length, 1, action);
     }
   });
 
-  it('gives an answer with iss, whether it says yes or no (mix-up, RFC 9207)', async () => {
+  it('gets a response with iss, for success and failure (mix-up, RFC 9207)', async () => {
     const needy = await newClient({ consentRequired: true, implicitFlowEnabled: true });
     const iss = 'https://id.example.test/realms/acme';
     for (const response_mode of ['query', 'fragment', 'form_post']) {
@@ -200,8 +200,8 @@ describe('a form that was forged', () => {
   });
 });
 
-describe('too much and too strange', () => {
-  it('claims and request objects of odd shapes are answered, never thrown', async () => {
+describe('excessive and odd input', () => {
+  it('odd claims and request objects get a response, and nothing is thrown', async () => {
     const odd = { toString: 1, valueOf: 1 };
     const deep = JSON.parse(`${'['.repeat(3000)}${']'.repeat(3000)}`);
     const inside = [odd, [odd], [[odd]], null, true, deep, [null, { __proto__: null }], { values: odd }];
@@ -222,7 +222,7 @@ describe('too much and too strange', () => {
       }
   });
 
-  it('levels of login of odd shapes are none, at the request and in the tokens', async () => {
+  it('odd levels of login are ignored, in the request and in the tokens', async () => {
     const map = JSON.stringify({ odd: { toString: 1, valueOf: 1 }, list: [1], none: null, silver: 1 });
     const { clientId: client_id } = await newClient({ attributes: { 'acr.loa.map': map } });
     const ask = (value: string) =>
@@ -241,7 +241,7 @@ describe('too much and too strange', () => {
     assert.equal(acr, 'silver');
   });
 
-  it('2,000 tabs of one browser: the first, the last and those between still log in, each by its own form', async () => {
+  it('2,000 tabs of one browser: the first, the last and those between still log in, each with its own form', async () => {
     const browser = newBrowser();
     const forms: BrowserAnswer[] = [];
     for (let tab = 0; tab < 2000; tab++) forms.push(await browser.authorize({ state: `state-${tab}` }));
@@ -251,7 +251,7 @@ describe('too much and too strange', () => {
       assert.equal(clientAnswer(await browser.logIn(forms[tab]!, 'alice'))['state'], `state-${tab}`);
   });
 
-  it('control characters and endless names are kept out of lines: what events notify is bounded', async () => {
+  it('control characters and endless names stay out of log lines, and events are bounded', async () => {
     const evil = `eve\r\nLOGIN ok\u2028\u0085\u001b[2J${'x'.repeat(100_000)}`;
     const browser = newBrowser();
     const form = await browser.authorize({

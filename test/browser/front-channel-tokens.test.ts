@@ -44,7 +44,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     ['id_token code token', ['access_token', 'code', 'expires_in', 'id_token', 'token_type']],
   ];
   for (const [type, parts] of types)
-    it(`response_type=${type} gives ${parts.join(', ') || 'nothing but the session'}`, async () => {
+    it(`response_type=${type} returns ${parts.join(', ') || 'nothing but the session'}`, async () => {
       const answer = await answerFor({ response_type: type });
       const fields = clientAnswer(answer);
       const all = [...parts, 'iss', 'session_state', 'state'].sort();
@@ -74,7 +74,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
       }
     });
 
-  it('need a nonce for an ID token alone (observed with Keycloak 26.7.3)', async () => {
+  it('need a nonce for an ID token only, as in Keycloak 26.7.3', async () => {
     for (const scope of ['openid', 'profile']) {
       for (const type of ['token', 'code token']) {
         const plain = await answerFor({ response_type: type, scope, nonce: '' });
@@ -88,13 +88,13 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('come by a form where the client says so', async () => {
+  it('come as a form if the client requests it', async () => {
     const answer = await answerFor({ response_type: 'code id_token', response_mode: 'form_post' });
     assert.equal(answer.show, 'form-post');
     assert.ok(clientAnswer(answer)['id_token']);
   });
 
-  it('make the client one of the session, so that it is told of its end (Back-Channel Logout 1.0 §2.3)', async () => {
+  it('add the client to the session, so that the end of the session notifies it (Back-Channel Logout 1.0 §2.3)', async () => {
     for (const type of ['id_token', 'token', 'code id_token']) {
       const fields = clientAnswer(await answerFor({ response_type: type }));
       const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
@@ -105,7 +105,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     }
   });
 
-  it('leave iss and session_state out where the client says so', async () => {
+  it('leave iss and session_state out if the client is set so', async () => {
     const attributes = {
       'exclude.issuer.from.auth.response': 'true',
       'exclude.session.state.from.auth.response': 'true',
@@ -117,7 +117,7 @@ describe('tokens through the browser (OpenID Connect Core §3.2, §3.3)', () => 
     assert.deepEqual(Object.keys(clientAnswer(answer)).sort(), ['code', 'state']);
   });
 
-  it('keep a query of the redirect URI, and state byte for byte', async () => {
+  it('keep the query of the redirect URI, and the state byte for byte', async () => {
     const redirect = `${CALLBACK}?x=1`;
     await realm.client('query', { redirectUris: [redirect], standardFlowEnabled: true });
     const state = `-._~(,]=[*>/?'~)<^%} ä&${'x'.repeat(100)}`;

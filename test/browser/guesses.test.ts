@@ -8,14 +8,14 @@ import { oneTimePassword } from './one-time-password.ts';
 
 const { newBrowser, newClient, newRealm, newUser, userWithOtp, world } = await openLoginWorld();
 
-/** A page or a redirect without what is new in each: names of tabs, codes of forms, data of the request. */
+/** A page or a redirect without the parts that differ each time: tab ids, form codes, data of the request. */
 function comparable(answer: BrowserAnswer): unknown {
   const text = JSON.stringify({ ...answer, cookies: answer.cookies.map(({ name }) => name) });
   return JSON.parse(text.replaceAll(/(tab_id|session_code|client_data)=[\w-]*/g, '$1='));
 }
 
-describe('what a guess tells (issue 4, "Bad input")', () => {
-  /** Hashes that a work costs, whatever for. */
+describe('the response to a guess', () => {
+  /** Counts the hashes that a call computes. */
   async function countHashes(work: () => Promise<unknown>): Promise<number> {
     const { passwords } = world.ctx;
     let count = 0;
@@ -37,7 +37,7 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
     return count;
   }
 
-  it('is the same for a wrong password and for nobody, locked, disabled, without a password, of a service', async () => {
+  it('is the same for a wrong password, an unknown name, and a locked, disabled, passwordless or service account', async () => {
     const guarded = { bruteForceProtected: true, failureFactor: 1, quickLoginCheckMilliSeconds: 0 };
     const { realm: own } = await newRealm(guarded);
     await own.client('job', { serviceAccountsEnabled: true });
@@ -55,7 +55,7 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
       [(await newUser({ password: null }, own)).username, 'wrong'],
       ['service-account-job', 'wrong'],
     ];
-    const told = new Set<string>();
+    const responses = new Set<string>();
     for (const [username, password] of guesses) {
       const browser = newBrowser(own);
       const form = await browser.authorize();
@@ -65,18 +65,18 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
       });
       assert.equal(hashes, 1, `${username} costs one hash`);
       assert.equal(pageOf(answer, 'login').username, username);
-      told.add(JSON.stringify(comparable(answer)).replaceAll(username, ''));
+      responses.add(JSON.stringify(comparable(answer)).replaceAll(username, ''));
     }
-    assert.equal(told.size, 1, [...told].join('\n'));
+    assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('of a silent request is nothing, whomever it names (prompt=none)', async () => {
+  it('with a silent request reveals nothing about the named user (prompt=none)', async () => {
     const { user } = await newRealm();
     const off = await newUser({ enabled: false });
-    const told = new Set<string>();
+    const responses = new Set<string>();
     for (const login_hint of [undefined, 'nobody', 'alice', 'alice@example.test', off.username, user.id])
-      told.add(JSON.stringify(comparable(await newBrowser().authorize({ prompt: 'none', login_hint }))));
-    assert.equal(told.size, 1);
+      responses.add(JSON.stringify(comparable(await newBrowser().authorize({ prompt: 'none', login_hint }))));
+    assert.equal(responses.size, 1);
     assert.deepEqual(clientAnswer(await newBrowser().authorize({ prompt: 'none' })), {
       error: 'login_required',
       state: 'state-1',
@@ -85,8 +85,8 @@ describe('what a guess tells (issue 4, "Bad input")', () => {
   });
 });
 
-describe('the second factor (contract §5: never skipped)', () => {
-  it('is not got around by the URL of a later step, by an old form, or by any field of the form', async () => {
+describe('the second factor is never skipped', () => {
+  it('with the URL of a later step, an old form, or any field of the form', async () => {
     const user = await userWithOtp();
     const needy = await newClient({ consentRequired: true });
     for (const client_id of ['web', needy.clientId]) {
@@ -110,7 +110,7 @@ describe('the second factor (contract §5: never skipped)', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
   });
 
-  it('takes one of many guesses that are sent at once, and a code once in any number of browsers', async () => {
+  it('by parallel guesses: one counts, and a code counts once in any number of browsers', async () => {
     const user = await userWithOtp();
     const browser = newBrowser();
     const asked = await browser.logIn(await browser.authorize(), user.username);

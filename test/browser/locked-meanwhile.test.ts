@@ -17,12 +17,12 @@ const guarded = {
   quickLoginCheckMilliSeconds: 0,
 };
 
-/** Guesses at the password one after the other until the user is locked. */
+/** Guesses at the password in sequence until the user is locked. */
 async function lock(realm: RealmInWorld, { username }: User): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
 
-/** A browser at the form for the code, behind the right password. */
+/** Returns a browser at the code form, after the right password. */
 async function atCode(realm: RealmInWorld, user: User): Promise<{ browser: Browser; form: BrowserAnswer }> {
   const browser = newBrowser(realm);
   return { browser, form: await browser.logIn(await browser.authorize(), user.username) };
@@ -31,8 +31,8 @@ async function atCode(realm: RealmInWorld, user: User): Promise<{ browser: Brows
 const failuresOf = async ({ realmId, id }: User) =>
   (await world.store.findLoginFailures(realmId, id))?.failures;
 
-describe('a user whom guesses lock while a login of theirs waits', () => {
-  it('gets no further at any page, and reads there what a user reads who was disabled', async () => {
+describe('a user who is locked by guesses during a login', () => {
+  it('gets no further at any page, and sees the same message as a disabled user', async () => {
     const { realm } = await newRealm(guarded);
     await realm.client('needy', {
       consentRequired: true,
@@ -46,7 +46,7 @@ describe('a user whom guesses lock while a login of theirs waits', () => {
       ['', 'needy', { accept: 'Yes' }],
     ];
     for (const [action, client_id, fields] of steps) {
-      const told: string[] = [];
+      const responses: string[] = [];
       for (const change of ['locked', 'disabled'] as const) {
         const user = await newUser({ requiredActions: action === '' ? [] : [action] }, realm);
         const browser = newBrowser(realm);
@@ -56,7 +56,7 @@ describe('a user whom guesses lock while a login of theirs waits', () => {
         else await realm.put({ do: 'put', user: { ...user, enabled: false } });
         const seen = await browser.follow(led);
         const answer = await browser.submit(form, fields);
-        told.push(`${errorOf(seen)} ${errorOf(answer)}`);
+        responses.push(`${errorOf(seen)} ${errorOf(answer)}`);
         assert.ok(!browser.cookies.has('KEYCLOAK_IDENTITY'), client_id);
         assert.equal((await world.store.listUserSessions(user.id, false)).length, 0);
         if (change === 'disabled') continue;
@@ -65,7 +65,7 @@ describe('a user whom guesses lock while a login of theirs waits', () => {
         assert.ok(password, 'the password is as it was');
         assert.ok(await isRight(realm, user), 'nothing was changed behind the lock');
       }
-      assert.equal(told[0], told[1], action);
+      assert.equal(responses[0], responses[1], action);
     }
   });
 
@@ -75,7 +75,7 @@ describe('a user whom guesses lock while a login of theirs waits', () => {
     return answer.show === 'redirect';
   }
 
-  it('is refused the right code as a wrong one, and the code is not used up by it', async () => {
+  it('is refused with the right code as with a wrong one, and the code is not used up', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);
@@ -94,8 +94,8 @@ describe('a user whom guesses lock while a login of theirs waits', () => {
   });
 });
 
-describe('guesses at the second factor, at once', () => {
-  it('are compared no more often than the realm allows, in as many browsers as there are', async () => {
+describe('parallel guesses at the second factor', () => {
+  it('are compared no more often than the realm allows, in any number of browsers', async () => {
     const { realm } = await newRealm(guarded);
     for (const place of [9, 19]) {
       const user = await newUser({}, realm);
@@ -115,7 +115,7 @@ describe('guesses at the second factor, at once', () => {
     }
   });
 
-  it('count in one form with the right password, and together with guesses at the password', async () => {
+  it('count together with guesses at the password, and within one form with the right password', async () => {
     const { realm } = await newRealm(guarded);
     const user = await newUser({}, realm);
     await addDevice(realm, user);

@@ -5,20 +5,20 @@ import { closePasswords, openWorld, type RealmInWorld, type World } from '../pro
 import { Browser, CALLBACK, realmWithLogin } from './browser.ts';
 import { addDevice } from './one-time-password.ts';
 
-/** A world with realm `acme`, its client `web` and user `alice`, and how a test makes what is its own. */
+/** A world with realm `acme`, its client `web` and user `alice`, and functions that create further records. */
 export interface LoginWorld {
   world: World;
   realm: RealmInWorld;
   newBrowser(where?: RealmInWorld): Browser;
   newUser(changes?: Parameters<RealmInWorld['user']>[1], where?: RealmInWorld): Promise<User>;
   userWithOtp(): Promise<User>;
-  /** With the code flow on. */
+  /** With the code flow enabled. */
   newClient(changes?: Parameters<RealmInWorld['client']>[1]): Promise<Client>;
   /** Another realm with a client `web` and a user `alice`. */
   newRealm(settings?: Parameters<World['realm']>[1]): ReturnType<typeof realmWithLogin>;
 }
 
-/** Opens it for the tests of one file; it is closed when they are over. */
+/** Opens a world for the tests of one file, and closes it after them. */
 export async function openLoginWorld(): Promise<LoginWorld> {
   const world = await openWorld();
   after(async () => {
@@ -45,7 +45,7 @@ export async function openLoginWorld(): Promise<LoginWorld> {
   };
 }
 
-/** The client is answered with a code. */
+/** Whether the client received a code. */
 export function isCode(answer: BrowserAnswer): boolean {
   return answer.show === 'redirect' && /[?&]code=/.test(answer.to);
 }

@@ -8,7 +8,7 @@ const { newBrowser, newClient, newRealm, newUser, realm, world } = await openLog
 
 const lastEvent = () => world.events.at(-1)!;
 
-describe('login with a password (facts §5.10)', () => {
+describe('login with a password (docs/keycloak/login.md#login-form)', () => {
   it('shows the form, then answers the client with code, state, session_state and iss', async () => {
     const browser = newBrowser();
     const form = await browser.authorize({ nonce: 'n-1' });
@@ -26,7 +26,7 @@ describe('login with a password (facts §5.10)', () => {
     assert.equal(tokens.session_state, answer['session_state']);
   });
 
-  it("tells the event LOGIN with Keycloak's details and no secret (observed event-code)", async () => {
+  it("logs the event LOGIN with Keycloak's details and no secret", async () => {
     const browser = newBrowser();
     const answer = clientAnswer(await browser.logIn(await browser.authorize(), 'alice'));
     const event = lastEvent();
@@ -42,12 +42,12 @@ describe('login with a password (facts §5.10)', () => {
       'username',
     ]);
     assert.equal(event.sessionId, answer['session_state']);
-    const told = JSON.stringify(world.events);
+    const logged = JSON.stringify(world.events);
     for (const secret of [PASSWORD, answer['code']!, browser.cookies.get('AUTH_SESSION_ID')![0]!])
-      assert.ok(!told.includes(secret));
+      assert.ok(!logged.includes(secret));
   });
 
-  it('shows the form again, in the same words for a wrong password, an unknown and an empty name', async () => {
+  it('shows the form again, with the same message for a wrong password, an unknown name and an empty name', async () => {
     const browser = newBrowser();
     let form = await browser.authorize();
     for (const [username, password] of [
@@ -64,12 +64,12 @@ describe('login with a password (facts §5.10)', () => {
     clientAnswer(await browser.logIn(form, 'alice'));
   });
 
-  it('takes the e-mail address for a name, in any case', async () => {
+  it('accepts the e-mail address as name, in any case', async () => {
     const browser = newBrowser();
     clientAnswer(await browser.logIn(await browser.authorize(), 'ALICE@example.test'));
   });
 
-  it('leaves out blanks around the name, and none of the password (Keycloak: the same)', async () => {
+  it('trims spaces around the name but not around the password, as Keycloak does', async () => {
     const browser = newBrowser();
     const form = await browser.logIn(await browser.authorize(), ' alice ', { password: ` ${PASSWORD}` });
     assert.equal(messageOf(form), 'invalidUserMessage');
@@ -77,7 +77,7 @@ describe('login with a password (facts §5.10)', () => {
     clientAnswer(await browser.logIn(form, '\talice '));
   });
 
-  it('tells that an account is disabled only to who knows its password', async () => {
+  it('reports a disabled account only to a user who knows its password', async () => {
     const user = await newUser({ enabled: false });
     const browser = newBrowser();
     const form = await browser.logIn(await browser.authorize(), user.username, { password: 'wrong' });
@@ -85,7 +85,7 @@ describe('login with a password (facts §5.10)', () => {
     assert.equal(messageOf(await browser.logIn(form, user.username)), 'accountDisabledMessage');
   });
 
-  it('answers a locked user as a wrong password, and the lock ends (facts §11)', async () => {
+  it('answers a locked user as a wrong password, until the lock ends (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { realm: own } = await newRealm({
       bruteForceProtected: true,
       failureFactor: 2,
@@ -104,7 +104,7 @@ describe('login with a password (facts §5.10)', () => {
     assert.equal(await world.store.findLoginFailures(own.fixture.realm.id, id), undefined);
   });
 
-  it('leaves no session where the password changed or the user was disabled during the login', async () => {
+  it('leaves no session if the password changed or the user was disabled during the login', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -127,7 +127,7 @@ describe('login with a password (facts §5.10)', () => {
 });
 
 describe('the form of a login (CSRF, replay, fixation)', () => {
-  it('is of one browser: without its cookie it is refused with a page, with another one it is expired', async () => {
+  it('belongs to one browser: without its cookie it is refused with a page, with another one it is expired', async () => {
     const form = await newBrowser().authorize();
     assert.equal(errorOf(await newBrowser().logIn(form, 'alice')), '400 cookieNotFoundMessage');
     const other = newBrowser();
@@ -135,7 +135,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     pageOf(await other.logIn(form, 'alice'), 'expired');
   });
 
-  it('is found among cookies that were tossed in', async () => {
+  it('is found among planted cookies', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     const own = browser.cookies.get('AUTH_SESSION_ID')!;
@@ -143,7 +143,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(form, 'alice'));
   });
 
-  it('counts once: the form of an earlier step is expired, with a way to go on', async () => {
+  it('counts once: the form of an earlier step is expired, with a link to the current step', async () => {
     const browser = newBrowser();
     const first = await browser.authorize();
     const second = await browser.logIn(first, 'alice', { password: 'wrong' });
@@ -152,7 +152,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(second, 'alice'));
   });
 
-  it('sent again after success leads back to the client, which begins anew (facts §5.10)', async () => {
+  it('sent again after success leads back to the client, which starts again', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -164,7 +164,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     });
   });
 
-  it('never leads to a redirect URI that the client has not registered, whatever client_data says', async () => {
+  it('never leads to an unregistered redirect URI, whatever client_data says', async () => {
     const browser = newBrowser();
     const form = await browser.authorize();
     clientAnswer(await browser.logIn(form, 'alice'));
@@ -181,7 +181,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('after its time ends on a page that begins the same request again', async () => {
+  it('that has expired ends on a page that repeats the same request', async () => {
     const browser = newBrowser();
     const form = await browser.authorize({ nonce: 'n-1', code_challenge: 'x'.repeat(43) });
     world.clock.pass(1801);
@@ -192,7 +192,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     clientAnswer(await browser.logIn(await browser.send('GET', expired.restart!), 'alice'));
   });
 
-  it('ends in the language that it was in', async () => {
+  it('ends in the language of its pages', async () => {
     const kept = { internationalizationEnabled: true, supportedLocales: ['en', 'de'] };
     const browser = newBrowser((await newRealm({ kept })).realm);
     const form = await browser.authorize({ ui_locales: 'de' });
@@ -202,7 +202,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(expired.show === 'page' && expired.frame.locale, 'de');
   });
 
-  it('whose request is too long to be made again ends with the way to the application', async () => {
+  it('whose request is too long to repeat ends with a link to the application', async () => {
     const home = 'https://web.example.test/home';
     const { clientId } = await newClient({ baseUrl: home });
     const browser = newBrowser();
@@ -211,7 +211,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(pageOf(await browser.logIn(form, 'alice'), 'expired').restart, home);
   });
 
-  it('with a wrong, missing or another tab’s code proves nobody', async () => {
+  it('with a wrong or missing code, or one of another tab, proves no user', async () => {
     const browser = newBrowser();
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
     const other = new URL(pageOf(await browser.authorize(), 'login').action);
@@ -221,7 +221,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('is none of another site, where the browser says so (login CSRF)', async () => {
+  it('from another site is rejected, if the browser says so (login CSRF)', async () => {
     for (const fetchSite of ['cross-site', 'same-site']) {
       const browser = newBrowser();
       const form = await browser.authorize();
@@ -233,7 +233,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('leads nowhere once the client has lost its redirect URI', async () => {
+  it('leads nowhere after the client has lost its redirect URI', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const client = await newClient(usual);
     const browser = newBrowser();
@@ -242,7 +242,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(errorOf(await browser.logIn(form, 'alice')), '400 invalidParameterMessage');
   });
 
-  it('on an error page has the way back to the client, where that leads to a page', async () => {
+  it('has a link to the client on its error page, if the client has a page', async () => {
     for (const [baseUrl, backTo] of [
       ['https://web.example.test/home', 'https://web.example.test/home'],
       ['/home', 'https://web.example.test/home'],
@@ -256,7 +256,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     }
   });
 
-  it('sent twice at once gives one session', async () => {
+  it('sent twice in parallel gives one session', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const form = await browser.authorize();
@@ -266,7 +266,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('survives a name that would break a line, a header or a page', async () => {
+  it('accepts a name that would break a line, a header or a page', async () => {
     const browser = newBrowser();
     const name = 'eve\r\nSet-Cookie: a=b"><script>\u2028end';
     const form = await browser.logIn(await browser.authorize(), name);
@@ -274,7 +274,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
     assert.equal(messageOf(form), 'invalidUserMessage');
   });
 
-  it('begins again with nothing proved', async () => {
+  it('restarts without a proof', async () => {
     const browser = newBrowser();
     const form = await browser.logIn(await browser.authorize(), 'alice', { password: 'wrong' });
     const url = new URL(pageOf(form, 'login').action);
@@ -288,7 +288,7 @@ describe('the form of a login (CSRF, replay, fixation)', () => {
 });
 
 describe('several tabs of one browser', () => {
-  it('log in each on their own', async () => {
+  it('log in independently', async () => {
     const browser = newBrowser();
     const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
     const second = clientAnswer(await browser.logIn(two, 'alice'));
@@ -298,7 +298,7 @@ describe('several tabs of one browser', () => {
     assert.equal(first['session_state'], second['session_state'], 'one session for both');
   });
 
-  it('go on with the session of the tab that logged in first', async () => {
+  it('continue with the session of the tab that logged in first', async () => {
     const browser = newBrowser();
     const [one, two] = [await browser.authorize({ state: '1' }), await browser.authorize({ state: '2' })];
     clientAnswer(await browser.logIn(two, 'alice'));
@@ -307,7 +307,7 @@ describe('several tabs of one browser', () => {
     assert.equal(clientAnswer(await browser.send('GET', url.href))['state'], '1');
   });
 
-  it('refuse another user than the one who is logged in', async () => {
+  it('refuse a user other than the one who is logged in', async () => {
     const user = await newUser();
     const browser = newBrowser();
     const [one, two] = [await browser.authorize(), await browser.authorize()];

@@ -27,8 +27,8 @@ async function loggedIn(): Promise<Browser> {
   return browser;
 }
 
-describe('the page that asks before a logout', () => {
-  it('leads on in a second tab, where the first has logged the user out', async () => {
+describe('the page that confirms a logout', () => {
+  it('leads on in a second tab after the first one has logged the user out', async () => {
     const browser = await loggedIn();
     const [one, two, plain] = [await ask(browser, back), await ask(browser, back), await ask(browser)];
     for (const page of [one, two])
@@ -36,7 +36,7 @@ describe('the page that asks before a logout', () => {
     pageOf(await agree(browser, plain), 'info');
   });
 
-  it('of a login that ended does nothing to the next one (CSRF)', async () => {
+  it('of an ended login has no effect on the next one (CSRF)', async () => {
     const browser = await loggedIn();
     const page = await ask(browser, back);
     await agree(browser, await ask(browser));
@@ -44,7 +44,7 @@ describe('the page that asks before a logout', () => {
     assert.equal(errorOf(await agree(browser, page)), '400 pageExpiredMessage');
   });
 
-  it('speaks the language that the client asks for, and so does what follows (RP-Initiated Logout 2)', async () => {
+  it('and the page after it have the language that the client requests (RP-Initiated Logout 2)', async () => {
     for (const method of ['GET', 'POST'] as const) {
       const browser = await loggedIn();
       const page = await ask(browser, { ui_locales: 'se de' }, method);
@@ -56,7 +56,7 @@ describe('the page that asks before a logout', () => {
     }
   });
 
-  it('refuses a state that its form could not be sent with', async () => {
+  it('rejects a state that is too long for its form', async () => {
     const browser = await loggedIn();
     const refused = await ask(browser, { ...back, state: 'ü'.repeat(8000) }, 'POST');
     assert.equal(errorOf(refused), '400 invalidParameterMessage');

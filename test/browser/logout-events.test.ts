@@ -9,16 +9,16 @@ after(async () => {
   await closePasswords();
 });
 
-describe('events of a logout that is refused (facts §13)', () => {
-  it('name the client that asked, and no client that is not there', async () => {
+describe('events of a refused logout (docs/keycloak/realms.md#events)', () => {
+  it('name the requesting client, and never an unknown one', async () => {
     const { realm } = await realmWithLogin(world, 'acme');
     const refusedFor = async (clientId: string, uri: string) => {
       const query = new URLSearchParams({ client_id: clientId, post_logout_redirect_uri: uri });
       const browser = new Browser(world, realm);
       const answer = await browser.send('GET', `/realms/acme/protocol/openid-connect/logout?${query}`);
       assert.equal(errorOf(answer), '400 invalidRedirectUriMessage');
-      const { type, error, clientId: told } = world.events.at(-1)!;
-      return [type, error, told];
+      const { type, error, clientId: named } = world.events.at(-1)!;
+      return [type, error, named];
     };
     assert.deepEqual(await refusedFor('web', `${CALLBACK}/other`), [
       'LOGOUT_ERROR',

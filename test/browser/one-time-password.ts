@@ -5,12 +5,12 @@ import type { RealmInWorld, World } from '../protocol/support/world.ts';
 const SEED = '12345678901234567890';
 const TOTP = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
 
-/** Gives a user a device for one-time passwords. */
+/** Adds a one-time password device to a user. */
 export async function addDevice(realm: RealmInWorld, user: User): Promise<void> {
   await realm.credential(user, 'otp', { value: SEED }, TOTP);
 }
 
-/** The one-time password of this moment in a world (RFC 6238). */
+/** Returns the current one-time password in a world (RFC 6238). */
 export function oneTimePassword({ clock }: Pick<World, 'clock'>): string {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64BE(BigInt(Math.floor(clock.now() / 30_000)));

@@ -8,7 +8,7 @@ import { isCode, openLoginWorld } from './login-world.ts';
 
 const { newBrowser, newRealm, world } = await openLoginWorld();
 
-/** A login of the realm's client that nobody has proved anything in. */
+/** Builds a login of the realm's client without a proof. */
 async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Promise<AuthenticationSession> {
   const configuration = (await world.store.findRealm(realm.name))!;
   const client = (await world.store.findClient(configuration.realm.id, 'web'))!;
@@ -23,7 +23,7 @@ async function rowOf(realm: Awaited<ReturnType<typeof newRealm>>['realm']): Prom
   return newLoginRow(call as never, client, request as never, Buffer.alloc(32));
 }
 
-it('keeps a bounded number of logins of a realm, oldest go first, whatever strangers begin', async () => {
+it('keeps a bounded number of logins of a realm, and removes the oldest first', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();
@@ -41,7 +41,7 @@ it('keeps a bounded number of logins of a realm, oldest go first, whatever stran
   assert.ok(isCode(await late.logIn(await late.authorize(), 'alice')), 'a new one gets through');
 });
 
-it('takes those of a sender who begins many, and leaves those of others and what is proved', async () => {
+it('removes those of a sender who begins many, and keeps those of others and proved ones', async () => {
   const { realm } = await newRealm();
   const open = async () => (await world.store.figures()).openLogins;
   const before = await open();
@@ -57,7 +57,7 @@ it('takes those of a sender who begins many, and leaves those of others and what
   assert.ok(isCode(await half.logIn(form, 'alice')));
 });
 
-it('keeps at most 8 kB of a request, and no value above 4,000 characters', async () => {
+it('stores at most 8 kB of a request, and no value above 4,000 characters', async () => {
   const { realm } = await newRealm();
   const ask = (parameters: Record<string, string>) => newBrowser(realm).authorize(parameters);
   const rows = (await world.store.figures()).openLogins;

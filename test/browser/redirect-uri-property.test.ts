@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { isSafeRedirect, matchesRedirects } from '../../src/browser/index.ts';
 
-/** Pieces that URL parsers have been fooled with. */
+/** Pieces of URLs that have confused parsers. */
 const PIECES = [
   ...[
     'https://',
@@ -55,8 +55,8 @@ const PIECES = [
 ];
 const nasty = fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(''));
 
-describe('redirect URIs that strangers write', () => {
-  it('stay at the registered origin and below its path, as a browser reads them', () => {
+describe('redirect URIs with arbitrary content', () => {
+  it('stay at the registered origin and below its path, as a browser parses them', () => {
     const tail = fc.oneof(nasty, fc.string());
     const uri = fc.oneof(
       nasty,
@@ -78,7 +78,7 @@ describe('redirect URIs that strangers write', () => {
     );
   });
 
-  it('stay on this machine where only the port is free', () => {
+  it('stay on this machine if only the port is free', () => {
     const uri = nasty.map((text) => `http://127.0.0.1${text}`);
     fc.assert(
       fc.property(uri, (text) => {

@@ -5,8 +5,8 @@ import { isSafeRedirect, matchesRedirects } from '../../src/browser/index.ts';
 const ROOT = 'https://id.example.test';
 const matches = (registered: string, uri: string) => matchesRedirects([registered], uri, ROOT);
 
-describe('redirect URIs (facts §5.10, RFC 9700 §4.1.3)', () => {
-  it('compares byte for byte where there is no wildcard', () => {
+describe('redirect URIs (docs/keycloak/login.md#redirect-uris, RFC 9700 §4.1.3)', () => {
+  it('are compared byte for byte without a wildcard', () => {
     const registered = 'https://web.example.test/cb?x=1';
     assert.ok(matches(registered, registered));
     for (const uri of [
@@ -21,14 +21,14 @@ describe('redirect URIs (facts §5.10, RFC 9700 §4.1.3)', () => {
       assert.ok(!matches(registered, uri), uri);
   });
 
-  it('lets a trailing wildcard stand for what comes after it and for nothing', () => {
+  it('match any suffix with a trailing wildcard, also an empty one', () => {
     for (const uri of ['/app', '/app/', '/app/any/where', '/app/x?y=z', '/app/a.b..c'])
       assert.ok(matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
     for (const uri of ['/application', '/', '/ap', '/App/x'])
       assert.ok(!matches('https://web.example.test/app/*', `https://web.example.test${uri}`), uri);
   });
 
-  it('never lets a wildcard leave its path or its host', () => {
+  it('never leave their path or their host with a wildcard', () => {
     const registered = 'https://web.example.test/app/*';
     for (const uri of [
       'https://web.example.test/app/../cb',
@@ -50,13 +50,13 @@ describe('redirect URIs (facts §5.10, RFC 9700 §4.1.3)', () => {
     assert.ok(!matches('myapp:/*', 'myapp:/x'), 'no wildcard but for web addresses');
   });
 
-  it('takes a lone * for any web address, and no pattern where the query is part of it', () => {
+  it('match any web address with a lone *, and a pattern with a query matches nothing', () => {
     assert.ok(matches('*', 'https://anything.example.test/cb'));
     assert.ok(!matches('*', 'myapp:/cb'));
     assert.ok(!matches('https://web.example.test/cb?x=*', 'https://web.example.test/cb?x=1'));
   });
 
-  it('leaves the port of a loopback address free (RFC 8252 §7.3)', () => {
+  it('may have any port on a loopback address (RFC 8252 §7.3)', () => {
     assert.ok(matches('http://127.0.0.1/cb', 'http://127.0.0.1:49152/cb'));
     assert.ok(matches('http://localhost/cb', 'http://localhost:8000/cb'));
     assert.ok(matches('http://127.0.0.1/*', 'http://127.0.0.1:49152/cb'));
@@ -67,12 +67,12 @@ describe('redirect URIs (facts §5.10, RFC 9700 §4.1.3)', () => {
     assert.ok(!matches('https://web.example.test/cb', 'https://web.example.test:8443/cb'));
   });
 
-  it('resolves relative entries against the root URL of the client', () => {
+  it('are resolved against the root URL of the client if they are relative', () => {
     assert.ok(matches('/realms/acme/account/*', `${ROOT}/realms/acme/account/x`));
     assert.ok(!matches('/realms/acme/account/*', 'https://evil.test/realms/acme/account/x'));
   });
 
-  it('refuses what runs, what has a fragment and what could break a header, even where it is registered', () => {
+  it('are refused if they execute, have a fragment or could break a header, even if they are registered', () => {
     for (const uri of [
       'javascript:alert(1)',
       'JavaScript:alert(1)',

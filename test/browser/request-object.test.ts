@@ -55,7 +55,7 @@ function bySecret(claims: object, secret = SECRET): string {
 }
 
 describe('request objects (OpenID Connect Core §6.1)', () => {
-  it('are read without a signature, and what is inside wins', async () => {
+  it('are read without a signature, and their claims take precedence', async () => {
     const request = unsigned({ redirect_uri: OTHER, state: 'inner', max_age: 10, prompt: 'none' });
     const answer = await ask({ request });
     assert.ok(answer.show === 'redirect' && answer.to.startsWith(OTHER));
@@ -66,7 +66,7 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
     assert.equal(errorOf(await ask({ request: evil })), '400 invalidParameterMessage');
   });
 
-  it("are read with a signature by the client's key or secret", async () => {
+  it("are read with a signature of the client's key or secret", async () => {
     const claims = { prompt: 'none', exp: START + 60, aud: 'https://id.example.test/realms/acme' };
     for (const request of [byKey(claims), byKey(claims, { alg: 'RS256' })])
       assert.equal(clientAnswer(await ask({ client_id: 'keyed', request }))['error'], 'login_required');
@@ -78,10 +78,13 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
   });
 
   const refused: [name: string, parameters: () => Record<string, string | undefined>][] = [
-    ['none where the client must send one', () => ({ client_id: 'keyed' })],
+    ['a missing one that the client must send', () => ({ client_id: 'keyed' })],
     ['without a signature where the client must sign', () => ({ client_id: 'keyed', request: unsigned({}) })],
     ['signed by somebody else', () => ({ client_id: 'secret', request: bySecret({}, 'x'.repeat(32)) })],
-    ['signed by a secret where a key is asked for', () => ({ client_id: 'keyed', request: bySecret({}) })],
+    [
+      'signed with a secret although a key is required',
+      () => ({ client_id: 'keyed', request: bySecret({}) }),
+    ],
     [
       'signed by an unknown key',
       () => ({ client_id: 'keyed', request: byKey({}, { alg: 'RS256', kid: 'k2' }) }),
@@ -106,7 +109,7 @@ describe('request objects (OpenID Connect Core §6.1)', () => {
       assert.equal(errorOf(await ask(parameters())), '400 invalidRequestMessage');
     });
 
-  it('are refused with a page: signed, and what the client has registered is no key of that kind', async () => {
+  it('are refused with a page: signed, but the client has no registered key of that kind', async () => {
     const usual = { redirectUris: [CALLBACK], standardFlowEnabled: true };
     const wrongCurve = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey.export({ format: 'jwk' });
     const sets: unknown[] = [null, 'k1', 7, [], {}, { kid: 'k1', kty: 7 }, { ...wrongCurve, kid: 'k1' }].map(

@@ -14,7 +14,7 @@ import { Browser, clientAnswer, errorOf, messageOf, pageOf, realmWithLogin, redi
 
 let world: World;
 let realm: RealmInWorld;
-/** A realm with a user profile of its own. */
+/** Creates a realm with its own user profile. */
 let own: RealmInWorld;
 let names = 0;
 
@@ -51,15 +51,15 @@ const newUser = (changes: Parameters<RealmInWorld['user']>[1] = {}, where = real
   where.user(`user-${++names}`, changes);
 const current = async (user: User) => (await world.store.findUser(user.realmId, user.id))!;
 
-/** The page that a login leads to, by its redirect. */
+/** Returns the page of a login, after its redirect. */
 async function pageAfterLogin(browser: Browser, user: User, parameters = {}): Promise<BrowserAnswer> {
   const answer = await browser.logIn(await browser.authorize(parameters), user.username);
   assert.match(redirectOf(answer).pathname, /\/login-actions\/required-action$/);
   return browser.follow(answer);
 }
 
-describe('UPDATE_PASSWORD (contract §5)', () => {
-  it('is asked for by redirect, and its page comes again on reload', async () => {
+describe('UPDATE_PASSWORD', () => {
+  it('is requested with a redirect, and a reload shows its page again', async () => {
     const user = await newUser({ requiredActions: ['UPDATE_PASSWORD'] });
     const browser = new Browser(world, realm);
     const answer = await browser.logIn(await browser.authorize(), user.username);
@@ -74,7 +74,7 @@ describe('UPDATE_PASSWORD (contract §5)', () => {
     }
   });
 
-  it('wants a password, twice the same, that the policy allows', async () => {
+  it('requires a password twice, and one that the policy allows', async () => {
     const { realm: own } = await realmWithLogin(world, 'policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
@@ -98,7 +98,7 @@ describe('UPDATE_PASSWORD (contract §5)', () => {
     assert.ok(!JSON.stringify(world.events).includes('New-Password-1'));
   });
 
-  it('ends every other session of the user, goes on with this login, and is done', async () => {
+  it('ends every other session of the user, continues this login, and is completed', async () => {
     const user = await newUser();
     const other = new Browser(world, realm);
     clientAnswer(await other.logIn(await other.authorize(), user.username));
@@ -125,7 +125,7 @@ describe('UPDATE_PASSWORD (contract §5)', () => {
     clientAnswer(await browser.authorize({ prompt: 'none' }));
   });
 
-  it('is asked for where the password is older than the policy lets it be', async () => {
+  it('is required if the password is older than the policy allows', async () => {
     const { realm: own } = await realmWithLogin(world, 'age', {
       passwordPolicy: 'forceExpiredPasswordChange(2)',
     });
@@ -137,8 +137,8 @@ describe('UPDATE_PASSWORD (contract §5)', () => {
   });
 });
 
-describe('UPDATE_PROFILE and VERIFY_PROFILE (facts §10)', () => {
-  it('asks for what is missing, in the words of the fields, and keeps what was typed', async () => {
+describe('UPDATE_PROFILE and VERIFY_PROFILE (docs/keycloak/login.md#required-actions)', () => {
+  it('ask for the missing values, name the fields, and keep the typed values', async () => {
     const { email: _email, ...bare } = await newUser();
     await realm.put({ do: 'put', user: bare });
     const browser = new Browser(world, realm);
@@ -169,7 +169,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (facts §10)', () => {
     assert.equal(event.details['updated_email'], 'new@example.test');
   });
 
-  it('refuses the e-mail of another user', async () => {
+  it('reject the e-mail address of another user', async () => {
     const taken = await newUser();
     const user = await newUser({ requiredActions: ['UPDATE_PROFILE'] });
     const browser = new Browser(world, realm);
@@ -179,7 +179,7 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (facts §10)', () => {
     assert.equal(field?.fault?.key, 'emailExistsMessage');
   });
 
-  it("follows the realm's own profile: labels, validators, what users may see and change", async () => {
+  it("follow the realm's own profile: labels, validators, what users may see and change", async () => {
     const user = await own.user(`user-${++names}`, { attributes: { badge: ['7'], salary: ['100'] } });
     const browser = new Browser(world, own);
     const page = await pageAfterLogin(browser, user);
@@ -212,8 +212,8 @@ describe('UPDATE_PROFILE and VERIFY_PROFILE (facts §10)', () => {
   });
 });
 
-describe('TERMS_AND_CONDITIONS (facts §10)', () => {
-  it('lets in who accepts, with the second kept, and tells the client of who does not', async () => {
+describe('TERMS_AND_CONDITIONS (docs/keycloak/login.md#required-actions)', () => {
+  it('admits a user who accepts, stores the time, and sends the client an error otherwise', async () => {
     const user = await newUser({ requiredActions: ['TERMS_AND_CONDITIONS'] });
     const refusing = new Browser(world, realm);
     const refused = await refusing.submit(await pageAfterLogin(refusing, user), { cancel: 'No' });
@@ -228,7 +228,7 @@ describe('TERMS_AND_CONDITIONS (facts §10)', () => {
 });
 
 describe('required actions', () => {
-  it('that cannot be done here keep the user out, with a page that names them', async () => {
+  it('that idkit does not have stop the user, with a page that names them', async () => {
     for (const action of ['VERIFY_EMAIL', 'CONFIGURE_TOTP', 'webauthn-register', 'made-up']) {
       const user = await newUser({ requiredActions: [action] });
       const browser = new Browser(world, realm);
@@ -240,7 +240,7 @@ describe('required actions', () => {
     }
   });
 
-  it("come one after the other, in the realm's order, and none is skipped by its URL", async () => {
+  it("run one after the other in the realm's order, and no URL skips one", async () => {
     const kept = {
       requiredActions: [
         { alias: 'UPDATE_PASSWORD', enabled: true, priority: 57 },
@@ -266,7 +266,7 @@ describe('required actions', () => {
     pageOf(next, 'update-password');
   });
 
-  it('are asked of a session that was there before too, and answered interaction_required silently', async () => {
+  it('are also required of an existing session, and answered with interaction_required on a silent request', async () => {
     const user = await newUser();
     const browser = new Browser(world, realm);
     const { session_state: session } = clientAnswer(
@@ -280,7 +280,7 @@ describe('required actions', () => {
     assert.equal(answer['session_state'], session);
   });
 
-  it('end with the proof that they rest on: the session, the password, the account', async () => {
+  it('end with the proof that they rest on: the session, the password or the account', async () => {
     const ends: ((user: User) => Promise<unknown>)[] = [
       (user) => realm.put({ do: 'put', user: { ...user, enabled: false } }),
       async (user) => {
@@ -297,7 +297,7 @@ describe('required actions', () => {
     }
   });
 
-  it('have forms of one browser and one step (CSRF)', async () => {
+  it('have forms for one browser and one step (CSRF)', async () => {
     const user = await newUser({ requiredActions: ['UPDATE_PASSWORD'] });
     const browser = new Browser(world, realm);
     const page = await pageAfterLogin(browser, user);
@@ -313,7 +313,7 @@ describe('required actions', () => {
     assert.deepEqual((await current(user)).requiredActions, ['UPDATE_PASSWORD']);
   });
 
-  it('have no page for a login whose password is not proved yet', async () => {
+  it('have no page for a login whose password is not proved', async () => {
     const browser = new Browser(world, realm);
     const url = new URL(pageOf(await browser.authorize(), 'login').action);
     url.pathname = url.pathname.replace('authenticate', 'required-action');

@@ -12,7 +12,7 @@ import { fixtureClient, fixtureRealm, fixtureUser } from '../protocol/support/fi
 import { BASE_URL, PASSWORD, type RealmInWorld, TestClock, type World } from '../protocol/support/world.ts';
 import { Browser, CALLBACK, clientAnswer, messageOf, pageOf } from './browser.ts';
 
-it('a login half done goes on after a restart of the service, and a finished one is still there (issue: Login)', async () => {
+it('a login in progress continues after a restart of the service, and a finished one still exists', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'idkit-restart-'));
   const clock = new TestClock();
   const masterKey = new Secret(randomBytes(32).toString('base64'));

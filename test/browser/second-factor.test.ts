@@ -6,7 +6,7 @@ import { openLoginWorld } from './login-world.ts';
 
 const { newBrowser, newRealm, newUser, realm, world } = await openLoginWorld();
 
-describe('login with a second factor (facts §3.6, contract §5)', () => {
+describe('login with a second factor (docs/keycloak/login.md#one-time-passwords)', () => {
   const SEED = '12345678901234567890';
   const totp = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
 
@@ -19,7 +19,7 @@ describe('login with a second factor (facts §3.6, contract §5)', () => {
   }
   const now = () => code(Math.floor(world.clock.now() / 30_000));
 
-  it('asks for a code after the password, under another name of the tab', async () => {
+  it('asks for a code after the password, under another tab id', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const browser = newBrowser();
@@ -34,7 +34,7 @@ describe('login with a second factor (facts §3.6, contract §5)', () => {
     clientAnswer(await browser.submit(wrong, { otp: now() }));
   });
 
-  it('never takes a code twice, no code, or the way around the page', async () => {
+  it('never accepts a code twice, no code, or a way around the page', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const first = newBrowser();
@@ -74,7 +74,7 @@ describe('login with a second factor (facts §3.6, contract §5)', () => {
     assert.equal(messageOf(locked), 'invalidUserMessage');
   });
 
-  it('ends where the password was changed between the two forms', async () => {
+  it('ends if the password was changed between the two forms', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: SEED }, totp);
     const browser = newBrowser();
@@ -84,7 +84,7 @@ describe('login with a second factor (facts §3.6, contract §5)', () => {
     assert.equal(errorOf(await browser.submit(form, { otp: now() })), '400 accountChangedMessage');
   });
 
-  it('is refused where the only second factor cannot be asked for', async () => {
+  it('is refused if idkit cannot check the only second factor', async () => {
     const user = await newUser();
     await realm.credential(user, 'webauthn', {}, {});
     const browser = newBrowser();

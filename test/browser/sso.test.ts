@@ -33,7 +33,7 @@ after(async () => {
   await closePasswords();
 });
 
-/** A browser in which alice is logged in, and what the client was answered. */
+/** Returns a browser in which alice is logged in, and the client's response. */
 async function loggedIn(where = realm, form = {}) {
   const browser = new Browser(world, where);
   const done = await browser.logIn(await browser.authorize(), 'alice', form);
@@ -53,7 +53,7 @@ const noteOf = async (session: string) => (await world.store.findSession(session
 const cookiesOf = (answer: BrowserAnswer) => new Map(answer.cookies.map((one) => [one.name, one]));
 
 describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
-  it('answers at once, for another client too, in the same session', async () => {
+  it('answers without a page, for another client too, in the same session', async () => {
     const { browser, session } = await loggedIn();
     for (const client of ['web', 'other']) {
       const answer = await browser.authorize({ client_id: client, prompt: 'none' });
@@ -63,7 +63,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     }
   });
 
-  it('keeps auth_time, and touches the session', async () => {
+  it("keeps auth_time, and updates the session's last use", async () => {
     const { browser, done, session } = await loggedIn();
     const first = claimsOf((await exchange(done)).id_token);
     world.clock.pass(100);
@@ -75,7 +75,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal((await world.store.findSession(session, false))!.lastAccessAt, world.clock.now() / 1000);
   });
 
-  it('ends with the session: idle, too old, logged out, of a disabled or deleted user', async () => {
+  it('ends with the session: idle, too old, logged out, or of a disabled or deleted user', async () => {
     const ends: ((session: string) => unknown)[] = [
       () => world.clock.pass(1801),
       (session) => world.store.endSession(session, false),
@@ -92,7 +92,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('asks again with prompt=login, select_account, max_age=0 and an old login, for the same user', async () => {
+  it('requires a new login of the same user with prompt=login, select_account, max_age=0 and an old login', async () => {
     const { browser, session } = await loggedIn();
     for (const parameters of [
       { prompt: 'login' },
@@ -115,7 +115,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(within['session_state'], session);
   });
 
-  it('asks again for the end of the old session where somebody else is there', async () => {
+  it('ends the old session if another person logs in instead', async () => {
     const { browser, session } = await loggedIn();
     const user = await realm.user(`user-${++names}`);
     const form = await browser.authorize({ prompt: 'login' });
@@ -126,7 +126,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.notEqual(answer['session_state'], session);
   });
 
-  it('is for the user whom id_token_hint names, however old the token is', async () => {
+  it('is for the user that id_token_hint names, however old the token is', async () => {
     const { browser, done, session } = await loggedIn();
     const { id_token: hint } = await exchange(done);
     world.clock.pass(400);
@@ -144,7 +144,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
     assert.equal(clientAnswer(wrong)['error'], 'login_required');
   });
 
-  it('takes no access token for a hint, nor one of another realm', async () => {
+  it('rejects an access token as a hint, and a token of another realm', async () => {
     const { done } = await loggedIn();
     const { access_token: access } = await exchange(done);
     const answer = await new Browser(world, realm).authorize({ id_token_hint: access });
@@ -152,7 +152,7 @@ describe('single sign-on (OpenID Connect Core §3.1.2.3)', () => {
   });
 });
 
-describe('cookies of a login (facts §12)', () => {
+describe('cookies of a login (docs/keycloak/pages.md#cookies)', () => {
   it('are an HttpOnly JWT and the hash of the session', async () => {
     const { done, session } = await loggedIn();
     const cookies = cookiesOf(done);
@@ -168,7 +168,7 @@ describe('cookies of a login (facts §12)', () => {
     assert.ok(!state.value.includes(session));
   });
 
-  it('count only where they prove right: no other token, no other realm, nothing changed', async () => {
+  it('count only if they are valid: no other token, no other realm, nothing changed', async () => {
     const { browser, done } = await loggedIn();
     const { realm: twin } = await realmWithLogin(world, `twin-${++names}`);
     const elsewhere = await loggedIn(twin);
@@ -201,7 +201,7 @@ describe('cookies of a login (facts §12)', () => {
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('notify pages behind the login who it is, with a text for their forms', async () => {
+  it('give the pages of the login the user, and a text for their forms', async () => {
     const { browser, session } = await loggedIn();
     const configuration = (await world.store.findRealm('acme'))!;
     const found = await findSsoSession(world.ctx, configuration, browser);
@@ -213,10 +213,10 @@ describe('cookies of a login (facts §12)', () => {
   });
 });
 
-describe('remember me (facts §4.1, §12)', () => {
+describe('remember me (docs/keycloak/sessions.md#remember-me)', () => {
   const settings = { rememberMe: true, ssoSessionMaxLifespanRememberMe: 864_000 };
 
-  it('is offered where the realm has it, keeps the cookie and the longer session', async () => {
+  it('is offered if the realm has it, and keeps the cookie and the longer session', async () => {
     const { realm: own } = await realmWithLogin(world, 'remember', {
       ...settings,
       ssoSessionIdleTimeoutRememberMe: 432_000,
@@ -238,14 +238,14 @@ describe('remember me (facts §4.1, §12)', () => {
     assert.equal(next.username, 'alice');
   });
 
-  it('ends for all where the realm takes it back ([26.5])', async () => {
+  it('ends for all users if the realm disables it', async () => {
     const { realm: own } = await realmWithLogin(world, 'forget', settings);
     const { browser } = await loggedIn(own, { rememberMe: 'on' });
     await own.settings({ rememberMe: false });
     assert.equal(clientAnswer(await browser.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('is not taken where it is not offered, and forgotten where it is not ticked', async () => {
+  it('is ignored if it is not offered, and cleared if it is not selected', async () => {
     const { done } = await loggedIn(realm, { rememberMe: 'on' });
     assert.equal(cookiesOf(done).get('KEYCLOAK_IDENTITY')?.maxAge, undefined);
     const { realm: own } = await realmWithLogin(world, 'untick', settings);
@@ -254,8 +254,8 @@ describe('remember me (facts §4.1, §12)', () => {
   });
 });
 
-describe('a login that the realm does not let happen', () => {
-  it('is none: errors and redirects never log anybody in', async () => {
+describe('a login that the realm does not allow', () => {
+  it('does not happen: errors and redirects never log a user in', async () => {
     const { browser, session } = await loggedIn();
     await world.store.endSession(session, false);
     assert.match(redirectOf(await browser.authorize({ prompt: 'none' })).search, /login_required/);

@@ -29,14 +29,14 @@ function takeAll(queue: FairQueue<Job>): string[] {
 const wide = { jobs: 100, bytes: 10_000, cost: 1000 };
 
 describe('the queue of hashes', () => {
-  it('takes realms by turns, whatever one of them has waiting', () => {
+  it('serves realms by turns, however many jobs one of them has', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 50; i++) queue.add(job({ realm: 'flooded', address: `192.0.2.${i}` }));
     queue.add(job({ realm: 'quiet' }));
     assert.ok(takeAll(queue).indexOf('quiet') <= 1);
   });
 
-  it('takes addresses of a realm by turns, and users of an address', () => {
+  it('serves addresses of a realm by turns, and users of an address', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: `user-${i}` }));
     for (let i = 0; i < 30; i++) queue.add(job({ address: '192.0.2.66', user: 'guessed-at' }));
@@ -48,14 +48,14 @@ describe('the queue of hashes', () => {
     assert.equal(order.length, 62);
   });
 
-  it('gives whoever asks for dear hashes fewer of them', () => {
+  it('serves a caller with expensive hashes less often', () => {
     const queue = new FairQueue<Job>(wide);
     for (let i = 0; i < 5; i++) queue.add(job({ user: 'dear' }, { cost: 100 }));
     for (let i = 0; i < 20; i++) queue.add(job({ user: 'cheap' }));
     assert.deepEqual(takeAll(queue).slice(2, 21), new Array(19).fill('cheap'));
   });
 
-  it('sends the newest of who has most away where it is full, by jobs, bytes and work', () => {
+  it('drops the newest job of the caller with most jobs if it is full, by jobs, bytes and work', () => {
     for (const bounds of [
       { ...wide, jobs: 20 },
       { ...wide, bytes: 200 },
@@ -73,7 +73,7 @@ describe('the queue of hashes', () => {
     }
   });
 
-  it('refuses the newcomer where everybody has as much', () => {
+  it('rejects the new job if all callers have as much', () => {
     const queue = new FairQueue<Job>({ ...wide, jobs: 10 });
     for (let i = 0; i < 10; i++) queue.add(job({ address: `192.0.2.${i}` }));
     assert.deepEqual(
@@ -82,7 +82,7 @@ describe('the queue of hashes', () => {
     );
   });
 
-  it('gives up what came before a time, and is empty then', () => {
+  it('drops the jobs from before a time, and is empty afterwards', () => {
     const queue = new FairQueue<Job>(wide);
     for (let since = 1; since <= 5; since++) queue.add(job({ user: `${since}` }, { since }));
     assert.deepEqual(
@@ -96,7 +96,7 @@ describe('the queue of hashes', () => {
 });
 
 describe('password hashing', () => {
-  it('refuses at once what finds no room, and answers the rest; the realm next door is served', async () => {
+  it('rejects at once if there is no room, and answers the rest; another realm is served', async () => {
     const passwords = openPasswords({ threads: 1 });
     try {
       const policy = hashPolicy(undefined);
@@ -117,7 +117,7 @@ describe('password hashing', () => {
     }
   });
 
-  it('lets the hashes of an import wait for as long as it takes', async () => {
+  it('lets the hashes of an import wait as long as needed', async () => {
     const passwords = openPasswords({ threads: 2 });
     try {
       const policy = hashPolicy('hashAlgorithm(pbkdf2) and hashIterations(1)');

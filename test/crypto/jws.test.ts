@@ -50,7 +50,7 @@ for (const algorithm of SIGNATURE_ALGORITHMS) {
     );
   });
 
-  test(`refuses a changed header, payload or signature of ${algorithm}`, async () => {
+  test(`rejects a changed header, payload or signature of ${algorithm}`, async () => {
     const key = keyFor(algorithm);
     const token = await signJws(key, { sub: 'x' });
     const parts = token.split('.');
@@ -70,7 +70,7 @@ for (const algorithm of SIGNATURE_ALGORITHMS) {
   });
 }
 
-/** Signs many payloads at once and prints what came of it. */
+/** Signs many payloads in parallel and prints the result. */
 const SIGN_MANY = `
   import { generateKeyPairSync } from 'node:crypto';
   import { availableParallelism } from 'node:os';
@@ -81,7 +81,7 @@ const SIGN_MANY = `
   const jwk = pair.publicKey.export({ format: 'jwk' });
   console.log(JSON.stringify({ cores: availableParallelism(), jwk, tokens }));`;
 
-test('where there is one core, many tokens that are asked for at once are signed each for its own', async () => {
+test('on one core, many parallel tokens get their own signatures', async () => {
   const core = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))![1]!;
   const program = [process.execPath, '--input-type=module', '-e', SIGN_MANY];
   const { cores, jwk, tokens } = JSON.parse(execFileSync('taskset', ['-c', core, ...program]).toString());
@@ -92,7 +92,7 @@ test('where there is one core, many tokens that are asked for at once are signed
     assert.deepEqual(JSON.parse(Buffer.from((await compactVerify(token, key)).payload).toString()), { n });
 });
 
-test('a public key is never taken for an HMAC secret (RFC 8725 §2.1)', async () => {
+test('a public key is never used as an HMAC secret (RFC 8725 §2.1)', async () => {
   const key = keyFor('RS256');
   const pem = key.publicKey!.export({ type: 'spki', format: 'pem' });
   const forged = await signJws(
@@ -102,7 +102,7 @@ test('a public key is never taken for an HMAC secret (RFC 8725 §2.1)', async ()
   assert.equal(verifyJws(forged, () => key).outcome, 'wrong algorithm');
 });
 
-test('refuses alg none, crit, and a token without kid', () => {
+test('rejects alg none, crit, and a token without kid', () => {
   const token = (header: object): string =>
     `${Buffer.from(JSON.stringify(header)).toString('base64url')}.e30.AAAA`;
   const key = keyFor('HS256');
@@ -119,7 +119,7 @@ test('refuses alg none, crit, and a token without kid', () => {
   }
 });
 
-test('the same signature in another spelling does not count', async () => {
+test('rejects another spelling of the same signature', async () => {
   const key = keyFor('ES256');
   const token = await signJws(key, { sub: 'x' });
   const last = token.at(-1)!;
@@ -129,7 +129,7 @@ test('the same signature in another spelling does not count', async () => {
   assert.equal(verifyJws(`${token}=`, () => key).outcome, 'malformed');
 });
 
-test('says when the key is unknown, after reading kid and alg', async () => {
+test('reports an unknown key after reading kid and alg', async () => {
   const token = await signJws(keyFor('HS512'), { sub: 'x' });
   const asked: string[] = [];
   const result = verifyJws(token, (kid, alg) => {
@@ -140,12 +140,12 @@ test('says when the key is unknown, after reading kid and alg', async () => {
   assert.deepEqual(asked, ['kid-HS512', 'HS512']);
 });
 
-test('a key without its private part cannot sign, and the error shows no key', async () => {
+test('a key without its private part cannot sign, and the error reveals no key', async () => {
   const { privateKey: _, ...rest } = keyFor('RS256');
   await assert.rejects(signJws(rest, {}), { code: 'IDKIT_BUG', message: 'RS256 key kid-RS256 cannot sign' });
 });
 
-test('whatever is sent as a token is answered, never thrown', () => {
+test('any text as a token gets a result, and nothing is thrown', () => {
   const key = keyFor('HS256');
   fc.assert(
     fc.property(

@@ -33,7 +33,7 @@ test('one-time passwords are those of RFC 6238 appendix B', () => {
   }
 });
 
-test('counter codes are those of RFC 4226 appendix D, found within the window ahead', () => {
+test('counter codes are those of RFC 4226 appendix D, within the window ahead', () => {
   const read = credential(
     { subType: 'hotp', digits: 6, counter: 3, algorithm: 'HmacSHA1' },
     { value: ascii },
@@ -45,7 +45,7 @@ test('counter codes are those of RFC 4226 appendix D, found within the window ah
   assert.deepEqual(check('359152', 5), { outcome: 'mismatch' }, 'a counter that is past');
 });
 
-test('the code of the period before counts, older ones do not (facts §3.6)', () => {
+test('the code of the previous period counts, older ones do not', () => {
   const read = credential({ subType: 'totp', digits: 8, period: 30 }, { value: ascii })!;
   const at = (now: number) => checkOtp({ credential: read, code: '94287082', lookAhead: 1, now: now * 1000 });
   assert.deepEqual(at(59), { outcome: 'match', step: 1 });
@@ -53,7 +53,7 @@ test('the code of the period before counts, older ones do not (facts §3.6)', ()
   assert.deepEqual(at(90), { outcome: 'mismatch' });
 });
 
-test('a secret is BASE32 where the credential says so, else its own bytes (facts §9)', () => {
+test('a secret is BASE32 if the credential says so, otherwise its own bytes', () => {
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
   const base32 = credential(
     { ...data, secretEncoding: 'BASE32' },
@@ -63,7 +63,7 @@ test('a secret is BASE32 where the credential says so, else its own bytes (facts
   assert.equal(credential(data, { value: 'GEZDGNBV' })!.secret.toString(), 'GEZDGNBV');
 });
 
-test('a credential whose parameters are not usable is none', () => {
+test('a credential with unusable parameters is ignored', () => {
   const data = { subType: 'totp', digits: 6, counter: 0, period: 30, algorithm: 'HmacSHA1' };
   assert.notEqual(credential(data, { value: ascii }), undefined);
   for (const change of [
@@ -83,7 +83,7 @@ test('a credential whose parameters are not usable is none', () => {
   assert.equal(credential({ ...data, secretEncoding: 'BASE32' }, { value: '01!' }), undefined);
 });
 
-test('a code of the wrong form does not match', () => {
+test('a code of the wrong format does not match', () => {
   const read = credential({ subType: 'totp', digits: 8, period: 30 }, { value: ascii })!;
   for (const code of ['', ' 94287082', '94287082 ', '9428708', '942870820', '94287082\0']) {
     assert.equal(checkOtp({ credential: read, code, lookAhead: 1, now: 59_000 }).outcome, 'mismatch', code);

@@ -8,20 +8,20 @@ const passwords = openPasswords({ threads: 2 });
 after(() => passwords.close());
 const argon2 = hashPolicy(undefined);
 
-/** Everyone in the export has the same password, but one (README of the exports). */
+/** All users of the export but one have the same password (README of the exports). */
 const acme = [...exportedRealm('acme').passwords];
 
 for (const [username, stored] of acme) {
   const password = username === 'ivan-emoji' ? 'pässwörd-🔐-7' : 'Correct-Horse-7';
   const { algorithm } = JSON.parse(stored.credentialData);
-  test(`${username} of a real export logs in with the old ${algorithm} hash (facts §9)`, async () => {
+  test(`${username} of a real export logs in with the old ${algorithm} hash (docs/keycloak/users.md#password-hashes)`, async () => {
     const right = await passwords.verify(password, stored, argon2);
     assert.deepEqual(right, { outcome: 'match', outdated: algorithm !== 'argon2' });
     assert.deepEqual(await passwords.verify(`${password} `, stored, argon2), { outcome: 'mismatch' });
   });
 }
 
-test('two users of a realm of a thousand log in with pbkdf2-sha512 hashes of 1,000 rounds', async () => {
+test('two users of a realm with a thousand users log in with pbkdf2-sha512 hashes of 1,000 rounds', async () => {
   const globex = exportedRealm('globex').passwords;
   const first = await passwords.verify('Globex-pass-0', globex.get('user0000')!, argon2);
   const last = await passwords.verify('Globex-pass-999', globex.get('user0999')!, argon2);
@@ -29,7 +29,7 @@ test('two users of a realm of a thousand log in with pbkdf2-sha512 hashes of 1,0
   assert.equal(last.outcome, 'match');
 });
 
-test('a new hash has the fields, order and sizes that Keycloak writes (facts §9)', async () => {
+test("a new hash has Keycloak's fields, order and sizes (docs/keycloak/users.md#password-hashes)", async () => {
   const made = await passwords.hash('secret', argon2);
   assert.equal(
     made.credentialData,
@@ -49,7 +49,7 @@ for (const [algorithm, bytes] of [
   ['pbkdf2-sha256', 32],
   ['pbkdf2-sha512', 64],
 ] as const) {
-  test(`hashes with ${algorithm} where the policy asks for it, ${bytes} bytes long (facts §9)`, async () => {
+  test(`hashes with ${algorithm} if the policy names it, ${bytes} bytes long (docs/keycloak/users.md#password-hashes)`, async () => {
     const policy = hashPolicy(`hashAlgorithm(${algorithm}) and hashIterations(1000)`);
     const made = await passwords.hash('secret', policy);
     assert.deepEqual(JSON.parse(made.credentialData), {
@@ -63,7 +63,7 @@ for (const [algorithm, bytes] of [
   });
 }
 
-test('the length of an old PBKDF2 hash is read from the hash, and is outdated (facts §9: old rows 64)', async () => {
+test('the length of an old PBKDF2 hash is read from the hash, which is outdated', async () => {
   const salt = Buffer.from('sixteen bytes ok');
   const value = pbkdf2Sync('secret', salt, 1000, 64, 'sha256').toString('base64');
   const stored = {
@@ -74,7 +74,7 @@ test('the length of an old PBKDF2 hash is read from the hash, and is outdated (f
   assert.deepEqual(await passwords.verify('secret', stored, policy), { outcome: 'match', outdated: true });
 });
 
-test('an unknown algorithm, broken data or absurd parameters never match and stop nothing', async () => {
+test('an unknown algorithm, broken data or absurd parameters never match, and throw nothing', async () => {
   const good = await passwords.hash('secret', argon2);
   const data = JSON.parse(good.credentialData);
   const extra = data.additionalParameters;
@@ -116,7 +116,7 @@ test('an unknown algorithm, broken data or absurd parameters never match and sto
   assert.equal((await passwords.verify('secret', good, argon2)).outcome, 'match');
 });
 
-test('a hash that takes more than about a second of Argon2 is refused by name, and never compared', async () => {
+test('a hash that takes more than about a second of Argon2 is rejected with the reason, and never compared', async () => {
   const salt = Buffer.alloc(16).toString('base64');
   const stored = (data: object, bytes = 32) => ({
     secretData: JSON.stringify({ value: Buffer.alloc(bytes).toString('base64'), salt }),
@@ -156,7 +156,7 @@ test('a hash that takes more than about a second of Argon2 is refused by name, a
   assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2) and hashIterations(2048001)'), { algorithm: 'pbkdf2' });
 });
 
-test('hashing leaves the event loop free', async () => {
+test('hashing keeps the event loop free', async () => {
   await passwords.hash('warm', argon2);
   const before = process.threadCpuUsage();
   await passwords.hash('secret', { algorithm: 'pbkdf2-sha512', iterations: 400_000 });
@@ -164,7 +164,7 @@ test('hashing leaves the event loop free', async () => {
   assert(user + system < 60_000, `it took ${user + system} µs of the main thread`);
 });
 
-test('more logins than threads are all answered', async () => {
+test('more logins than threads all get a result', async () => {
   const stored = await passwords.hash('secret', argon2);
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
@@ -177,18 +177,18 @@ test('more logins than threads are all answered', async () => {
   );
 });
 
-test('a closed hasher refuses, and what was waiting is told', async () => {
+test('a closed hasher rejects new and waiting hashes', async () => {
   const closing = openPasswords({ threads: 1 });
   const work = Array.from({ length: 12 }, () => closing.verifyNobody('secret', argon2));
   await work[0];
-  const told = Promise.allSettled(work);
+  const settled = Promise.allSettled(work);
   await closing.close();
-  // One was answered, the thread has the next eight, and three wait.
-  assert((await told).slice(-3).every((one) => one.status === 'rejected'));
+  // One job has a result, the thread has the next eight, and three wait.
+  assert((await settled).slice(-3).every((one) => one.status === 'rejected'));
   await assert.rejects(closing.hash('secret', argon2), { code: 'IDKIT_BUG' });
 });
 
-test('argon2 ignores iterations above 100, which were meant for PBKDF2 (facts §9)', () => {
+test('argon2 ignores iteration counts above 100, which were meant for PBKDF2', () => {
   assert.deepEqual(hashPolicy('hashIterations(27500)'), { algorithm: 'argon2' });
   assert.deepEqual(hashPolicy('hashIterations(7)'), { algorithm: 'argon2', iterations: 7 });
   assert.deepEqual(hashPolicy('hashAlgorithm(pbkdf2-sha256) and hashIterations(27500)'), {

@@ -6,7 +6,7 @@ const ENDLESS = '(a+)+b';
 const text = 'a'.repeat(60);
 
 describe('patterns of a password policy', () => {
-  it('are held against the whole text; one that cannot be read matches nothing', async () => {
+  it('must match the whole text, and an invalid one matches nothing', async () => {
     const checks = ['[a-z]+', '[a-y]', '[a-z', 'z|y', '\\p{Ll}+'].map((pattern) => ({ pattern, text: 'zz' }));
     const matches = await matchPatterns(checks);
     assert.deepEqual(
@@ -16,7 +16,7 @@ describe('patterns of a password policy', () => {
     assert.equal(matches('[a-z]+', 'other'), false, 'nobody asked');
   });
 
-  it('have one budget of time for all, and leave the event loop free meanwhile', async () => {
+  it('share one time budget, and keep the event loop free', async () => {
     let turns = 0;
     const counting = setInterval(() => turns++, 5);
     const began = performance.now();
@@ -28,13 +28,13 @@ describe('patterns of a password policy', () => {
     assert.ok(turns >= 5, `${turns} turns of the event loop`);
   });
 
-  it('that ran out of time cost the next ones nothing but a new thread', async () => {
+  it('that exceed the time cost the next ones only a new thread', async () => {
     await matchPatterns([{ pattern: ENDLESS, text }]);
     const matches = await matchPatterns([{ pattern: 'a+', text }]);
     assert.equal(matches('a+', text), true);
   });
 
-  it('wait in a bounded number, and more are refused at once', async () => {
+  it('wait in a bounded number, and further ones are rejected at once', async () => {
     const endless = Array.from({ length: 40 }, () => matchPatterns([{ pattern: ENDLESS, text }]));
     const outcomes = await Promise.allSettled(endless);
     const refused = outcomes.filter((one) => one.status === 'rejected');

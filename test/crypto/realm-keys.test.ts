@@ -32,7 +32,7 @@ async function make(wanted: Partial<Parameters<typeof newKeyComponent>[0]>): Pro
 }
 
 for (const realm of ['acme', 'globex', 'initech'] as const) {
-  test(`reads the keys of the real export ${realm}: same kids, all active (facts §5.6)`, () => {
+  test(`reads the keys of the real export ${realm}: the same kids, all active (docs/keycloak/keys.md#key-set)`, () => {
     const { configuration } = exportedRealm(realm);
     const keys = configuration.components.flatMap((one) => readKeyComponent(one) ?? []);
     const active = Object.fromEntries(keys.map((key) => [key.algorithm, key.kid]));
@@ -41,7 +41,7 @@ for (const realm of ['acme', 'globex', 'initech'] as const) {
   });
 }
 
-test('a fresh realm gets RS256, RSA-OAEP, HS512 and AES keys of priority 100 (facts §10)', async () => {
+test('a new realm gets RS256, RSA-OAEP, HS512 and AES keys with priority 100 (docs/keycloak/keys.md#key-components)', async () => {
   const components = await freshKeyComponents(context);
   assert.deepEqual(
     components.map((one) => [one.name, one.providerId, one.config.priority, one.config.algorithm?.[0]]),
@@ -66,7 +66,7 @@ test('a fresh realm gets RS256, RSA-OAEP, HS512 and AES keys of priority 100 (fa
   assert.equal(keys[2]!.privateKey.symmetricKeySize, 128);
 });
 
-test('an RSA key comes with a self-signed certificate of ten years, CN the realm (facts §10)', async () => {
+test('an RSA key has a self-signed certificate for ten years with the realm as CN (docs/keycloak/keys.md#certificates)', async () => {
   const component = await make({});
   const der = Buffer.from(component.config.certificate![0]!, 'base64');
   const certificate = new X509Certificate(der);
@@ -80,7 +80,7 @@ test('an RSA key comes with a self-signed certificate of ten years, CN the realm
   assert.equal(key.validTo, Date.parse('2036-11-21T08:00:00Z'));
 });
 
-test('no secret stands in the configuration of a component', async () => {
+test('the configuration of a component contains no secret', async () => {
   for (const providerId of [
     ...['rsa-generated', 'rsa-enc-generated', 'ecdsa-generated', 'eddsa-generated'],
     ...['ecdh-generated', 'hmac-generated', 'aes-generated'],
@@ -97,7 +97,7 @@ test('no secret stands in the configuration of a component', async () => {
   }
 });
 
-test('the size or curve that is asked for is made', async () => {
+test('the requested size or curve is generated', async () => {
   const rsa = readKeyComponent(await make({ config: { keySize: ['3072'], algorithm: ['PS512'] } }))!;
   assert.equal(rsa.privateKey.asymmetricKeyDetails?.modulusLength, 3072);
   assert.equal(rsa.algorithm, 'PS512');
@@ -118,7 +118,7 @@ test('the size or curve that is asked for is made', async () => {
   assert.equal(secret.privateKey.symmetricKeySize, 32);
 });
 
-test('given material stays, and is made anew where size or curve no longer fit', async () => {
+test('given material stays, and is generated again if size or curve no longer fit', async () => {
   const first = await make({ providerId: 'ecdsa-generated' });
   const same = await make({ providerId: 'ecdsa-generated', config: first.config, secrets: first.secrets });
   assert.equal(readKeyComponent(same)!.kid, readKeyComponent(first)!.kid);
@@ -127,7 +127,7 @@ test('given material stays, and is made anew where size or curve no longer fit',
   assert.equal(readKeyComponent(other)!.algorithm, 'ES384');
 });
 
-test('an imported RSA key is taken as PEM or DER and gets its certificate', async () => {
+test('an imported RSA key is accepted as PEM or DER and gets its certificate', async () => {
   const made = readKeyComponent(await make({}))!;
   for (const text of [
     made.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -141,7 +141,7 @@ test('an imported RSA key is taken as PEM or DER and gets its certificate', asyn
   }
 });
 
-test('a configuration that cannot be is refused by name', async () => {
+test('an impossible configuration is rejected with the reason', async () => {
   const cases: [Partial<Parameters<typeof newKeyComponent>[0]>, RegExp][] = [
     [{ providerId: 'nonsense' }, /no such provider/],
     [{ config: { priority: ['high'] } }, /'Priority' should be a number/],
@@ -180,7 +180,7 @@ test('every signature algorithm that a realm names gets a key that signs, once',
   assert.equal(await ensureAlgorithmKey({ ...context, components, algorithm: 'none' }), undefined);
 });
 
-test('making an RSA key leaves the event loop free', async () => {
+test('generating an RSA key keeps the event loop free', async () => {
   await make({});
   const [thread, whole] = [process.threadCpuUsage(), process.cpuUsage()];
   for (let round = 0; round < 4; round += 1) await make({ config: { keySize: ['4096'] } });

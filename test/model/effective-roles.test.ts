@@ -41,7 +41,7 @@ test('effective roles are direct ones, those of groups and their parents, compos
   assert.deepEqual([...roles].sort(), ['a', 'b', 'c', 'd', 'e']);
 });
 
-test('circles end, and what is not there is left out', () => {
+test('cycles end, and unknown ids are skipped', () => {
   assert.deepEqual([...expandRoleIds(graph, ['b', 'nothing'])].sort(), ['a', 'b', 'c']);
   assert.deepEqual([...effectiveRoleIds(graph, { roleIds: ['nothing'], groupIds: ['x', 'nothing'] })], []);
   assert.deepEqual(
@@ -53,7 +53,7 @@ test('circles end, and what is not there is left out', () => {
   assert.equal(groupPath(graph, graph.groups.get('x')!), '/y/x');
 });
 
-test('users with the same roles and groups share one answer', () => {
+test('users with the same roles and groups share one result', () => {
   const of = (...roleIds: string[]) => effectiveRoleIds(graph, { roleIds, groupIds: [] });
   assert.equal(of('a'), of('a'));
   assert.notEqual(of('a'), of('d'));
@@ -63,7 +63,7 @@ test('a group path names the parents from the top', () => {
   assert.equal(groupPath(graph, graph.groups.get('sub')!), '/top/sub');
 });
 
-test('equal answers are shared by equal lists of ids alone, whatever the ids look like', () => {
+test('only equal lists of ids share a result, whatever the ids look like', () => {
   const roles = new Map([role('a'), role('b'), role('a b'), role('a b/'), role('a/b')]);
   const odd = { roles, groups: new Map([group('b', ['b'])]) };
   const of = (roleIds: string[], groupIds: string[] = []) =>

@@ -13,7 +13,7 @@ function listed(settings: Partial<RealmSettings>, waiting = NOBODY): readonly st
   ).map(({ what }) => what);
 }
 
-test('lists the features that a realm has switched on and idkit does not have', () => {
+test('lists the enabled features of a realm that idkit does not have', () => {
   assert.deepEqual(listed({}), []);
   const kept = {
     registrationAllowed: true,
@@ -35,7 +35,7 @@ test('lists the features that a realm has switched on and idkit does not have', 
   assert.ok(listNotBuilt({ kept } as never, NOBODY).every(({ refuses }) => !refuses));
 });
 
-test('required actions are listed with the users whom they keep out', () => {
+test('lists required actions with the number of users that they stop', () => {
   const action = (alias: string, more = {}) => ({ alias, enabled: true, defaultAction: false, ...more });
   const kept = {
     requiredActions: [

@@ -16,7 +16,7 @@ async function faults(
   return checkPassword(parsed, candidate, matches).map((one) => one.message);
 }
 
-test('parses the entries of a policy string (facts §11)', () => {
+test('parses the entries of a policy string (docs/keycloak/login.md#password-policy)', () => {
   assert.deepEqual(parsePasswordPolicy('length(8) and digits(1) and notUsername and passwordHistory(5)'), {
     length: 8,
     digits: 1,
@@ -29,7 +29,7 @@ test('parses the entries of a policy string (facts §11)', () => {
   assert.deepEqual(parsePasswordPolicy(''), { regexPatterns: [], unknown: [] });
 });
 
-test('an entry without its number has the default of Keycloak', () => {
+test("an entry without its number has Keycloak's default", () => {
   const policy = parsePasswordPolicy(
     'length and maxLength() and specialChars(undefined) and passwordHistory',
   );
@@ -39,14 +39,14 @@ test('an entry without its number has the default of Keycloak', () => {
   );
 });
 
-test('what is not enforced is named', () => {
+test('entries that are not enforced are listed', () => {
   assert.deepEqual(parsePasswordPolicy('passwordBlacklist(x.txt) and maxAuthAge(300) and own(1)').unknown, [
     'passwordBlacklist(x.txt)',
     'own(1)',
   ]);
 });
 
-test('each entry refuses in the wording of Keycloak', async () => {
+test("each entry rejects with Keycloak's wording", async () => {
   const cases: [string, string, string][] = [
     ['length(8)', 'short', 'Invalid password: minimum length 8.'],
     ['maxLength(4)', 'longer', 'Invalid password: maximum length 4.'],
@@ -68,7 +68,7 @@ test('each entry refuses in the wording of Keycloak', async () => {
   });
 });
 
-test('a fault has the key and parameters of Keycloak (facts §7.2)', () => {
+test("a fault has Keycloak's key and parameters (docs/keycloak/users.md#errors)", () => {
   const candidate = { password: 'x', username: 'a' };
   const [fault] = checkPassword(parsePasswordPolicy('length(8)'), candidate, () => true);
   assert.deepEqual(fault, {
@@ -78,14 +78,14 @@ test('a fault has the key and parameters of Keycloak (facts §7.2)', () => {
   });
 });
 
-test('a password that meets everything is accepted', async () => {
+test('accepts a password that meets all entries', async () => {
   const policy =
     'length(8) and maxLength(64) and digits(1) and lowerCase(1) and upperCase(1) and specialChars(1) and notUsername and notEmail and notContainsUsername and regexPattern([A-Za-z0-9-]+)';
   assert.deepEqual(await faults(policy, 'Correct-Horse-7'), []);
   assert.deepEqual(await faults('', ''), []);
 });
 
-test('a pattern must match the whole password, and one that cannot be read refuses', async () => {
+test('a pattern must match the whole password, and an invalid one rejects it', async () => {
   assert.equal((await faults('regexPattern([a-z]+)', 'abc')).length, 0);
   assert.equal((await faults('regexPattern([a-z]+)', 'abc1')).length, 1);
   assert.equal((await faults('regexPattern([a-z)', 'abc')).length, 1);
@@ -95,7 +95,7 @@ test('any text can be parsed as a policy', () => {
   fc.assert(fc.property(fc.string(), (text) => void parsePasswordPolicy(text)));
 });
 
-test('a pattern that would match for ever refuses the password within a second (issue, "Bad input")', async () => {
+test('a pattern that would match forever rejects the password within a second', async () => {
   const before = process.threadCpuUsage();
   const refused = await faults('regexPattern((a+)+b)', 'a'.repeat(60));
   assert.deepEqual(refused, ['Invalid password: fails to match regex pattern(s).']);

@@ -19,7 +19,7 @@ function listed(
   return listUnenforced({ realm: realm as Realm, components: more.components ?? [] }, more.clients ?? []);
 }
 
-/** The built-in flows with some executions of one of them changed. */
+/** Returns the built-in flows with changed executions in one of them. */
 function changed(alias: string, change: (execution: Record<string, unknown>) => Record<string, unknown>) {
   return flows.map((flow) =>
     flow.alias === alias
@@ -32,13 +32,13 @@ function changed(alias: string, change: (execution: Record<string, unknown>) => 
 }
 
 for (const name of ['acme', 'globex', 'initech'] as const) {
-  test(`the real export ${name} asks for nothing that is not enforced`, () => {
+  test(`the real export ${name} has no unenforced demand`, () => {
     const { configuration, clients } = exportedRealm(name);
     assert.deepEqual(listUnenforced(configuration, [...clients.values()]), []);
   });
 }
 
-test('an own flow for direct grants is named, and refuses where it asks for more', () => {
+test('a custom flow for direct grants is listed, and refuses if it demands more', () => {
   const own = (...authenticators: string[]) => ({
     alias: 'mine',
     builtIn: false,
@@ -66,7 +66,7 @@ test('an own flow for direct grants is named, and refuses where it asks for more
   ]);
 });
 
-test('a built-in flow that was changed to demand a second factor of everyone refuses', () => {
+test('a built-in flow that was changed to require a second factor of all users refuses', () => {
   const required = changed('direct grant', (one) =>
     one.flowAlias === undefined ? one : { ...one, requirement: 'REQUIRED' },
   );
@@ -75,12 +75,12 @@ test('a built-in flow that was changed to demand a second factor of everyone ref
   assert.match(found!.what, /changed authentication flow direct grant/);
 });
 
-test('a second factor that was switched off in the flow is no reason to refuse: it is asked for here anyway', () => {
+test('a second factor that is disabled in the flow does not refuse, because idkit requires it anyway', () => {
   const off = changed('Direct Grant - Conditional OTP', (one) => ({ ...one, requirement: 'DISABLED' }));
   assert.deepEqual(listed({ authenticationFlows: off }), []);
 });
 
-test('a condition of another kind refuses', () => {
+test('another kind of condition refuses', () => {
   const other = changed('Direct Grant - Conditional OTP', (one) =>
     one.authenticator === 'conditional-user-configured'
       ? { ...one, authenticator: 'conditional-user-role' }
@@ -89,7 +89,7 @@ test('a condition of another kind refuses', () => {
   assert.equal(listed({ authenticationFlows: other })[0]?.refuses, true);
 });
 
-test("the browser's flow refuses logins in the browser where it asks for more, and no others", () => {
+test("the browser's flow refuses logins in the browser if it demands more, and no others", () => {
   const other = changed('Browser - Conditional 2FA', (one) => ({ ...one, requirement: 'REQUIRED' }));
   const found = listed({ authenticationFlows: other });
   assert.equal(found.length, 1);
@@ -97,7 +97,7 @@ test("the browser's flow refuses logins in the browser where it asks for more, a
   assert.equal(found[0]?.at, 'browser');
 });
 
-test('identity providers, federation, client policies and key providers are named by path', () => {
+test('lists identity providers, federation, client policies and key providers by their path', () => {
   const component = {
     id: 'c',
     realmId: 'r',
@@ -154,7 +154,7 @@ test('a client with its own flow or with bound tokens refuses its logins', () =>
   assert.deepEqual(refusals({ attributes: { 'dpop.bound.access.tokens': 'false' } }), []);
 });
 
-test('representations of the wrong shape are read as nothing asked', () => {
+test('representations of the wrong shape have no demands', () => {
   for (const value of [null, 5, 'x', {}, [null], [5], [{}]]) {
     const found = listed({ authenticationFlows: value, clientPolicies: value });
     assert(found.every((one) => typeof one.path === 'string'));

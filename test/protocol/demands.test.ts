@@ -5,12 +5,12 @@ import { Browser, clientAnswer, realmWithLogin } from '../browser/browser.ts';
 import { CHALLENGE, loginForCode, REDIRECT, VERIFIER } from './support/code.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './support/world.ts';
 
-/** What a realm or a client may demand and idkit does not enforce; each is made after the client has its tokens. */
+/** Demands of a realm or a client that idkit does not enforce. Each is set after the client has its tokens. */
 interface Demand {
   settings?: (kept: RealmSettings['kept']) => RealmSettings['kept'];
   client?: Partial<Client>;
   component?: Pick<Component, 'providerId' | 'providerType'>;
-  /** Ways to a token that keep what the demand is about. */
+  /** Ways to a token that satisfy the demand. */
   leaves?: readonly Way[];
 }
 
@@ -88,7 +88,7 @@ after(async () => {
   await closePasswords();
 });
 
-describe('what idkit does not enforce refuses every token (contract §5)', () => {
+describe('a demand that idkit does not enforce refuses every token (docs/keycloak/tokens.md#demands)', () => {
   let count = 0;
   for (const [name, demand] of Object.entries(DEMANDS)) {
     it(`${name}: ${demand.leaves === undefined ? 'every way' : `all but ${demand.leaves.join(', ')}`}`, async () => {
@@ -102,7 +102,7 @@ describe('what idkit does not enforce refuses every token (contract §5)', () =>
     });
   }
 
-  it('and without any demand each way gives a token', async () => {
+  it('without a demand each way issues a token', async () => {
     const { ways } = await prepare('none');
     for (const way of WAYS) assert.equal(await ways[way](), 'a token', way);
   });
@@ -124,7 +124,7 @@ describe("the realm's client authentication flow", () => {
   const caseOf = async (realm: RealmInWorld, form: Record<string, string>) =>
     (await refusalOf(realm.tokens(form))).case;
 
-  it('refuses a secret that it does not allow as if the client did not exist (Keycloak 26.7.3)', async () => {
+  it('rejects a secret that it does not allow as if the client did not exist (Keycloak 26.7.3)', async () => {
     const { realm, machine } = await prepare('no-secrets');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     await realm.settings({ kept: { ...kept, ...alternatives('client-secret-jwt', 'unknown') } });
@@ -138,7 +138,7 @@ describe("the realm's client authentication flow", () => {
     assert.ok((await realm.tokens(machine)).access_token);
   });
 
-  it('runs a required step alone', async () => {
+  it('runs only a required step', async () => {
     const { realm, machine } = await prepare('required');
     const kept = (await world.store.findRealm(realm.name))!.realm.settings.kept;
     const steps = (first: string, second: string) => ({
@@ -165,7 +165,7 @@ describe('a DPoP header at the token endpoint', () => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const proof = `${part({ typ: 'dpop+jwt', alg: 'ES256', jwk: {} })}.${part({ jti: '1' })}.c2ln`;
 
-  it('is refused, malformed or not, once the client is known and before the grant', async () => {
+  it('is rejected, malformed or not, once the client is known and before the grant', async () => {
     const { realm, machine } = await prepare('dpop');
     for (const dpop of [
       '',
@@ -187,7 +187,7 @@ describe('a DPoP header at the token endpoint', () => {
 });
 
 describe('an offline token', () => {
-  it('ends when its client loses offline_access, and not by a refresh without the scope', async () => {
+  it('ends when its client loses offline_access, but not with a refresh without the scope', async () => {
     const { realm } = await prepare('offline');
     const first = await realm.login('alice', {
       client_id: 'machine',
@@ -216,7 +216,7 @@ describe('an offline token', () => {
   });
 });
 
-/** A realm with a token of every way in hand, ready to be used after a demand is made. */
+/** Prepares a realm and one token of every kind, for use after a demand is set. */
 async function prepare(name: string) {
   const { realm } = await realmWithLogin(world, name, {}, { implicitFlowEnabled: true });
   const more = { directAccessGrantsEnabled: true, serviceAccountsEnabled: true, standardFlowEnabled: true };

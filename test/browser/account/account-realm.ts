@@ -13,13 +13,15 @@ const PATHS: Readonly<Record<AccountPageName, string>> = {
   applications: 'applications',
 };
 
-/** A realm with the client `account` and its roles, as a fresh one has it (facts §10). */
+/**
+ * A realm with the client `account` and its roles, as a new realm has it (docs/keycloak/clients.md#built-in-clients).
+ */
 export interface AccountRealm {
   realm: RealmInWorld;
   account: Client;
   /** Ids of the client's roles by name. */
   roles: Readonly<Record<string, string>>;
-  /** A user; may see and change unless `roleIds` says else. */
+  /** A user. Default: may see and change the account. */
   user(username: string, changes?: Parameters<RealmInWorld['user']>[1]): Promise<User>;
 }
 
@@ -67,7 +69,7 @@ export async function realmWithAccount(
   };
 }
 
-/** Somebody at a browser who looks after their account. */
+/** A person in a browser who manages their account. */
 export class AccountBrowser extends Browser {
   readonly #realm: string;
 
@@ -84,29 +86,29 @@ export class AccountBrowser extends Browser {
     return this.send('GET', this.url(page, query));
   }
 
-  /** Logs in by the account pages themselves and gives the page that was asked for. */
+  /** Logs in through the account pages and returns the requested page. */
   async enter(username: string, page: AccountPageName = 'profile'): Promise<BrowserAnswer> {
     const login = await this.follow(await this.open(page));
     const back = await this.logIn(login, username);
     return this.follow(await this.follow(back));
   }
 
-  /** Sends a form of a page with the state checker that the page has. */
+  /** Sends a form of a page with the page's state checker. */
   async change(page: AccountPageName, form: Readonly<Record<string, string>>): Promise<BrowserAnswer> {
     const { stateChecker } = accountOf(await this.open(page));
     return this.send('POST', this.url(page), { stateChecker, ...form });
   }
 }
 
-/** What an account page has of the account. */
+/** The account frame of a page. */
 export function accountOf(answer: BrowserAnswer): AccountPage['account'] {
   assert.equal(answer.show, 'page', JSON.stringify(answer));
   const { page } = answer as Extract<BrowserAnswer, { show: 'page' }>;
-  assert.ok('account' in page, `page ${page.page} is no account page`);
+  assert.ok('account' in page, `page ${page.page} is not an account page`);
   return page.account;
 }
 
-/** The key of what a form says to have done. */
+/** The message key of a finished change. */
 export function doneOf(answer: BrowserAnswer): string | null {
   return redirectOf(answer).searchParams.get('done');
 }

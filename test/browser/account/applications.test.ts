@@ -24,7 +24,7 @@ async function consented(realm: RealmInWorld, clientId: string, userId: string, 
 }
 
 describe('the page of applications', () => {
-  it('shows clients with sessions, offline access or consents, and what they were given', async () => {
+  it('shows clients with sessions, offline access or consents, and what each received', async () => {
     const { realm, user } = await realmWithAccount(world, 'list');
     const alice = await user('alice');
     const bob = await user('bob');
@@ -58,12 +58,12 @@ describe('the page of applications', () => {
     assert.ok(unused);
   });
 
-  it('takes a consent away with every token that it led to, offline ones too', async () => {
+  it('removes a consent with every token that it led to, offline tokens included', async () => {
     const { realm, user } = await realmWithAccount(world, 'remove');
     const alice = await user('alice');
     const scopes = realm.fixture.scopes.map(({ name }) => name);
     const shop = await consented(realm, 'shop', alice.id, ...scopes);
-    // The password grant is not for clients that need a consent.
+    // The password grant rejects clients that need a consent.
     await realm.put({ do: 'put', client: { ...shop, consentRequired: false } });
     const form = { client_id: 'shop' };
     const tokens = await realm.login('alice', form);
@@ -82,7 +82,7 @@ describe('the page of applications', () => {
     assert.ok(page.applications.every(({ id, removable }) => id !== shop.id || !removable));
   });
 
-  it('takes offline access away from a client that needs no consent', async () => {
+  it('removes the offline access of a client that needs no consent', async () => {
     const { realm, user } = await realmWithAccount(world, 'offline');
     const alice = await user('alice');
     const web = await realm.client('web');
@@ -94,7 +94,7 @@ describe('the page of applications', () => {
     assert.deepEqual(await world.store.listUserSessions(alice.id, true), []);
   });
 
-  it('leaves the consents of others alone, and says so of a client that is not there', async () => {
+  it('keeps the consents of other users, and reports an unknown client', async () => {
     const { realm, user } = await realmWithAccount(world, 'mine');
     await user('alice');
     const bob = await user('bob');

@@ -21,9 +21,9 @@ after(async () => {
   await closePasswords();
 });
 
-describe('the door of the account pages', () => {
+describe('access to the account pages', () => {
   for (const page of PAGES)
-    it(`sends whoever has no login to one, and back to the page ${page}`, async () => {
+    it(`redirects a browser without a login to the login, and back to the page ${page}`, async () => {
       const browser = new AccountBrowser(world, acme.realm);
       const sent = redirectOf(await browser.open(page));
       assert.equal(sent.pathname, '/realms/acme/protocol/openid-connect/auth');
@@ -39,7 +39,7 @@ describe('the door of the account pages', () => {
       assert.equal(accountOf(await browser.send('GET', clean.href)).username, 'alice');
     });
 
-  it('takes the login that the browser has from another client', async () => {
+  it('accepts the existing login of another client', async () => {
     await acme.realm.client('web', {
       redirectUris: ['https://web.example.test/cb'],
       standardFlowEnabled: true,
@@ -49,14 +49,14 @@ describe('the door of the account pages', () => {
     assert.equal(accountOf(await browser.open('profile')).username, 'alice');
   });
 
-  it('says that nobody is logged in where a login was refused, instead of beginning it for ever', async () => {
+  it('reports that nobody is logged in after a refused login, instead of restarting it endlessly', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     const answer = await browser.open('sessions', '?error=access_denied&iss=x');
     assert.equal(errorOf(answer), '400 accountNotLoggedInMessage');
     assert.equal(pageOf(answer, 'error').backTo, `${BASE_URL}${browser.url('sessions')}`);
   });
 
-  it('keeps a form that nobody is logged in for from doing anything', async () => {
+  it('ignores a form without a login', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     for (const page of PAGES)
       assert.match(
@@ -65,7 +65,7 @@ describe('the door of the account pages', () => {
       );
   });
 
-  it('refuses where the realm asks for what is not enforced, as the login does (contract §5)', async () => {
+  it('rejects a realm with an unenforced demand, as the login does (docs/keycloak/tokens.md#demands)', async () => {
     const executions = [{ authenticator: 'x', requirement: 'REQUIRED' }];
     const flow = { alias: 'mine', authenticationExecutions: executions };
     const { realm, user } = await realmWithAccount(world, 'own-flow');
@@ -77,7 +77,7 @@ describe('the door of the account pages', () => {
     assert.equal(world.events.at(-1)!.type, 'LOGIN_ERROR');
   });
 
-  it('is closed where the client account is off or gone, and in a realm that is off', async () => {
+  it('rejects a disabled or missing client account, and a disabled realm', async () => {
     const { realm, account, user } = await realmWithAccount(world, 'off');
     await user('alice');
     const browser = new AccountBrowser(world, realm);
@@ -90,7 +90,7 @@ describe('the door of the account pages', () => {
     assert.equal(errorOf(await browser.open('profile')), '400 realmNotEnabledMessage');
   });
 
-  it('asks for the roles that Keycloak asks for (facts §10)', async () => {
+  it('requires the same roles as Keycloak (docs/keycloak/pages.md#account)', async () => {
     const { realm, roles, user } = await realmWithAccount(world, 'roles');
     await user('nobody', { roleIds: [] });
     await user('viewer', { roleIds: [roles['view-profile']!] });
@@ -124,7 +124,7 @@ describe('the door of the account pages', () => {
 });
 
 describe('a form of the account pages', () => {
-  it('does nothing without the login’s own state checker, on any page (CSRF)', async () => {
+  it('has no effect without the login’s own state checker, on any page (CSRF)', async () => {
     const { realm, user } = await realmWithAccount(world, 'csrf');
     const victim = await user('victim');
     await user('mallory');
@@ -157,7 +157,7 @@ describe('a form of the account pages', () => {
     await realm.login('victim');
   });
 
-  it('shows the stored data again, never what a foreign form brought', async () => {
+  it('shows the stored data again, never the values of a forged form', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const answer = await browser.send('POST', browser.url('profile'), { email: 'mallory@example.test' });
@@ -165,7 +165,7 @@ describe('a form of the account pages', () => {
     assert.equal(email?.value, 'alice@example.test');
   });
 
-  it('tells what was done by a page that can be loaded again, and nobody else can make it notify so', async () => {
+  it('reports the change on a page that can be reloaded, and no other site can forge the report', async () => {
     const browser = new AccountBrowser(world, acme.realm);
     await browser.enter('alice');
     const done = await browser.change('profile', { firstName: 'Alice' });
@@ -178,7 +178,7 @@ describe('a form of the account pages', () => {
       '?done=accountUpdatedMessage',
       '?done=accountUpdatedMessage&mark=x',
       `?done=accountPasswordUpdatedMessage&mark=${mark}`,
-      // Every client of the login knows the session's name.
+      // Every client of the login knows the session id.
       `?done=accountUpdatedMessage&mark=${markOf(`${sessionId} accountUpdatedMessage`)}`,
       `?done=invalidUserMessage&mark=${mark}`,
     ])

@@ -30,8 +30,8 @@ async function realmOf(name: string, settings: Parameters<World['realm']>[1] = {
   return { ...made, user, browser };
 }
 
-describe('the page of the password (contract §5)', () => {
-  it('changes it, ends every session of the user, and the browser stays logged in under a new one', async () => {
+describe('the password page', () => {
+  it('changes the password, ends every session of the user, and starts a new session for the browser', async () => {
     const { realm, user, browser } = await realmOf('change', { rememberMe: true });
     const other = new AccountBrowser(world, realm);
     await other.logIn(await other.authorize(), 'alice', { rememberMe: 'on' });
@@ -59,7 +59,7 @@ describe('the page of the password (contract §5)', () => {
       await assert.rejects(realm.refresh(token));
     assert.equal(clientAnswer(await other.authorize({ prompt: 'none' }))['error'], 'login_required');
     assert.equal(messageOf(await half.logIn(waiting, 'alice')), 'invalidUserMessage');
-    assert.ok(clientAnswer(await browser.authorize({ prompt: 'none' }))['code'], 'single sign-on goes on');
+    assert.ok(clientAnswer(await browser.authorize({ prompt: 'none' }))['code'], 'single sign-on continues');
     await assert.rejects(realm.login('alice'));
     await realm.login('alice', { password: NEXT });
 
@@ -68,7 +68,7 @@ describe('the page of the password (contract §5)', () => {
     assert.ok(!JSON.stringify(world.events).includes(NEXT));
   });
 
-  it('does not take the cookie of the login before it any more', async () => {
+  it('rejects the cookie of the earlier session', async () => {
     const { realm, browser } = await realmOf('old-cookie');
     const stolen = new Map(browser.cookies);
     await browser.change('password', change);
@@ -77,7 +77,7 @@ describe('the page of the password (contract §5)', () => {
     assert.ok(await findSsoSession(world.ctx, configuration, browser));
   });
 
-  it('wants the password twice, and one that the policy allows', async () => {
+  it('requires the password twice, and one that the policy allows', async () => {
     const { user, browser } = await realmOf('policy', {
       passwordPolicy: 'length(10) and passwordHistory(2)',
     });
@@ -101,7 +101,7 @@ describe('the page of the password (contract §5)', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('asks for the password that the user has, and counts guesses as the login does (facts §11)', async () => {
+  it('requires the current password, and counts guesses as the login does (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { realm, user, browser } = await realmOf('guess', {
       bruteForceProtected: true,
       failureFactor: 3,
@@ -116,14 +116,14 @@ describe('the page of the password (contract §5)', () => {
     }
     assert.equal((await world.store.findLoginFailures(user.realmId, user.id))?.failures, 3);
     const locked = await browser.change('password', change);
-    assert.equal(messageOf(locked), 'accountPasswordWrongMessage', 'a locked user is told the same');
+    assert.equal(messageOf(locked), 'accountPasswordWrongMessage', 'a locked user gets the same message');
     await assert.rejects(realm.login('alice'), 'the login is locked too');
     world.clock.pass(61);
     assert.equal(doneOf(await browser.change('password', change)), 'accountPasswordUpdatedMessage');
     assert.equal(await world.store.findLoginFailures(user.realmId, user.id), undefined);
   });
 
-  it('compares no more guesses at once than the realm allows (facts §11)', async () => {
+  it('compares no more parallel guesses than the realm allows (docs/keycloak/login.md#brute-force-protection)', async () => {
     const { user, browser } = await realmOf('guesses', {
       bruteForceProtected: true,
       failureFactor: 3,
@@ -140,7 +140,7 @@ describe('the page of the password (contract §5)', () => {
     assert.equal((await world.store.findLoginFailures(user.realmId, user.id))?.failures, 3);
   });
 
-  it('does not undo a password that an administrator sets at that very moment', async () => {
+  it('does not overwrite a password that an administrator sets in parallel', async () => {
     const { realm, user, browser } = await realmOf('race');
     const { stateChecker } = accountOf(await browser.open('password'));
     const [old] = await world.store.listCredentials(user.id);
@@ -166,7 +166,7 @@ describe('the page of the password (contract §5)', () => {
     assert.deepEqual(await world.store.listUserSessions(user.id, false), []);
   });
 
-  it('sends to the login where the user was deleted meanwhile', async () => {
+  it('redirects to the login if the user was deleted in the meantime', async () => {
     const { realm, user, browser } = await realmOf('gone');
     const { stateChecker } = accountOf(await browser.open('password'));
     await realm.put({ do: 'remove', what: 'user', id: user.id });

@@ -29,7 +29,7 @@ async function enter(where = acme): Promise<{ user: User; browser: AccountBrowse
 }
 
 describe('the page of the user’s own data', () => {
-  it('shows and changes it, and an e-mail that changes is no longer verified', async () => {
+  it('shows and changes the data, and a new e-mail address is no longer verified', async () => {
     const { user, browser } = await enter();
     const fields = pageOf(await browser.open('profile'), 'account-profile').fields;
     assert.deepEqual(
@@ -57,7 +57,7 @@ describe('the page of the user’s own data', () => {
     assert.equal(details['updated_email'], 'new@example.test');
   });
 
-  it('says which field is wrong and why, keeps what was typed and changes nothing', async () => {
+  it('names the invalid field and the reason, keeps the typed values and changes nothing', async () => {
     const { user, browser } = await enter();
     const before = await current(user);
     const answer = await browser.change('profile', { email: 'no address', firstName: '', lastName: '<b>' });
@@ -75,7 +75,7 @@ describe('the page of the user’s own data', () => {
     assert.equal(world.events.at(-1)!.type, 'UPDATE_PROFILE_ERROR');
   });
 
-  it('refuses an e-mail that is somebody else’s', async () => {
+  it('rejects an e-mail address of another user', async () => {
     const other = await acme.user('other');
     const { browser } = await enter();
     const answer = await browser.change('profile', { email: other.email! });
@@ -83,7 +83,7 @@ describe('the page of the user’s own data', () => {
     assert.equal(email?.fault?.key, 'emailExistsMessage');
   });
 
-  it('changes the user name only where the realm lets users do so (editUsernameAllowed)', async () => {
+  it('changes the username only if the realm allows it (editUsernameAllowed)', async () => {
     const { user, browser } = await enter();
     await browser.change('profile', { username: 'stolen' });
     assert.equal((await current(user)).username, user.username);
@@ -94,10 +94,10 @@ describe('the page of the user’s own data', () => {
     assert.equal(accountOf(await own.open('profile')).username, 'chosen');
   });
 
-  it('takes no user name of letters that look like Latin ones, as a realm without a profile of its own asks', async () => {
+  it('rejects a username of letters that look like Latin ones, with the default profile', async () => {
     const free = await realmWithAccount(world, 'lookalike', { editUsernameAllowed: true });
     const { user, browser } = await enter(free);
-    // Cyrillic letters, and a ring that is a character of its own.
+    // Cyrillic letters, and a ring that is a separate character.
     for (const username of ['\u0440\u0430\u0443\u0440\u0430l', 'a\u030angstrom'])
       await browser.change('profile', { username });
     assert.equal((await current(user)).username, user.username);
@@ -107,7 +107,7 @@ describe('the page of the user’s own data', () => {
     );
   });
 
-  it('touches nothing that the realm’s profile does not let users change (facts §10)', async () => {
+  it('changes only what the realm’s profile allows users to change', async () => {
     const own = await realmWithAccount(world, 'profile');
     const both = { view: ['admin', 'user'], edit: ['admin', 'user'] };
     const attributes = [

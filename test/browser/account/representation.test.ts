@@ -34,7 +34,7 @@ const ask = (token: string | undefined, more: Record<string, unknown> = {}, wher
 const caseOf = async (work: Promise<unknown>) => (await refusalOf(work)).case;
 
 describe('the account API’s own representation (keycloak-js loadUserProfile)', () => {
-  it('is what the user may see of themselves, with the profile’s metadata unless told not to', async () => {
+  it('returns what the user may see of themselves, with the profile’s metadata by default', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     const { body, allowOrigin } = await ask(token);
     assert.equal(allowOrigin, ORIGIN);
@@ -60,7 +60,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.ok(!('userProfileMetadata' in (await ask(token, { metadata: false })).body));
   });
 
-  it('wants a token in force, of this realm, of a person', async () => {
+  it('requires an active token of a person in this realm', async () => {
     const unauthorized = 'account-unauthorized';
     assert.equal(await caseOf(ask(undefined)), unauthorized);
     assert.equal(await caseOf(ask('nonsense')), unauthorized);
@@ -76,7 +76,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.equal(await caseOf(ask(token)), unauthorized);
   });
 
-  it('wants the audience account and one of its roles, also behind a lightweight token', async () => {
+  it('requires the audience account and one of its roles, also for a lightweight token', async () => {
     await acme.user('nobody', { roleIds: [] });
     const nobody = await acme.realm.login('nobody');
     assert.equal(await caseOf(ask(nobody.access_token)), 'account-unauthorized');
@@ -92,7 +92,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.equal((await ask(light.access_token, { origin: undefined })).body.username, 'alice');
   });
 
-  it('is for pages of the client’s own origins (CORS)', async () => {
+  it('allows pages of the client’s own origins (CORS)', async () => {
     const { access_token: token } = await acme.realm.login('alice');
     assert.equal(await caseOf(ask(token, { origin: 'https://evil.example' })), 'invalid-origin');
     const refused = await refusalOf(ask('nonsense'));
@@ -100,7 +100,7 @@ describe('the account API’s own representation (keycloak-js loadUserProfile)',
     assert.ok(web.webOrigins.includes(ORIGIN));
   });
 
-  it('is not there where the client account is off', async () => {
+  it('is missing if the client account is disabled', async () => {
     const { realm, account, user } = await realmWithAccount(world, 'off');
     await realm.client('web', { webOrigins: [ORIGIN] });
     await user('alice');

@@ -30,8 +30,8 @@ async function realmOf(name: string) {
   return { realm: made.realm, addUser: made.user, user, browser };
 }
 
-describe('the page of sessions', () => {
-  it('shows start, last use, address, device and clients, this browser’s first', async () => {
+describe('the sessions page', () => {
+  it('shows start, last use, address, device and clients, with this browser’s session first', async () => {
     const { realm, browser } = await realmOf('list');
     const began = Math.floor(world.clock.now() / 1000);
     world.clock.pass(60);
@@ -75,7 +75,7 @@ describe('the page of sessions', () => {
     assert.ok(began >= START);
   });
 
-  it('leaves out what is over, other users, and offline access', async () => {
+  it('leaves out expired sessions, other users and offline access', async () => {
     const { realm, addUser, browser } = await realmOf('left-out');
     await addUser('bob');
     await realm.login('bob');
@@ -84,7 +84,7 @@ describe('the page of sessions', () => {
     assert.equal(shown.filter(({ current }) => !current).length, 0);
   });
 
-  it('shows a hundred, and says how many more there are', async () => {
+  it('shows a hundred sessions, and the number of further ones', async () => {
     const { user, browser } = await realmOf('many');
     const [own] = await world.store.listUserSessions(user.id, false);
     for (let one = 0; one < 101; one++)
@@ -100,15 +100,15 @@ describe('the page of sessions', () => {
     assert.equal((await world.store.listUserSessions(user.id, false)).length, 1);
   });
 
-  it('signs out one: its tokens end, its clients are told, and the event says so', async () => {
+  it('signs out one session: its tokens end, its clients are notified, and an event is logged', async () => {
     const { realm, user, browser } = await realmOf('one');
     const tokens = await realm.login('alice');
     const { sessions } = pageOf(await browser.open('sessions'), 'account-sessions');
     const other = sessions.find(({ current }) => !current)!;
-    const told: EndingSessions[] = [];
+    const notified: EndingSessions[] = [];
     world.ctx.sessionEndings = {
       prepare: async (_realm, ending) => async () => {
-        told.push(ending);
+        notified.push(ending);
       },
     };
     const done = await browser.change('sessions', { session: other.id });
@@ -121,8 +121,8 @@ describe('the page of sessions', () => {
       ['LOGOUT', user.id, other.id, 'account'],
     );
     await assert.rejects(realm.refresh(tokens.refresh_token));
-    const [ending] = told;
-    assert.ok(ending !== undefined && 'sessions' in ending && told.length === 1);
+    const [ending] = notified;
+    assert.ok(ending !== undefined && 'sessions' in ending && notified.length === 1);
     assert.deepEqual(
       ending.sessions.map(({ session }) => session.id),
       [other.id],
@@ -149,7 +149,7 @@ describe('the page of sessions', () => {
     assert.ok(world.events.slice(events).every(({ type }) => type !== 'LOGOUT'));
   });
 
-  it('signs out everywhere else, and this browser and offline access stay', async () => {
+  it('signs out all other sessions, and keeps this browser’s session and offline access', async () => {
     const { realm, user, browser } = await realmOf('others');
     const tokens = await realm.login('alice');
     const offline = await realm.login('alice', { scope: 'offline_access' });
@@ -167,7 +167,7 @@ describe('the page of sessions', () => {
     assert.equal(clientAnswer(await second.authorize({ prompt: 'none' }))['error'], 'login_required');
   });
 
-  it('signs this browser out: its session ends, its cookies go, its clients’ frames are loaded', async () => {
+  it('signs out this browser: the session ends, the cookies are deleted, the clients’ frames are loaded', async () => {
     const { realm, user, browser } = await realmOf('self');
     const web = (await world.store.findClient(realm.fixture.realm.id, 'web'))!;
     const { sessionId, stateChecker } = accountOf(await browser.open('profile'));

@@ -32,7 +32,7 @@ const STAGES: readonly LoginStage[] = [
   { at: 'proved', userId: 'ada', authenticatedAt: 7, by: { sessionId: 'session' } },
 ];
 
-test('a row keeps the stage that it is given, whatever its stage was before, and its other notes', () => {
+test('a row keeps its new stage, whatever its stage was before, and its other notes', () => {
   for (const before of STAGES)
     for (const stage of STAGES) {
       const row = withStage(withStage(ROW, before), stage);
@@ -48,7 +48,7 @@ test('a login whose user is not proved shows the form of its stage, or is refuse
   }
 });
 
-test('a proved login does its required actions, then the consent, then it ends', () => {
+test('a proved login runs its required actions, then the consent, then it ends', () => {
   const facts = { at: 'proved', passive: false, otherThanHinted: false } as const;
   const both = { ...facts, pendingActions: ['A', 'B'], consentDue: true };
   assert.deepEqual(decideNextStep(both), { step: 'action', action: 'A' });

@@ -7,7 +7,7 @@ import type { RealmConfiguration } from '../../../src/store/index.ts';
 // biome-ignore lint/suspicious/noExplicitAny: a representation as another program wrote it
 type Json = any;
 
-/** A realm of the real exports as the rules see it, read without the administrative import. */
+/** Builds a realm of the real exports, without the administrative import. */
 export interface ExportedRealm {
   configuration: RealmConfiguration;
   clients: ReadonlyMap<string, Client>;
@@ -19,7 +19,7 @@ export interface ExportedRealm {
 
 const FIXTURES = new URL('../../fixtures/keycloak/exports/', import.meta.url);
 
-/** What Keycloak answered for the exported realms. */
+/** Keycloak's responses for the exported realms. */
 export function expected(): Json {
   return JSON.parse(readFileSync(new URL('expected.json', FIXTURES), 'utf8'));
 }

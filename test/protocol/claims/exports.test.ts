@@ -13,7 +13,7 @@ import { type ExportedRealm, expected, exportedRealm } from './exported-realm.ts
 
 const realms = { acme: exportedRealm('acme'), globex: exportedRealm('globex') };
 
-/** The input of a login as the token endpoint would gather it. */
+/** Builds the input of a login's claims as the token endpoint does. */
 function loginInput(
   realm: ExportedRealm,
   clientId: string,
@@ -33,7 +33,7 @@ function loginInput(
   return { configuration, client, user, granted, roleIds, notes, clientsByUuid };
 }
 
-/** Lists are sets and a scope is a set of words (README of the observed cases). */
+/** Lists are sets, and a scope is a set of words (README of the observed cases). */
 function comparable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(comparable).sort();
   if (typeof value !== 'object' || value === null) return value;
@@ -50,17 +50,17 @@ function comparable(value: unknown): unknown {
 for (const login of expected().logins) {
   if (login.status !== 200) continue;
   const { realm, client, username, scope } = login;
-  test(`${username} at ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's tokens (facts §6)`, () => {
+  test(`${username} at ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's tokens (docs/keycloak/tokens.md#access-token)`, () => {
     const input = loginInput(realms[realm as 'acme' | 'globex'], client, username, scope ?? undefined);
-    const told = login.accessToken.claims;
+    const expected = login.accessToken.claims;
     const stamp = {
-      issuer: told.iss,
-      jti: told.jti,
-      issuedAt: told.iat,
-      expiresAt: told.exp,
-      sessionId: told.sid,
+      issuer: expected.iss,
+      jti: expected.jti,
+      issuedAt: expected.iat,
+      expiresAt: expected.exp,
+      sessionId: expected.sid,
     };
-    assert.deepEqual(comparable(accessTokenClaims(input, stamp)), comparable(told));
+    assert.deepEqual(comparable(accessTokenClaims(input, stamp)), comparable(expected));
     if (login.idToken === undefined) return;
     const id = login.idToken.claims;
     const claims = idTokenClaims(input, { ...stamp, jti: id.jti }, { algorithm: 'RS256' });
@@ -72,22 +72,22 @@ for (const login of expected().logins) {
 for (const grant of expected().clientCredentials) {
   if (grant.status !== 200) continue;
   const { realm, client, scope } = grant;
-  test(`the service account of ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's token (facts §6.1)`, () => {
-    const told = grant.accessToken.claims;
+  test(`the service account of ${client} in ${realm}, scope ${scope ?? 'absent'}: the claims of Keycloak's token (docs/keycloak/tokens.md#service-account-tokens)`, () => {
+    const expected = grant.accessToken.claims;
     const notes = { clientHost: '127.0.0.1', clientAddress: '127.0.0.1', client_id: client };
     const owner = realms[realm as 'acme' | 'globex'];
     const input = loginInput(owner, client, `service-account-${client}`, scope ?? undefined, notes);
     const claims = accessTokenClaims(input, {
-      issuer: told.iss,
-      jti: told.jti,
-      issuedAt: told.iat,
-      expiresAt: told.exp,
+      issuer: expected.iss,
+      jti: expected.jti,
+      issuedAt: expected.iat,
+      expiresAt: expected.exp,
     });
-    assert.deepEqual(comparable(claims), comparable(told));
+    assert.deepEqual(comparable(claims), comparable(expected));
   });
 }
 
-test('claims stand in the order of Keycloak 26 (facts §6.1)', () => {
+test('claims have the order of Keycloak 26 (docs/keycloak/tokens.md#access-token)', () => {
   const input = loginInput(realms.acme, 'spa', 'alice', 'openid', { auth_time: '1795240127' });
   const claims = accessTokenClaims(input, {
     issuer: 'https://id.example.test/realms/acme',

@@ -36,7 +36,7 @@ after(async () => {
 
 const stamp = { issuer: 'https://id.example.test/realms/acme', jti: 'j', issuedAt: 10, expiresAt: 310 };
 
-/** The claims of an ID token of a client whose scope `email` has the mapper of the address. */
+/** Returns the claims of an ID token of a client whose scope `email` has the address mapper. */
 async function claimsFor(
   changes: Partial<Client>,
   options: { accessToken?: string; notes?: Record<string, string> } = {},
@@ -70,7 +70,7 @@ async function claimsFor(
 describe('a client whose attribute idkit.lean.id.token is true', () => {
   const accessToken = 'x.y.z';
 
-  it('has neither typ nor claims of scopes about the person in its ID tokens (Core §2, §5.4)', async () => {
+  it('gets ID tokens without typ and without claims of scopes about the person (Core §2, §5.4)', async () => {
     const usual = await claimsFor({ attributes: {} }, { accessToken });
     assert.deepEqual([usual.typ, usual.email], ['ID', user.email]);
     const lean = await claimsFor({ attributes: LEAN }, { accessToken });
@@ -80,11 +80,11 @@ describe('a client whose attribute idkit.lean.id.token is true', () => {
     );
   });
 
-  it('has them there where no access token is issued that could ask for them (Core §5.4)', async () => {
+  it('gets these claims if no access token is issued that could request them (Core §5.4)', async () => {
     assert.equal((await claimsFor({ attributes: LEAN })).email, user.email);
   });
 
-  it('has what its own mappers and the parameter claims say', async () => {
+  it('gets the claims of its own mappers and of the parameter claims', async () => {
     const own = await claimsFor({ attributes: LEAN, protocolMappers: [emailMapper] }, { accessToken });
     assert.equal(own.email, user.email);
     const asking = { ...emailMapper, protocolMapper: 'oidc-claims-param-token-mapper' };
@@ -95,7 +95,7 @@ describe('a client whose attribute idkit.lean.id.token is true', () => {
     assert.equal(asked.email, user.email);
   });
 
-  it('is known by its ID token, and by no other token of it (Core §3.1.2.1)', async () => {
+  it('is identified by its ID token, and by no other token of it (Core §3.1.2.1)', async () => {
     const browser = new Browser(world, realm);
     const page = await browser.authorize({ response_type: 'id_token token', nonce: 'n' });
     pageOf(page, 'login');

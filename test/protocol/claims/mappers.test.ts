@@ -24,7 +24,7 @@ function mapper(protocolMapper: string, config: Record<string, string>): Protoco
   return { id: protocolMapper, name: protocolMapper, protocol: 'openid-connect', protocolMapper, config };
 }
 
-/** The claims that mappers alone make, of a client without any scope. */
+/** Returns the claims of the mappers alone, for a client without scopes. */
 function mapped(
   mappers: ProtocolMapper[],
   change: Partial<Omit<ClaimsInput, 'client'>> & { client?: Partial<Client>; target?: ClaimsTarget } = {},
@@ -67,7 +67,7 @@ test('dots in a claim name nest, escaped ones do not', () => {
   );
 });
 
-test('values take the type that the mapper names, and those that cannot are left out', () => {
+test('values have the type that the mapper names, and are left out if they do not fit', () => {
   const cases: [string, string, unknown][] = [
     ['String', '5', '5'],
     ['int', '5', 5],
@@ -86,7 +86,7 @@ test('values take the type that the mapper names, and those that cannot are left
   }
 });
 
-test('an attribute gives its first value, or all where the mapper is multivalued', () => {
+test('an attribute gives its first value, or all values if the mapper is multivalued', () => {
   const config = { ...access, 'claim.name': 'p', 'user.attribute': 'phone', 'jsonType.label': 'String' };
   assert.equal(mapped([mapper('oidc-usermodel-attribute-mapper', config)]).p, '+1 555 0100');
   const many = { ...config, multivalued: 'true' };
@@ -98,7 +98,7 @@ test('an attribute gives its first value, or all where the mapper is multivalued
   assert.deepEqual(mapped([mapper('oidc-usermodel-attribute-mapper', none)]), {});
 });
 
-test('an attribute that the user has not comes from the groups; aggregated ones are joined', () => {
+test('an attribute that the user lacks comes from the groups, and aggregated ones are joined', () => {
   const user: User = { ...alice, attributes: { ...alice.attributes, floor: ['1'] } };
   const config = { ...access, 'claim.name': 'f', 'user.attribute': 'floor', multivalued: 'true' };
   const one = mapper('oidc-usermodel-attribute-mapper', config);
@@ -148,7 +148,7 @@ test('role mappers write lists, with a prefix, of one client or of all', () => {
   );
 });
 
-test('hardcoded and renamed roles are seen by the mappers after them (Keycloak: mapper priorities)', () => {
+test('later mappers see hardcoded and renamed roles (Keycloak: mapper priorities)', () => {
   const claims = mapped([
     mapper('oidc-usermodel-realm-role-mapper', { ...access, multivalued: 'true', 'claim.name': 'r' }),
     mapper('oidc-audience-resolve-mapper', {}),
@@ -162,7 +162,7 @@ test('hardcoded and renamed roles are seen by the mappers after them (Keycloak: 
   assert.deepEqual((claims.aud as string[]).toSorted(), ['account', 'orders-api']);
 });
 
-test('the audience leaves out the client itself; one name is a string (facts §6.1)', () => {
+test('the audience leaves out the client itself, and one name is a string (docs/keycloak/tokens.md#access-token)', () => {
   const resolve = mapper('oidc-audience-resolve-mapper', access);
   const owner = clients.get('orders-api')!;
   const { id, clientId } = owner;
@@ -172,7 +172,7 @@ test('the audience leaves out the client itself; one name is a string (facts §6
   assert.equal(mapped([resolve], { roleIds: new Set() }).aud, undefined);
 });
 
-test('groups are paths, or names alone; without groups there is no claim', () => {
+test('groups are paths or names, and without groups there is no claim', () => {
   const config = { ...access, 'claim.name': 'g' };
   assert.deepEqual(mapped([mapper('oidc-group-membership-mapper', config)]).g, ['/staff/finance']);
   const names = mapper('oidc-group-membership-mapper', { ...config, 'full.path': 'false' });
@@ -180,14 +180,14 @@ test('groups are paths, or names alone; without groups there is no claim', () =>
   assert.deepEqual(mapped([names], { user: users.get('carol-sha256')! }), {});
 });
 
-test('the address is one object of the attributes that are there (OpenID Connect Core §5.1.1)', () => {
+test('the address is one object of the existing attributes (OpenID Connect Core §5.1.1)', () => {
   const one = mapper('oidc-address-mapper', { ...access, 'user.attribute.street': 'road' });
   const user = { ...alice, attributes: { road: ['Main 1'], country: ['DE'] } };
   assert.deepEqual(mapped([one], { user }), { address: { street_address: 'Main 1', country: 'DE' } });
   assert.deepEqual(mapped([one]), {});
 });
 
-test('each mapper writes only where its flags say; absent ones follow Keycloak 26', () => {
+test('each mapper writes only as its flags say, and absent flags follow Keycloak 26', () => {
   const flags = (config: Record<string, string>): ClaimsTarget[] =>
     (['access', 'lightweight', 'id', 'userinfo', 'introspection'] as const).filter((target) => {
       const one = mapper('oidc-hardcoded-claim-mapper', { 'claim.name': 'x', 'claim.value': 'y', ...config });
@@ -201,7 +201,7 @@ test('each mapper writes only where its flags say; absent ones follow Keycloak 2
   assert.deepEqual(flags({ 'lightweight.claim': 'true' }), ['lightweight']);
 });
 
-test("no mapper overwrites what the token's own rules say", () => {
+test("no mapper overwrites the claims of the token's own rules", () => {
   for (const name of [
     'exp',
     'iat',
@@ -222,12 +222,12 @@ test("no mapper overwrites what the token's own rules say", () => {
   assert.equal(({} as Record<string, unknown>).x, undefined);
 });
 
-test('a mapper of an unknown type or another protocol is passed over', () => {
+test('skips a mapper of an unknown type or another protocol', () => {
   const saml = { ...mapper('oidc-full-name-mapper', access), protocol: 'saml' };
   assert.deepEqual(mapped([mapper('script-x.js', access), saml]), {});
 });
 
-test('notes of the session become claims; AUTH_TIME is kept as auth_time', () => {
+test('notes of the session become claims, and AUTH_TIME is stored as auth_time', () => {
   const config = {
     ...access,
     'user.session.note': 'AUTH_TIME',
@@ -239,7 +239,7 @@ test('notes of the session become claims; AUTH_TIME is kept as auth_time', () =>
   assert.deepEqual(mapped([one]), {});
 });
 
-test('the level of the login gets the name of the highest one reached, of the client before the realm', () => {
+test('the level of the login gets the name of the highest one reached, from the client or the realm', () => {
   const one = mapper('oidc-acr-mapper', access);
   const acr = (level: string | undefined, attributes: Record<string, string> = {}) =>
     mapped([one], { notes: level === undefined ? {} : { acr: level }, client: { attributes } }).acr;
@@ -270,7 +270,7 @@ test('web origins: + stands for the origins of the redirect URIs', () => {
   assert.deepEqual(origins(console), []);
 });
 
-test('a lightweight access token has nothing of mappers that do not say so (facts §6.1)', () => {
+test('a lightweight access token has only claims of mappers with the flag for it (docs/keycloak/tokens.md#lightweight-access-tokens)', () => {
   const client = {
     ...clients.get('spa')!,
     attributes: { 'client.use.lightweight.access.token.enabled': 'true' },
@@ -310,7 +310,7 @@ test('at_hash is the left half of the hash of the access token (OpenID Connect C
   assert.equal(claims(token, 'RS256').nonce, 'n-1');
 });
 
-test('a refresh token has the claims of facts §6.3, an offline one may have no end', () => {
+test("a refresh token has Keycloak's claims, and an offline one may never expire (docs/keycloak/tokens.md#refresh-token)", () => {
   const resolution = resolveScopes(configuration, legacy, 'openid');
   assert(resolution.outcome === 'granted');
   const facts = {
@@ -331,7 +331,7 @@ test('a refresh token has the claims of facts §6.3, an offline one may have no 
   assert.deepEqual([online.typ, online.exp], ['Refresh', 310]);
 });
 
-test('the id of an access token tells its origin (observed: identifiers)', () => {
+test('the id of an access token encodes its origin (docs/keycloak/tokens.md#access-token)', () => {
   const random = { bytes: (length: number) => Buffer.alloc(length, 7) };
   const id = (
     session: 'online' | 'offline' | 'transient',
@@ -348,7 +348,7 @@ test('the id of an access token tells its origin (observed: identifiers)', () =>
   assert.equal(id('transient', 'client_credentials'), 'trrtcc');
 });
 
-test('the level of the login and notes of the session never reach user info (observed: userinfo service-account)', () => {
+test('user info never contains the level of the login or notes of the session', () => {
   const id = { 'id.token.claim': 'true' };
   const note = mapper('oidc-usersessionmodel-note-mapper', {
     ...id,

@@ -20,21 +20,21 @@ function granted(resolution: ScopeResolution) {
   return resolution.granted;
 }
 
-test('default scopes are granted without asking, hidden ones stay out of the answer (facts §3.2)', () => {
+test('default scopes are granted without a request, and hidden ones stay out of the response (docs/keycloak/tokens.md#scopes)', () => {
   const scopes = granted(resolveScopes(configuration, spa, undefined));
   assert.deepEqual(words(scopes.visible), ['email', 'profile']);
   assert.deepEqual(words(scopes.all), ['acr', 'basic', 'email', 'profile', 'roles', 'web-origins']);
   assert.equal(scopes.openid, false);
 });
 
-test('optional scopes and openid are granted where asked for', () => {
+test('optional scopes and openid are granted on request', () => {
   const scopes = granted(resolveScopes(configuration, spa, 'openid phone address'));
   assert.deepEqual(words(scopes.visible), ['address', 'email', 'openid', 'phone', 'profile']);
   assert.equal(scopes.openid, true);
   assert.equal(scopes.all.startsWith('openid '), true);
 });
 
-test('naming a default scope changes nothing (observed: scope-default-named)', () => {
+test('naming a default scope changes nothing', () => {
   const named = granted(resolveScopes(configuration, spa, 'profile'));
   assert.deepEqual(words(named.visible), ['email', 'profile']);
 });
@@ -48,14 +48,14 @@ for (const requested of [
   'service_account',
   'OPENID',
 ]) {
-  test(`refuses the scope "${requested}" as a whole, as it was sent (observed: bad-scope, scope-empty)`, () => {
+  test(`rejects the scope "${requested}" as a whole, as sent`, () => {
     const refused = { outcome: 'invalid', names: requested };
     assert.deepEqual(resolveScopes(configuration, spa, requested), refused);
     assert.deepEqual(resolveRefreshScopes(configuration, spa, 'openid email', requested), refused);
   });
 }
 
-test('a scope that is named twice counts once', () => {
+test('a repeated scope counts once', () => {
   assert.equal(
     granted(resolveScopes(configuration, spa, 'phone phone')).scopes.filter((one) => one.name === 'phone')
       .length,
@@ -63,13 +63,13 @@ test('a scope that is named twice counts once', () => {
   );
 });
 
-test('equal requests are answered with the same object, refused ones are not kept', () => {
+test('equal requests return the same object, and rejected ones are not cached', () => {
   const first = resolveScopes(configuration, spa, 'openid email');
   assert.equal(resolveScopes(configuration, spa, 'openid email'), first);
   assert.notEqual(resolveScopes(configuration, spa, 'x'), resolveScopes(configuration, spa, 'x'));
 });
 
-test('a refresh may narrow, and the family keeps its whole scope (observed: scope-narrow)', () => {
+test('a refresh may narrow the scope, and the family keeps its whole scope', () => {
   const family = granted(resolveScopes(configuration, spa, 'openid phone address')).all;
   const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'phone', 'profile']);
@@ -78,13 +78,13 @@ test('a refresh may narrow, and the family keeps its whole scope (observed: scop
   assert.deepEqual(words(whole.visible), ['address', 'email', 'openid', 'phone', 'profile']);
 });
 
-test('a refresh cannot widen; what was not granted is left out silently (observed: scope-widen)', () => {
+test('a refresh cannot widen the scope, and ignores scopes that were not granted', () => {
   const family = granted(resolveScopes(configuration, spa, 'openid')).all;
   const scopes = granted(resolveRefreshScopes(configuration, spa, family, 'openid phone'));
   assert.deepEqual(words(scopes.visible), ['email', 'openid', 'profile']);
 });
 
-test('leaving openid out hides it and still gives an ID token; adding it gives none (observed: scope-drop-openid)', () => {
+test('leaving openid out hides it and still gives an ID token, and adding it gives none', () => {
   const withOpenid = granted(resolveScopes(configuration, spa, 'openid')).all;
   const dropped = granted(resolveRefreshScopes(configuration, spa, withOpenid, 'email'));
   assert.deepEqual([words(dropped.visible), dropped.openid], [['email', 'profile'], true]);
@@ -93,7 +93,7 @@ test('leaving openid out hides it and still gives an ID token; adding it gives n
   assert.deepEqual([words(added.visible), added.openid], [['email', 'profile'], false]);
 });
 
-test('offline_access is for users with the role of its name (Keycloak 26)', () => {
+test('offline_access requires the role of the same name (Keycloak 26)', () => {
   const offline = granted(resolveScopes(configuration, spa, 'offline_access'));
   const permitted = (username: string) => {
     const effective = effectiveRoleIds(configuration, users.get(username)!);
@@ -106,7 +106,7 @@ test('offline_access is for users with the role of its name (Keycloak 26)', () =
   assert.equal(permitted('carol-sha256'), refused, 'the same object for the same roles');
 });
 
-test('a client without full scope sees its own roles, its mapped ones and those of its scopes (facts §6.1)', () => {
+test('a client without full scope sees its own roles, its mapped ones and those of its scopes', () => {
   const name = (id: string) => configuration.roles.get(id)!.name;
   const narrow = { ...spa, fullScopeAllowed: false };
   const alice = effectiveRoleIds(configuration, users.get('alice')!);

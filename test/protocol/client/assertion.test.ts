@@ -50,54 +50,57 @@ const form = (client_assertion: string, more: Record<string, string> = {}) => ({
   client_assertion,
   ...more,
 });
-const told = async (client_assertion: string, more = {}) => {
+const refusalText = async (client_assertion: string, more = {}) => {
   const refusal = await refusalOf(realm.tokens(form(client_assertion, more)));
   return refusal.description ?? refusal.case;
 };
 
-describe('client_secret_jwt (OpenID Connect Core §9; facts §2)', () => {
-  it('takes a JWT signed with the secret, for the issuer or the token endpoint, without a client_id', async () => {
+describe('client_secret_jwt (OpenID Connect Core §9; docs/keycloak/clients.md#client-assertions)', () => {
+  it('accepts a JWT signed with the secret, for the issuer or the token endpoint, without a client_id', async () => {
     assert.ok((await realm.tokens(form(assertion()))).access_token);
     const aud = `${BASE_URL}/realms/acme/protocol/openid-connect/token`;
     assert.ok((await realm.tokens(form(assertion({ aud })))).access_token);
     assert.ok((await realm.tokens(form(assertion({}, 'jwt-secret', 'HS512')))).access_token);
   });
 
-  it('takes each JWT once', async () => {
+  it('accepts each JWT once', async () => {
     const once = assertion();
     await realm.tokens(form(once));
-    assert.equal(await told(once), 'Token reuse detected');
+    assert.equal(await refusalText(once), 'Token reuse detected');
   });
 
-  it('refuses another secret, no signature and another algorithm', async () => {
-    assert.equal(await told(assertion({}, 'wrong')), 'client-assertion-signature');
-    assert.equal(await told(assertion({}, 'jwt-secret', 'none')), 'client-assertion-signature');
-    assert.equal(await told('a.b.c', { client_id: 'jwt' }), 'client-assertion-signature');
+  it('rejects another secret, no signature and another algorithm', async () => {
+    assert.equal(await refusalText(assertion({}, 'wrong')), 'client-assertion-signature');
+    assert.equal(await refusalText(assertion({}, 'jwt-secret', 'none')), 'client-assertion-signature');
+    assert.equal(await refusalText('a.b.c', { client_id: 'jwt' }), 'client-assertion-signature');
   });
 
-  it('refuses a JWT that expired, has no end, or is for somebody else', async () => {
+  it('rejects a JWT that has expired, never expires, or is for another audience', async () => {
     const now = world.clock.now() / 1000;
-    assert.equal(await told(assertion({ exp: now - 60 })), 'Token is not active');
-    assert.equal(await told(assertion({ exp: undefined })), 'Token exp claim is required');
-    assert.equal(await told(assertion({ exp: now + 100_000 })), 'Token expiration is too far in the future');
-    assert.equal(await told(assertion({ aud: 'https://elsewhere.test' })), 'Invalid token audience');
+    assert.equal(await refusalText(assertion({ exp: now - 60 })), 'Token is not active');
+    assert.equal(await refusalText(assertion({ exp: undefined })), 'Token exp claim is required');
+    assert.equal(
+      await refusalText(assertion({ exp: now + 100_000 })),
+      'Token expiration is too far in the future',
+    );
+    assert.equal(await refusalText(assertion({ aud: 'https://elsewhere.test' })), 'Invalid token audience');
     const two = [`${BASE_URL}/realms/acme`, 'https://elsewhere.test'];
-    assert.equal(await told(assertion({ aud: two })), 'Multiple audiences not allowed');
-    assert.equal(await told(assertion({ jti: undefined })), 'Token jti claim is required');
+    assert.equal(await refusalText(assertion({ aud: two })), 'Multiple audiences not allowed');
+    assert.equal(await refusalText(assertion({ jti: undefined })), 'Token jti claim is required');
   });
 
-  it('refuses a JWT about another client as an unknown client', async () => {
-    assert.equal(await told(assertion({ sub: 'plain' })), 'client-unknown');
-    assert.equal(await told(assertion({ sub: 'nobody' })), 'client-unknown');
+  it('rejects a JWT about another client as an unknown client', async () => {
+    assert.equal(await refusalText(assertion({ sub: 'plain' })), 'client-unknown');
+    assert.equal(await refusalText(assertion({ sub: 'nobody' })), 'client-unknown');
   });
 
-  it('refuses a missing assertion and another assertion type', async () => {
+  it('rejects a missing assertion and another assertion type', async () => {
     const only = { grant_type: 'client_credentials', client_id: 'jwt', client_assertion_type: TYPE };
     assert.equal((await refusalOf(realm.tokens(only))).description, 'client_assertion parameter missing');
-    assert.match(await told(assertion(), { client_assertion_type: 'urn:x' }), /client_assertion_type/);
+    assert.match(await refusalText(assertion(), { client_assertion_type: 'urn:x' }), /client_assertion_type/);
   });
 
-  it('says that private_key_jwt is not built, instead of letting it pass', async () => {
-    assert.equal(await told(assertion({ sub: 'key', iss: 'key' })), 'client-method-unsupported');
+  it('reports that private_key_jwt is unsupported, instead of accepting it', async () => {
+    assert.equal(await refusalText(assertion({ sub: 'key', iss: 'key' })), 'client-method-unsupported');
   });
 });

@@ -9,7 +9,7 @@ const read = (authorization: string | undefined, form: Record<string, string> = 
   });
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
-describe('client credentials in a request (facts §2)', () => {
+describe('client credentials in a request (docs/keycloak/clients.md#client-authentication)', () => {
   it('reads HTTP Basic, both parts form-url-encoded (RFC 6749 §2.3.1)', () => {
     assert.deepEqual(read(basic('a+client%3A1:se%3Acr+et%2B%25%C3%A9')), {
       clientId: 'a client:1',
@@ -17,11 +17,11 @@ describe('client credentials in a request (facts §2)', () => {
     });
   });
 
-  it('takes the scheme in any case, and an empty secret', () => {
+  it('accepts the scheme in any case, and an empty secret', () => {
     assert.deepEqual(read(basic('web:').replace('Basic', 'bAsIc')), { clientId: 'web', secret: '' });
   });
 
-  it('lets fields of the form win, also when they are the wrong ones', () => {
+  it('prefers the fields of the form, even if they are wrong', () => {
     assert.deepEqual(read(basic('api:right'), { client_secret: 'wrong' }), {
       clientId: 'api',
       secret: 'wrong',
@@ -29,7 +29,7 @@ describe('client credentials in a request (facts §2)', () => {
     assert.equal(read(basic('api:right'), { client_id: 'web' }).clientId, 'web');
   });
 
-  it('reads nothing from what is no Basic: no base64, no colon, another scheme, broken escapes', () => {
+  it('reads nothing from an invalid header: no base64, no colon, another scheme, broken escapes', () => {
     for (const header of [
       'Basic %%%',
       basic('api').replace(/=+$/, ''),

@@ -8,8 +8,8 @@ const { world, realm, alice, logout, introspect, close } = await openApiRealm();
 let names = 0;
 after(close);
 
-describe('introspection (RFC 7662; facts §5.4)', () => {
-  it('answers the claims of an access token with the asking client in its audience', async () => {
+describe('introspection (RFC 7662; docs/keycloak/tokens.md#introspection)', () => {
+  it('returns the claims of an access token with the requesting client in its audience', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const body = await introspect({ token: access_token });
     const claims = claimsOf(access_token);
@@ -22,14 +22,14 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.equal(body['email'], 'alice@example.test');
   });
 
-  it('is inactive for a client that is not in the audience, its own token among them', async () => {
+  it('is inactive for a client that is not in the audience, also for its own token', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     assert.deepEqual(await introspect({ token: own.access_token }), { active: false });
     const light = await realm.login('alice', { client_id: 'light' });
     assert.deepEqual(await introspect({ token: light.access_token }), { active: false });
   });
 
-  it('answers for a refresh token with the hint, to its own client alone', async () => {
+  it('answers for a refresh token with the hint, to its own client only', async () => {
     const own = await realm.login('alice', { client_id: 'api', client_secret: 'api-secret' });
     const token_type_hint = 'refresh_token';
     const body = await introspect({ token: own.refresh_token!, token_type_hint });
@@ -42,7 +42,7 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.deepEqual(await introspect({ token: others.refresh_token!, token_type_hint }), { active: false });
   });
 
-  it('does not use a refresh token up, and is inactive for a used one', async () => {
+  it('does not use up a refresh token, and is inactive for a used one', async () => {
     const own = { client_id: 'api', client_secret: 'api-secret' };
     const { refresh_token } = await realm.login('alice', own);
     const asked = { token: refresh_token!, token_type_hint: 'refresh_token' };
@@ -51,7 +51,7 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.equal((await introspect(asked)).active, false);
   });
 
-  it('answers for an ID token of the asking client', async () => {
+  it('answers for an ID token of the requesting client', async () => {
     const own = await realm.login('alice', {
       client_id: 'api',
       client_secret: 'api-secret',
@@ -60,7 +60,7 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.equal((await introspect({ token: own.id_token! })).active, true);
   });
 
-  it('is inactive for whatever is not in force', async () => {
+  it('is inactive for every other token', async () => {
     const { access_token, refresh_token } = await realm.login('alice');
     for (const token of ['', 'garbage', `${access_token.slice(0, -8)}AAAAAAAA`])
       assert.deepEqual(await introspect({ token }), { active: false });
@@ -71,7 +71,7 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.deepEqual(await introspect({ token: later.access_token }), { active: false });
   });
 
-  it('refuses who may not ask in words of its own, and lets bearer-only clients ask', async () => {
+  it('rejects unauthorized clients with its own wording, and allows bearer-only clients', async () => {
     const ask = async (form: Record<string, string>) => (await refusalOf(introspect(form))).case;
     assert.equal(await ask({ client_id: 'nobody', token: 'x' }), 'introspect-client-unknown');
     const off = { client_id: 'off', client_secret: 'off-secret', token: 'x' };
@@ -82,7 +82,7 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
     assert.deepEqual(await introspect(bearerOnly), { active: false });
   });
 
-  it('refuses a missing token, an unknown hint and a doubled field', async () => {
+  it('rejects a missing token, an unknown hint and a repeated field', async () => {
     assert.equal((await refusalOf(introspect({}))).case, 'introspect-missing-token');
     const hinted = introspect({ token: 'x', token_type_hint: 'nonsense' });
     assert.equal((await refusalOf(hinted)).case, 'introspect-unsupported-type');
@@ -91,11 +91,11 @@ describe('introspection (RFC 7662; facts §5.4)', () => {
   });
 });
 
-describe('judging access tokens for the administrative API (facts §7.1)', () => {
+describe('verifying access tokens for the administrative API', () => {
   const judge = async (token: string) =>
     verifyAccessToken(world.ctx, (await world.store.findRealm('acme'))!, token);
 
-  it('finds the realm that a token says it is from, and none for anything else', async () => {
+  it('finds the realm that a token names, and none for any other text', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await findIssuerRealm(world.ctx, access_token))?.realm.name, 'acme');
     assert.equal(await findIssuerRealm(world.ctx, 'garbage'), undefined);
@@ -108,7 +108,7 @@ describe('judging access tokens for the administrative API (facts §7.1)', () =>
       assert.equal(await findIssuerRealm(world.ctx, bad(iss)), undefined);
   });
 
-  it('knows the user of a lightweight token by its session, and of a service account by its client', async () => {
+  it('finds the user of a lightweight token through its session, and of a service account through its client', async () => {
     const light = await judge((await realm.login('alice', { client_id: 'light' })).access_token);
     assert.equal(light.outcome === 'active' && light.user.id, alice.id);
     assert.equal(light.outcome === 'active' && light.claims['sub'], undefined);
@@ -118,7 +118,7 @@ describe('judging access tokens for the administrative API (facts §7.1)', () =>
     assert.equal(service.outcome === 'active' && service.session, undefined);
   });
 
-  it('judges the token beside an offline token by the offline session', async () => {
+  it('checks the token issued with an offline token against the offline session', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'offline_access' });
     const verdict = await judge(access_token);
     assert.equal(verdict.outcome === 'active' && verdict.session?.offline, true);
@@ -126,7 +126,7 @@ describe('judging access tokens for the administrative API (facts §7.1)', () =>
     assert.deepEqual(await judge(access_token), { outcome: 'refused', reason: 'session-gone' });
   });
 
-  it("refuses tokens older than the realm's notBefore", async () => {
+  it("rejects tokens older than the realm's notBefore", async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     await own.user('bob');

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { logoutByRefreshToken, revokeToken } from '../../../src/protocol/index.ts';
-import { openApiRealm, toldBy } from '../support/api-realm.ts';
+import { openApiRealm, refusalText } from '../support/api-realm.ts';
 import { refusalOf } from '../support/world.ts';
 
 const { world, realm, alice, info, revoke, logout, close } = await openApiRealm();
 let names = 0;
 after(close);
 
-describe('revocation (RFC 7009; facts §5.1)', () => {
-  it('ends the family of a refresh token and leaves the session alive (contract §5)', async () => {
+describe('revocation (RFC 7009; docs/keycloak/tokens.md#revocation)', () => {
+  it('ends the family of a refresh token and keeps the session alive', async () => {
     const { refresh_token, session_state } = await realm.login('alice');
     await revoke({ token: refresh_token!, token_type_hint: 'access_token' });
     assert.ok(await world.store.findSession(session_state!, false));
-    assert.equal(await toldBy(realm.refresh(refresh_token)), 'Token is not active');
+    assert.equal(await refusalText(realm.refresh(refresh_token)), 'Token is not active');
   });
 
-  it('takes any token of the family, an older one too, and the newest dies with it', async () => {
+  it('accepts any token of the family, also an older one, and ends the newest with it', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await revoke({ token: first.refresh_token! });
-    assert.equal(await toldBy(realm.refresh(second.refresh_token)), 'Token is not active');
+    assert.equal(await refusalText(realm.refresh(second.refresh_token)), 'Token is not active');
   });
 
-  it('says invalid_token of a token that is none, that is revoked already, or whose session is gone', async () => {
+  it('answers invalid_token for an invalid or revoked token, or one whose session has ended', async () => {
     const { refresh_token } = await realm.login('alice');
     await revoke({ token: refresh_token! });
     for (const token of ['', 'garbage', refresh_token!])
@@ -33,15 +33,15 @@ describe('revocation (RFC 7009; facts §5.1)', () => {
     assert.equal((await refusalOf(revoke({ token: ended.access_token }))).case, 'revoke-invalid-token');
   });
 
-  it('ends an access token alone, and twice is as good', async () => {
+  it('ends only the access token, and accepts it twice', async () => {
     const { access_token, refresh_token } = await realm.login('alice', { scope: 'openid' });
     await revoke({ token: access_token });
     await revoke({ token: access_token });
-    assert.equal(await toldBy(info(access_token)), 'Token verification failed');
+    assert.equal(await refusalText(info(access_token)), 'Token verification failed');
     assert.ok((await realm.refresh(refresh_token)).access_token);
   });
 
-  it('refuses a missing token, an ID token, another client and a doubled field', async () => {
+  it('rejects a missing token, an ID token, another client and a repeated field', async () => {
     const { refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
     assert.equal((await refusalOf(revoke({}))).case, 'revoke-missing-token');
     assert.equal((await refusalOf(revoke({ token: id_token! }))).case, 'revoke-unsupported-type');
@@ -52,7 +52,7 @@ describe('revocation (RFC 7009; facts §5.1)', () => {
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('refuses a disabled realm, and a disabled client as an unknown one', async () => {
+  it('rejects a disabled realm, and a disabled client as an unknown one', async () => {
     const off = await world.realm(`off-${++names}`, { enabled: false });
     const request = off.request({ client_id: 'web', token: 'x' });
     assert.equal((await refusalOf(revokeToken(world.ctx, request))).case, 'realm-not-enabled');
@@ -60,7 +60,7 @@ describe('revocation (RFC 7009; facts §5.1)', () => {
     assert.equal((await refusalOf(disabled)).case, 'client-unknown');
   });
 
-  it('tells the event REVOKE_GRANT', async () => {
+  it('logs the event REVOKE_GRANT', async () => {
     const { refresh_token } = await realm.login('alice');
     await revoke({ token: refresh_token! });
     assert.equal(world.events.at(-1)!.type, 'REVOKE_GRANT');
@@ -68,19 +68,19 @@ describe('revocation (RFC 7009; facts §5.1)', () => {
   });
 });
 
-describe('logout by refresh token (spec, "POST …/logout"; facts §5.2)', () => {
-  it('ends the session with all of its tokens, by an older token of it too', async () => {
+describe('logout with a refresh token (docs/keycloak/logout.md#logout-with-a-refresh-token)', () => {
+  it('ends the session with all of its tokens, also with an older token', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await logout({ refresh_token: first.refresh_token! });
-    assert.equal(await toldBy(realm.refresh(second.refresh_token)), 'Session not active');
+    assert.equal(await refusalText(realm.refresh(second.refresh_token)), 'Session not active');
     assert.equal(
       world.events.filter((event) => event.type === 'LOGOUT').at(-1)?.sessionId,
       first.session_state,
     );
   });
 
-  it('is as good where the session is gone or the token expired', async () => {
+  it('succeeds if the session has ended or the token expired', async () => {
     const { refresh_token } = await realm.login('alice');
     await logout({ refresh_token: refresh_token! });
     await logout({ refresh_token: refresh_token! });
@@ -89,7 +89,7 @@ describe('logout by refresh token (spec, "POST …/logout"; facts §5.2)', () =>
     await logout({ refresh_token: expired.refresh_token! });
   });
 
-  it('works in a disabled realm, for a disabled user, and with the field given twice', async () => {
+  it('works in a disabled realm, for a disabled user, and with a repeated field', async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     const user = await own.user('bob');
@@ -101,18 +101,18 @@ describe('logout by refresh token (spec, "POST …/logout"; facts §5.2)', () =>
     assert.equal(await world.store.findSession(session_state!, false), undefined);
   });
 
-  it('refuses what is no refresh token, and another client’s', async () => {
+  it('rejects text that is not a refresh token, and another client’s', async () => {
     const { refresh_token, access_token } = await realm.login('alice');
-    assert.equal(await toldBy(logout({ refresh_token: 'garbage' })), 'Invalid refresh token');
-    assert.equal(await toldBy(logout({ refresh_token: access_token })), 'Invalid refresh token');
+    assert.equal(await refusalText(logout({ refresh_token: 'garbage' })), 'Invalid refresh token');
+    assert.equal(await refusalText(logout({ refresh_token: access_token })), 'Invalid refresh token');
     assert.equal(
-      await toldBy(logout({ client_id: 'other', refresh_token: refresh_token! })),
+      await refusalText(logout({ client_id: 'other', refresh_token: refresh_token! })),
       "Invalid refresh token. Token client and authorized client don't match",
     );
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('leaves the other sessions of the user alone', async () => {
+  it('keeps the other sessions of the user', async () => {
     const [one, two] = [await realm.login('alice'), await realm.login('alice')];
     await logout({ refresh_token: one.refresh_token! });
     assert.ok((await realm.refresh(two.refresh_token)).refresh_token);

@@ -17,8 +17,8 @@ async function ask(path: string, init: RequestInit = {}) {
 }
 const header = (answer: { headers: Headers }, name: string) => answer.headers.get(name);
 
-describe('the rows of the URL table', () => {
-  it('says 501 and names the path where an endpoint of Keycloak is not built, never 404', async () => {
+describe('the URL table', () => {
+  it('answers 501 and names the path for an endpoint of Keycloak that idkit does not have, never 404', async () => {
     for (const [method, path] of [
       ['POST', `${base}/auth/device?client_id=x`],
       ['POST', `${base}/ext/par/request`],
@@ -34,12 +34,12 @@ describe('the rows of the URL table', () => {
     }
   });
 
-  it('says 404 for an unknown realm before it says 501', async () => {
+  it('answers 404 for an unknown realm before 501', async () => {
     const answer = await ask('/realms/nowhere/protocol/openid-connect/registrations');
     assert.equal(answer.status, 404);
   });
 
-  it('takes a logout with a refresh token, and shows a page to the one of a browser', async () => {
+  it('accepts a logout with a refresh token, and shows a page for a logout in the browser', async () => {
     const { refresh_token } = await login(service);
     const fields = { client_id: 'admin-cli', refresh_token: refresh_token! };
     const answer = await ask(`${base}/logout`, form(fields));
@@ -51,7 +51,7 @@ describe('the rows of the URL table', () => {
     assert.match(page.text, /id="kc-logout"/);
   });
 
-  it('sets Cache-Control and Pragma on every answer of the token endpoint (RFC 6749 §5.1)', async () => {
+  it('sets Cache-Control and Pragma on every response of the token endpoint (RFC 6749 §5.1)', async () => {
     const wrong = { grant_type: 'password', client_id: 'admin-cli', username: 'x', password: 'y' };
     for (const fields of [{}, wrong]) {
       const answer = await ask(`${base}/token`, form(fields as Record<string, string>));
@@ -61,7 +61,7 @@ describe('the rows of the URL table', () => {
     }
   });
 
-  it('takes the token path with a slash at its end', async () => {
+  it('accepts a trailing slash on the token path', async () => {
     const answer = await ask(`${base}/token/`, form({}));
     assert.match(answer.text, /Missing form parameter: grant_type/);
   });
@@ -89,7 +89,7 @@ describe('the rows of the URL table', () => {
     assert.equal(header(introspect, 'access-control-allow-origin'), null);
   });
 
-  it('lets every page read keys and discovery, and says how long they keep', async () => {
+  it('lets every page read keys and discovery, with their maximum age', async () => {
     const headers = { origin: 'https://any.example.test' };
     const certs = await ask(`${base}/certs`, { headers });
     assert.equal(header(certs, 'cache-control'), 'no-cache');
@@ -106,7 +106,7 @@ describe('the rows of the URL table', () => {
     }
   });
 
-  it('tells a user info error in WWW-Authenticate alone, with the realm of the path', async () => {
+  it('reports a user info error only in WWW-Authenticate, with the realm of the path', async () => {
     const headers = { authorization: 'Bearer garbage' };
     const answer = await ask(`${base}/userinfo`, { headers });
     assert.equal(answer.status, 401);
@@ -117,12 +117,12 @@ describe('the rows of the URL table', () => {
     );
   });
 
-  it('takes no issuer from the Host header', async () => {
+  it('ignores the Host header for the issuer', async () => {
     const answer = await ask('/realms/master', { headers: { 'x-forwarded-host': 'evil.example.test' } });
     assert.ok(!answer.text.includes('evil'));
   });
 
-  it('answers a broken form with 400 in the shape of the interface (contract §5)', async () => {
+  it('answers a broken form with 400 in the error shape of the interface', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const body of ['grant_type=client_credentials&client_id=%zz', 'grant_type=a%00b']) {
       const answer = await ask(`${base}/token`, { method: 'POST', headers, body });

@@ -45,14 +45,14 @@ after(async () => {
 const caseOf = async (form: Record<string, string>, more = {}) =>
   (await refusalOf(realm.tokens(form, more))).case;
 
-describe('the order of the checks (facts §3.1)', () => {
-  it('1: refuses plain http where the realm asks for TLS, before anything else', async () => {
+describe('the order of the checks (docs/keycloak/tokens.md#order-of-the-checks)', () => {
+  it('1: rejects plain http if the realm requires TLS, before anything else', async () => {
     const strict = await world.realm('strict', { sslRequired: 'all' });
     assert.equal((await refusalOf(strict.tokens({}))).case, 'https-required');
     assert.equal((await refusalOf(strict.tokens({}, { secure: true }))).case, 'missing-grant-type');
   });
 
-  it('1: takes plain http from private addresses where TLS is for external ones', async () => {
+  it('1: accepts plain http from private addresses if TLS is required for external ones', async () => {
     for (const remoteAddress of [
       '127.0.0.1',
       '10.1.2.3',
@@ -66,7 +66,7 @@ describe('the order of the checks (facts §3.1)', () => {
       assert.equal(await caseOf({}, { remoteAddress }), 'https-required', remoteAddress);
   });
 
-  it('2: refuses a disabled realm with realm_disabled (contract §5)', async () => {
+  it('2: rejects a disabled realm with realm_disabled', async () => {
     const off = await world.realm('off', { enabled: false });
     const refusal = await refusalOf(off.tokens({}));
     assert.equal(refusal.case, 'realm-disabled');
@@ -76,27 +76,27 @@ describe('the order of the checks (facts §3.1)', () => {
     );
   });
 
-  it('3: refuses a missing grant_type', async () => {
+  it('3: rejects a missing grant_type', async () => {
     assert.equal(await caseOf({ client_id: 'nobody' }), 'missing-grant-type');
   });
 
-  it('4: refuses an empty or unknown grant_type before it looks at the client', async () => {
+  it('4: rejects an empty or unknown grant_type before it authenticates the client', async () => {
     assert.equal(await caseOf({ grant_type: '' }), 'unsupported-grant-type');
     assert.equal(await caseOf({ grant_type: 'urn:x', client_id: 'nobody' }), 'unsupported-grant-type');
   });
 
-  it('5, 6: looks at the client before it refuses a doubled field', async () => {
+  it('5, 6: authenticates the client before it rejects a repeated field', async () => {
     const doubled = { duplicated: true };
     assert.equal(await caseOf({ ...m2m, client_secret: 'wrong' }, doubled), 'client-credentials-wrong');
     assert.equal(await caseOf(m2m, doubled), 'duplicated-parameter');
   });
 
-  it('refuses an unknown realm', async () => {
+  it('rejects an unknown realm', async () => {
     const request = { ...realm.request(m2m), realm: 'nowhere' };
     assert.equal((await refusalOf(requestTokens(world.ctx, request))).case, 'realm-not-found');
   });
 
-  it('tells the clients of grants that are not built what Keycloak tells where they are off', async () => {
+  it('answers clients of missing grants as Keycloak does when these are disabled', async () => {
     const refused = async (grant_type: string) => refusalOf(realm.tokens({ grant_type, client_id: 'web' }));
     const device = await refused('urn:ietf:params:oauth:grant-type:device_code');
     assert.equal(device.description, 'Client not allowed OAuth 2.0 Device Authorization Grant');
@@ -104,22 +104,22 @@ describe('the order of the checks (facts §3.1)', () => {
   });
 });
 
-describe('client authentication (facts §2)', () => {
+describe('client authentication (docs/keycloak/clients.md#client-authentication)', () => {
   const grant = { grant_type: 'client_credentials' };
 
-  it('refuses a missing, empty, unknown or differently written client_id with invalid_client', async () => {
+  it('rejects a missing, empty, unknown or differently spelled client_id with invalid_client', async () => {
     for (const client_id of ['', 'nobody', 'M2M'])
       assert.equal(await caseOf({ ...grant, client_id }), 'client-unknown', client_id);
     assert.equal(await caseOf(grant), 'client-unknown');
   });
 
-  it('refuses a missing, empty or wrong secret with unauthorized_client', async () => {
+  it('rejects a missing, empty or wrong secret with unauthorized_client', async () => {
     assert.equal(await caseOf({ ...grant, client_id: 'm2m' }), 'client-credentials-wrong');
     for (const client_secret of ['', 'wrong', 'm2m-secret '])
       assert.equal(await caseOf({ ...m2m, client_secret }), 'client-credentials-wrong', client_secret);
   });
 
-  it('refuses a confidential client that has no secret stored, whatever it sends', async () => {
+  it('rejects a confidential client without a stored secret, whatever it sends', async () => {
     await realm.client('no-secret', { publicClient: false });
     for (const client_secret of ['', 'undefined'])
       assert.equal(
@@ -128,14 +128,14 @@ describe('client authentication (facts §2)', () => {
       );
   });
 
-  it('tells that a client is disabled once its secret proved right (contract §5)', async () => {
+  it('reports a disabled client once its secret proved right', async () => {
     const off = { ...grant, client_id: 'off-conf' };
     assert.equal(await caseOf({ ...off, client_secret: 'wrong' }), 'client-credentials-wrong');
     assert.equal(await caseOf({ ...off, client_secret: 'off-secret' }), 'client-disabled');
     assert.equal(await caseOf({ ...grant, client_id: 'off-pub' }), 'client-disabled');
   });
 
-  it('refuses bearer-only clients and clients of another protocol', async () => {
+  it('rejects bearer-only clients and clients of another protocol', async () => {
     assert.equal(
       await caseOf({ ...grant, client_id: 'bearer', client_secret: 'bearer-secret' }),
       'client-bearer-only',
@@ -143,7 +143,7 @@ describe('client authentication (facts §2)', () => {
     assert.equal(await caseOf({ ...grant, client_id: 'saml' }), 'client-protocol-wrong');
   });
 
-  it('refuses the plain secret of a client that authenticates by JWT', async () => {
+  it('rejects the plain secret of a client that authenticates with a JWT', async () => {
     const refusal = await refusalOf(
       realm.tokens({ ...grant, client_id: 'jwt', client_secret: 'jwt-secret' }),
     );
@@ -151,7 +151,7 @@ describe('client authentication (facts §2)', () => {
     assert.equal(refusal.description, 'Parameter client_assertion_type is missing');
   });
 
-  it('takes the secret before the last while its rotation window lasts', async () => {
+  it('accepts the previous secret during its rotation window', async () => {
     const end = String(world.clock.now() / 1000 + 60);
     await realm.client('rotated', {
       secret: 'new-secret',
@@ -166,7 +166,7 @@ describe('client authentication (facts §2)', () => {
     assert.ok((await realm.tokens({ ...old, client_secret: 'new-secret' })).access_token);
   });
 
-  it('takes a public client by Basic with an empty secret, and ignores any secret of it', async () => {
+  it('accepts a public client with Basic and an empty secret, and ignores its secret', async () => {
     const form = { grant_type: 'password', username: 'alice', password: PASSWORD };
     const authorization = `Basic ${Buffer.from('web:').toString('base64')}`;
     assert.ok((await realm.tokens(form, { authorization })).access_token);
@@ -174,8 +174,8 @@ describe('client authentication (facts §2)', () => {
   });
 });
 
-describe('grant client_credentials (facts §3.5)', () => {
-  it("answers the fields in Keycloak's order, without refresh token and session", async () => {
+describe('grant client_credentials (docs/keycloak/tokens.md#client-credentials)', () => {
+  it("returns the fields in Keycloak's order, without refresh token and session", async () => {
     const answer = await realm.tokens(m2m);
     assert.deepEqual(Object.keys(answer), [
       'access_token',
@@ -191,7 +191,7 @@ describe('grant client_credentials (facts §3.5)', () => {
     assert.deepEqual(new Set(answer.scope.split(' ')), new Set(['profile', 'email']));
   });
 
-  it('is about the service account, with where the client called from', async () => {
+  it('is about the service account, with the address of the caller', async () => {
     const claims = claimsOf((await realm.tokens(m2m, { remoteAddress: '10.0.0.9' })).access_token);
     assert.equal(claims['azp'], 'm2m');
     assert.equal(claims['client_id'], 'm2m');
@@ -202,17 +202,17 @@ describe('grant client_credentials (facts §3.5)', () => {
     assert.match(String(claims['jti']), /^trrtcc:[0-9a-f-]{36}$/);
   });
 
-  it('gives an ID token with scope openid', async () => {
+  it('returns an ID token with scope openid', async () => {
     const answer = await realm.tokens({ ...m2m, scope: 'openid' });
     assert.equal(claimsOf(answer.id_token)['aud'], 'm2m');
   });
 
-  it('takes offline_access and gives no refresh token all the same', async () => {
+  it('accepts offline_access without returning a refresh token', async () => {
     const answer = await realm.tokens({ ...m2m, scope: 'offline_access' });
     assert.equal(answer.refresh_token, undefined);
   });
 
-  it('gives a refresh token where the client asks for it', async () => {
+  it('returns a refresh token if the client is configured for it', async () => {
     const form = { ...m2m, client_id: 'm2m-refresh' };
     await realm.client('m2m-refresh', {
       secret: 'm2m-secret',
@@ -231,19 +231,20 @@ describe('grant client_credentials (facts §3.5)', () => {
     assert.equal(next.session_state, answer.session_state);
   });
 
-  it('refuses public clients and clients without service account', async () => {
-    const told = async (form: Record<string, string>) => (await refusalOf(realm.tokens(form))).description;
+  it('rejects public clients and clients without service account', async () => {
+    const refusalText = async (form: Record<string, string>) =>
+      (await refusalOf(realm.tokens(form))).description;
     assert.equal(
-      await told({ ...m2m, client_id: 'web' }),
+      await refusalText({ ...m2m, client_id: 'web' }),
       'Public client not allowed to retrieve service account',
     );
     assert.equal(
-      await told({ ...m2m, client_id: 'plain', client_secret: 'plain-secret' }),
+      await refusalText({ ...m2m, client_id: 'plain', client_secret: 'plain-secret' }),
       'Client not enabled to retrieve service account',
     );
   });
 
-  it('refuses a disabled service account by name', async () => {
+  it('rejects a disabled service account with the reason', async () => {
     const client: Client = await realm.client('off-sa', { secret: 's', serviceAccountsEnabled: true });
     const user = (await world.store.findServiceAccount(client.id))!;
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
@@ -252,25 +253,25 @@ describe('grant client_credentials (facts §3.5)', () => {
     assert.equal(refusal.description, "User 'service-account-off-sa' disabled");
   });
 
-  it('refuses a scope that the client cannot have, in the words that were sent', async () => {
+  it('rejects a scope that the client cannot have, as sent', async () => {
     const refusal = await refusalOf(realm.tokens({ ...m2m, scope: 'email nonsense' }));
     assert.equal(refusal.case, 'invalid-scope');
     assert.equal(refusal.description, 'Invalid scopes: email nonsense');
   });
 });
 
-describe('origins (facts §1, observed cors)', () => {
+describe('origins (docs/keycloak/errors.md#cors)', () => {
   const form = { grant_type: 'password', client_id: 'web', username: 'alice', password: PASSWORD };
   const ask = (origin: string, changes = {}) =>
     requestTokens(world.ctx, realm.request({ ...form, ...changes }, { origin }));
 
-  it("lets the client's own origin read the answer, success or refusal", async () => {
+  it("lets the client's own origin read the response, success or refusal", async () => {
     assert.equal((await ask('https://web.test')).allowOrigin, 'https://web.test');
     const refusal = await refusalOf(ask('https://web.test', { password: 'wrong' }));
     assert.equal(refusal.allowOrigin, 'https://web.test');
   });
 
-  it('refuses every other origin before it looks at the user', async () => {
+  it('rejects every other origin before it reads the user', async () => {
     for (const origin of ['https://evil.test', 'null', 'https://web.test.evil.test']) {
       const refusal = await refusalOf(ask(origin, { password: 'wrong' }));
       assert.equal(refusal.case, 'invalid-origin', origin);
@@ -278,7 +279,7 @@ describe('origins (facts §1, observed cors)', () => {
     }
   });
 
-  it('echoes any origin while the client is not known, and none before that', async () => {
+  it('echoes any origin while the client is unknown', async () => {
     const unknown = await refusalOf(ask('https://any.test', { client_id: 'nobody' }));
     assert.equal(unknown.allowOrigin, 'https://any.test');
     const none = await refusalOf(ask('https://any.test', { grant_type: 'nonsense' }));
@@ -287,7 +288,7 @@ describe('origins (facts §1, observed cors)', () => {
 });
 
 describe('signature algorithms', () => {
-  it("signs with the realm's algorithm, and with the client's own where it has one", async () => {
+  it("signs with the realm's algorithm, or the client's own if it has one", async () => {
     const header = (token: string) => JSON.parse(Buffer.from(token.split('.')[0]!, 'base64url').toString());
     assert.equal(header((await realm.tokens(m2m)).access_token).alg, 'RS256');
     await realm.client('es', {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { discoveryDocument, publishedKeys, realmInfo, userInfo } from '../../../src/protocol/index.ts';
-import { bearer, openApiRealm, toldBy } from '../support/api-realm.ts';
+import { bearer, openApiRealm, refusalText } from '../support/api-realm.ts';
 import { BASE_URL, refusalOf } from '../support/world.ts';
 
 const { world, realm, alice, info, revoke, logout, close } = await openApiRealm();
 let names = 0;
 after(close);
 
-describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
-  it('answers the claims of the user, `sub` first, for a token with scope openid', async () => {
+describe('user info (OpenID Connect Core §5.3; docs/keycloak/tokens.md#user-info)', () => {
+  it('returns the claims of the user, `sub` first, for a token with scope openid', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const { body } = await info(access_token);
     assert.equal(Object.keys(body)[0], 'sub');
@@ -18,7 +18,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal(body['phone_number'], undefined);
   });
 
-  it('answers what optional scopes give', async () => {
+  it('returns the claims of optional scopes', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid phone' });
     assert.equal((await info(access_token)).body['phone_number'], '+491');
   });
@@ -31,7 +31,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.ok(!('phone_number' in body));
   });
 
-  it('takes the token from the form, and the scheme in any case', async () => {
+  it('accepts the token from the form, and the scheme in any case', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const byForm = await userInfo(world.ctx, realm.request({ access_token }));
     assert.equal(byForm.body['sub'], alice.id);
@@ -39,7 +39,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal((await userInfo(world.ctx, realm.request({}, lower))).body['sub'], alice.id);
   });
 
-  it('refuses a request without a token, and one with two', async () => {
+  it('rejects a request without a token, and one with two', async () => {
     const none = await refusalOf(userInfo(world.ctx, realm.request({})));
     assert.equal(none.case, 'userinfo-missing-token');
     const basic = { authorization: 'Basic YTpi' };
@@ -51,56 +51,56 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal((await refusalOf(userInfo(world.ctx, both))).case, 'userinfo-doubled');
   });
 
-  it('names in the event of a refusal the client that the token says, and no client that is not there', async () => {
+  it('logs a refusal with the client of the token, if the client exists', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const [header, payload, signature] = access_token.split('.') as [string, string, string];
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString());
-    for (const [azp, told] of [
+    for (const [azp, named] of [
       ['web', 'web'],
       ['made-up', undefined],
     ]) {
       const forged = Buffer.from(JSON.stringify({ ...claims, azp, jti: 'another' })).toString('base64url');
       await refusalOf(info(`${header}.${forged}.${signature}`));
       const { type, clientId } = world.events.at(-1)!;
-      assert.deepEqual([type, clientId], ['USER_INFO_REQUEST_ERROR', told]);
+      assert.deepEqual([type, clientId], ['USER_INFO_REQUEST_ERROR', named]);
     }
   });
 
-  it('refuses what is no access token of this realm in force', async () => {
+  it('rejects every token that is not an active access token of this realm', async () => {
     const { access_token, refresh_token, id_token } = await realm.login('alice', { scope: 'openid' });
     for (const token of ['garbage', `${access_token.slice(0, -8)}AAAAAAAA`, refresh_token, id_token])
-      assert.equal(await toldBy(info(token)), 'Token verification failed');
+      assert.equal(await refusalText(info(token)), 'Token verification failed');
     const elsewhere = await world.realm(`other-${++names}`);
-    assert.equal(await toldBy(info(access_token, {}, elsewhere)), 'Token verification failed');
+    assert.equal(await refusalText(info(access_token, {}, elsewhere)), 'Token verification failed');
   });
 
-  it('refuses a token without scope openid, and a lightweight one', async () => {
+  it('rejects a token without scope openid, and a lightweight one', async () => {
     const { access_token } = await realm.login('alice');
     assert.equal((await refusalOf(info(access_token))).case, 'userinfo-scope');
     const light = await realm.login('alice', { client_id: 'light', scope: 'openid' });
     assert.equal(
-      await toldBy(info(light.access_token)),
+      await refusalText(info(light.access_token)),
       'Lightweight access token not allowed for userinfo endpoint',
     );
   });
 
-  it('refuses an expired token', async () => {
+  it('rejects an expired token', async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     world.clock.pass(300);
-    assert.equal(await toldBy(info(access_token)), 'Token verification failed');
+    assert.equal(await refusalText(info(access_token)), 'Token verification failed');
   });
 
-  it('refuses after logout, after the client left the session, and for a disabled user', async () => {
+  it('rejects a token after a logout, after the client left the session, and for a disabled user', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     await logout({ refresh_token: first.refresh_token! });
-    assert.equal(await toldBy(info(first.access_token)), 'user_session_not_found');
+    assert.equal(await refusalText(info(first.access_token)), 'user_session_not_found');
     const second = await realm.login('alice', { scope: 'openid' });
     await revoke({ token: second.refresh_token! });
-    assert.equal(await toldBy(info(second.access_token)), 'user_session_not_found');
+    assert.equal(await refusalText(info(second.access_token)), 'user_session_not_found');
     const user = await realm.user(`user-${++names}`);
     const third = await realm.login(user.username, { scope: 'openid' });
     await realm.put({ do: 'put', user: { ...user, enabled: false } });
-    assert.equal(await toldBy(info(third.access_token)), 'User disabled');
+    assert.equal(await refusalText(info(third.access_token)), 'User disabled');
   });
 
   it('answers for a service account, which has no session', async () => {
@@ -109,7 +109,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.equal((await info(access_token)).body['preferred_username'], 'service-account-api');
   });
 
-  it('answers in a disabled realm (facts §18)', async () => {
+  it('answers in a disabled realm (docs/keycloak/tokens.md#disabled-realm-or-client)', async () => {
     const own = await world.realm(`own-${++names}`);
     await own.client('web');
     await own.user('bob');
@@ -118,7 +118,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
     assert.ok((await info(access_token, {}, own)).body['sub']);
   });
 
-  it("lets the client's own origin read the answer and no other", async () => {
+  it("lets the client's own origin read the response and no other", async () => {
     const { access_token } = await realm.login('alice', { scope: 'openid' });
     const answer = await info(access_token, { origin: 'https://web.test' });
     assert.equal(answer.allowOrigin, 'https://web.test');
@@ -128,7 +128,7 @@ describe('user info (OpenID Connect Core §5.3; facts §5.5)', () => {
 });
 
 describe('public documents', () => {
-  it('names the endpoints below the issuer, which never comes from a request (facts §5.7)', async () => {
+  it('name the endpoints below the issuer, which never comes from a request (docs/keycloak/keys.md#discovery)', async () => {
     const document = discoveryDocument(world.ctx, (await world.store.findRealm('acme'))!);
     const issuer = `${BASE_URL}/realms/acme`;
     assert.equal(document['issuer'], issuer);
@@ -141,7 +141,7 @@ describe('public documents', () => {
     assert.ok((document['scopes_supported'] as string[]).includes('phone'));
   });
 
-  it('publishes keys that verify and no secret part (facts §5.6)', async () => {
+  it('publish keys that verify and no secret part (docs/keycloak/keys.md#key-set)', async () => {
     const { keys } = publishedKeys(world.ctx, (await world.store.findRealm('acme'))!);
     const algorithms = keys.map((key) => key['alg']);
     assert.ok(algorithms.includes('RS256') && algorithms.includes('RSA-OAEP'));
@@ -149,7 +149,7 @@ describe('public documents', () => {
     for (const key of keys) assert.equal(key['d'] ?? key['k'], undefined);
   });
 
-  it('describes the realm with the key that signs (facts §1)', async () => {
+  it('describe the realm with the key that signs (docs/keycloak/errors.md#realm-information)', async () => {
     const info = realmInfo(world.ctx, (await world.store.findRealm('acme'))!);
     assert.deepEqual(Object.keys(info), [
       'realm',

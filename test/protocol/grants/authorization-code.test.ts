@@ -50,7 +50,7 @@ after(async () => {
   await closePasswords();
 });
 
-const told = ({ case: name, description }: Refusal) => ({ name, description });
+const text = ({ case: name, description }: Refusal) => ({ name, description });
 const refused = (description: string) => ({ name: 'code-refused', description });
 const login = (request?: Parameters<typeof loginForCode>[3], who = alice, client = web) =>
   loginForCode(world, realm, { client, user: who }, request);
@@ -62,10 +62,10 @@ const exchange = (code: string, form: Record<string, string> = {}) =>
     code,
     ...form,
   });
-/** The refusal of an exchange, after which the right request is refused too: the code is used up. */
+/** Returns the refusal of an exchange, after which even the right request is refused: the code is used up. */
 async function refusalAndUse(code: string, form?: Record<string, string>) {
-  const first = told(await refusalOf(exchange(code, form)));
-  const after = told(await refusalOf(exchange(code, { code_verifier: VERIFIER })));
+  const first = text(await refusalOf(exchange(code, form)));
+  const after = text(await refusalOf(exchange(code, { code_verifier: VERIFIER })));
   assert.deepEqual(after, refused('Code not valid'));
   return first;
 }
@@ -73,14 +73,14 @@ const lastEvent = () => world.events.at(-1)!;
 const infoOf = (accessToken: string) =>
   userInfo(world.ctx, realm.request({}, { authorization: `Bearer ${accessToken}` }));
 
-describe('the rows of facts §3.3, in order', () => {
+describe('the checks of a code in their order (docs/keycloak/tokens.md#authorization-code)', () => {
   it('a missing code', async () => {
     const form = { grant_type: 'authorization_code', client_id: 'web' };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-code');
     assert.deepEqual([lastEvent().type, lastEvent().error], ['CODE_TO_TOKEN_ERROR', 'invalid_code']);
   });
 
-  it('a code that is malformed or was never given', async () => {
+  it('a malformed or unknown code', async () => {
     const { code } = await login();
     const [random, ...rest] = code.split('.');
     const wrong = [
@@ -93,7 +93,7 @@ describe('the rows of facts §3.3, in order', () => {
       ['A'.repeat(24), ...rest].join('.'),
     ];
     for (const one of wrong)
-      assert.deepEqual(told(await refusalOf(exchange(one))), refused('Code not valid'), one);
+      assert.deepEqual(text(await refusalOf(exchange(one))), refused('Code not valid'), one);
     assert.ok(await exchange(code));
   });
 
@@ -102,19 +102,19 @@ describe('the rows of facts §3.3, in order', () => {
     const client = await elsewhere.client('web', { standardFlowEnabled: true });
     const user = await elsewhere.user('alice');
     const { code } = await loginForCode(world, elsewhere, { client, user });
-    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+    assert.deepEqual(text(await refusalOf(exchange(code))), refused('Code not valid'));
   });
 
   it('a code older than accessCodeLifespan', async () => {
     const { code } = await login();
     world.clock.pass(60);
-    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+    assert.deepEqual(text(await refusalOf(exchange(code))), refused('Code not valid'));
     const { code: other } = await login();
     world.clock.pass(59);
     assert.ok(await exchange(other));
   });
 
-  it('a session that was ended, and one that has idled out', async () => {
+  it('an ended session, and an idle one', async () => {
     const { code, session } = await login();
     await world.store.endSession(session.id, false);
     assert.deepEqual(await refusalAndUse(code), refused('Code not valid'));
@@ -140,13 +140,13 @@ describe('the rows of facts §3.3, in order', () => {
     assert.deepEqual(await refusalAndUse(other), refused('Code not valid'));
   });
 
-  it('a redirect_uri that is not that of the request, or is left out', async () => {
+  it('another redirect_uri than in the request, or none', async () => {
     const { code } = await login();
     const differs = await refusalAndUse(code, { redirect_uri: `${REDIRECT}/` });
     assert.deepEqual(differs, refused('Incorrect redirect_uri'));
     const { code: other } = await login();
     const form = { grant_type: 'authorization_code', client_id: 'web', code: other };
-    assert.deepEqual(told(await refusalOf(realm.tokens(form))), refused('Incorrect redirect_uri'));
+    assert.deepEqual(text(await refusalOf(realm.tokens(form))), refused('Incorrect redirect_uri'));
     const { code: none } = await login({ redirectUriSent: false });
     assert.ok(await realm.tokens({ ...form, code: none }));
   });
@@ -159,7 +159,7 @@ describe('the rows of facts §3.3, in order', () => {
     );
   });
 
-  it('a client whose standard flow is off', async () => {
+  it('a client whose standard flow is disabled', async () => {
     const client = await realm.client('off', { standardFlowEnabled: true });
     const { code } = await login({}, alice, client);
     await realm.put({ do: 'put', client: { ...client, standardFlowEnabled: false } });
@@ -169,44 +169,15 @@ describe('the rows of facts §3.3, in order', () => {
     });
   });
 
-  const proofs: [title: string, Parameters<typeof login>[0], verifier: string | undefined, told: string][] = [
-    [
-      'absent',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      undefined,
-      'PKCE code verifier not specified',
-    ],
-    ['unasked', {}, VERIFIER, 'PKCE code verifier specified but challenge not present in authorization'],
-    [
-      'of 42 characters',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      VERIFIER.slice(1),
-      'PKCE verification failed: Invalid code verifier',
-    ],
-    [
-      'of 129 characters',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      'x'.repeat(129),
-      'PKCE verification failed: Invalid code verifier',
-    ],
-    [
-      'with a space',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      `${VERIFIER} `,
-      'PKCE verification failed: Invalid code verifier',
-    ],
-    [
-      'wrong',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      'x'.repeat(43),
-      'PKCE verification failed: Code mismatch',
-    ],
-    [
-      'the challenge itself',
-      { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
-      CHALLENGE,
-      'PKCE verification failed: Code mismatch',
-    ],
+  const s256 = { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' } as const;
+  const proofs: [string, Parameters<typeof login>[0], verifier: string | undefined, message: string][] = [
+    ['absent', s256, undefined, 'PKCE code verifier not specified'],
+    ['superfluous', {}, VERIFIER, 'PKCE code verifier specified but challenge not present in authorization'],
+    ['of 42 characters', s256, VERIFIER.slice(1), 'PKCE verification failed: Invalid code verifier'],
+    ['of 129 characters', s256, 'x'.repeat(129), 'PKCE verification failed: Invalid code verifier'],
+    ['with a space', s256, `${VERIFIER} `, 'PKCE verification failed: Invalid code verifier'],
+    ['wrong', s256, 'x'.repeat(43), 'PKCE verification failed: Code mismatch'],
+    ['the challenge itself', s256, CHALLENGE, 'PKCE verification failed: Code mismatch'],
     [
       'wrong, plain',
       { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
@@ -221,7 +192,7 @@ describe('the rows of facts §3.3, in order', () => {
       assert.deepEqual(await refusalAndUse(code, form as Record<string, string>), refused(description));
     });
 
-  it('a consent that was withdrawn', async () => {
+  it('a withdrawn consent', async () => {
     const client = await realm.client('agreed', { standardFlowEnabled: true, consentRequired: true });
     const scopeIds = client.defaultClientScopeIds;
     const consent = { userId: alice.id, clientUuid: client.id, scopeIds, createdDate: 1, lastUpdatedDate: 1 };
@@ -236,7 +207,7 @@ describe('the rows of facts §3.3, in order', () => {
 });
 
 describe('an exchange', () => {
-  it('gives tokens of the session with what the request asked for (facts §6)', async () => {
+  it('returns tokens of the session with the scopes of the request', async () => {
     const { code, session } = await login({ nonce: 'n-1', scope: 'openid phone' });
     world.clock.pass(5);
     const tokens = await exchange(code, { scope: 'nonsense' });
@@ -271,7 +242,7 @@ describe('an exchange', () => {
     assert.equal(claimsOf(later.id_token)['nonce'], undefined);
   });
 
-  it('proves PKCE by S256 and by plain', async () => {
+  it('proves PKCE with S256 and with plain', async () => {
     for (const request of [
       { codeChallenge: CHALLENGE, codeChallengeMethod: 'S256' },
       { codeChallenge: VERIFIER, codeChallengeMethod: 'plain' },
@@ -282,14 +253,14 @@ describe('an exchange', () => {
     }
   });
 
-  it('without openid gives no ID token', async () => {
+  it('without openid returns no ID token', async () => {
     const { code, session } = await login({ scope: 'phone' });
     const tokens = await exchange(code);
     assert.equal(tokens.id_token, undefined);
     assert.equal(tokens.session_state, session.id);
   });
 
-  it('is not stopped by a client that failed to prove itself before', async () => {
+  it('succeeds after another client failed to authenticate', async () => {
     const client = await realm.client('secret', { standardFlowEnabled: true, secret: 's3cret' });
     const { code } = await login({}, alice, client);
     for (const client_secret of ['', 'wrong']) {
@@ -299,7 +270,7 @@ describe('an exchange', () => {
     assert.ok(await exchange(code, { client_id: 'secret', client_secret: 's3cret' }));
   });
 
-  it('for offline_access makes an offline session of the same id, which outlives the login', async () => {
+  it('with offline_access creates an offline session of the same id, which outlives the login', async () => {
     const { code, session } = await login({ scope: 'openid offline_access' });
     world.clock.pass(3);
     const tokens = await exchange(code);
@@ -330,7 +301,7 @@ describe('an exchange', () => {
   });
 });
 
-describe('a code used twice (RFC 6749 §4.1.2)', () => {
+describe('a reused code (RFC 6749 §4.1.2)', () => {
   it('is exchanged by exactly one of any number of parallel requests, and then by none', async () => {
     const { code, session } = await login();
     const answers = await Promise.allSettled(Array.from({ length: 20 }, () => exchange(code)));
@@ -340,21 +311,21 @@ describe('a code used twice (RFC 6749 §4.1.2)', () => {
           (await refusalOf(infoOf(answer.value.access_token))).description,
           'user_session_not_found',
         );
-      else assert.deepEqual(told(answer.reason), refused('Code not valid'));
+      else assert.deepEqual(text(answer.reason), refused('Code not valid'));
     }
     assert.ok(answers.filter(({ status }) => status === 'fulfilled').length <= 1);
     assert.equal(await world.store.hasFamily(session.id, false, web.id), false);
     assert.ok(await world.store.findSession(session.id, false));
   });
 
-  it('ends what the first use got, half an hour later too', async () => {
+  it('ends the tokens of its first use, also half an hour later', async () => {
     const { code } = await login();
     const tokens = await exchange(code);
     assert.ok(await infoOf(tokens.access_token));
     world.clock.pass(250);
-    assert.deepEqual(told(await refusalOf(exchange(code))), refused('Code not valid'));
+    assert.deepEqual(text(await refusalOf(exchange(code))), refused('Code not valid'));
     assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
-    assert.deepEqual(told(await refusalOf(realm.refresh(tokens.refresh_token))), {
+    assert.deepEqual(text(await refusalOf(realm.refresh(tokens.refresh_token))), {
       name: 'refresh-token-refused',
       description: "Session doesn't have required client",
     });
@@ -365,7 +336,7 @@ describe('a code used twice (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(realm.refresh(kept.refresh_token))).case, 'refresh-token-refused');
   });
 
-  it('ends it for good: a later login in the same session does not bring the access token back', async () => {
+  it('ends them for good: a later login in the same session does not revive the access token', async () => {
     const { code, session } = await login();
     const tokens = await exchange(code);
     await refusalOf(exchange(code));
@@ -376,10 +347,10 @@ describe('a code used twice (RFC 6749 §4.1.2)', () => {
     assert.equal((await refusalOf(infoOf(tokens.access_token))).description, 'user_session_not_found');
   });
 
-  it('has no winner but the one that takes the code, where another request comes while the tokens are made', async () => {
+  it('has no winner except the request that takes the code, if another one arrives during the signing', async () => {
     const { code, session } = await login();
     const seconds: Promise<{ outcome: string }>[] = [];
-    // The ids of the tokens are made after the code was looked at and before it is taken.
+    // The token ids are generated after the code is read and before it is taken.
     const random = {
       bytes: (length: number) => {
         if (seconds.length === 0) seconds.push(world.store.takeCode(sha256(code), START));
@@ -392,7 +363,7 @@ describe('a code used twice (RFC 6749 §4.1.2)', () => {
       (await Promise.all(seconds)).map(({ outcome }) => outcome),
       ['taken'],
     );
-    assert.deepEqual(told(refusal), refused('Code not valid'));
+    assert.deepEqual(text(refusal), refused('Code not valid'));
     assert.equal(await world.store.hasFamily(session.id, false, web.id), false);
   });
 });

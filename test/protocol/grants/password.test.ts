@@ -40,8 +40,8 @@ async function ownRealm(settings: Parameters<World['realm']>[1]) {
   return own;
 }
 
-describe('grant password (facts §3.6)', () => {
-  it("answers the fields in Keycloak's order, with a session of its own", async () => {
+describe('grant password (docs/keycloak/tokens.md#password-grant)', () => {
+  it("returns the fields in Keycloak's order, with a new session", async () => {
     const [one, two] = [await realm.login('alice', { scope: 'openid' }), await realm.login('alice')];
     assert.deepEqual(Object.keys(one), [
       'access_token',
@@ -63,19 +63,19 @@ describe('grant password (facts §3.6)', () => {
     assert.equal(access['auth_time'], undefined);
   });
 
-  it('finds the user by name or e-mail, in any case; blanks around it are not trimmed', async () => {
+  it('finds the user by name or e-mail, in any case, and does not trim spaces', async () => {
     for (const username of ['ALICE', 'alice@example.test', 'Alice@Example.Test'])
       assert.ok((await realm.login(username)).access_token, username);
     assert.equal(await caseOf(' alice'), 'user-credentials-wrong');
   });
 
-  it('does not take an e-mail where the realm does not allow it', async () => {
+  it('rejects an e-mail address if the realm does not allow it', async () => {
     const own = await ownRealm({ loginWithEmailAllowed: false });
     await own.user('bob');
     assert.equal(await caseOf('bob@example.test', {}, own), 'user-credentials-wrong');
   });
 
-  it('refuses wrong, empty or missing passwords, unknown users and empty names in the same words', async () => {
+  it('rejects wrong, empty or missing passwords, unknown users and empty names with the same message', async () => {
     for (const form of [{ password: 'wrong' }, { password: '' }, { password: PASSWORD.toUpperCase() }])
       assert.equal(await caseOf('alice', form), 'user-credentials-wrong');
     const missing = { grant_type: 'password', client_id: 'web', username: 'alice' };
@@ -84,25 +84,25 @@ describe('grant password (facts §3.6)', () => {
     assert.equal(await caseOf(''), 'user-credentials-wrong');
   });
 
-  it('refuses a missing username', async () => {
+  it('rejects a missing username', async () => {
     const form = { grant_type: 'password', client_id: 'web', password: PASSWORD };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-username');
   });
 
-  it('refuses a user without a password, and a service account', async () => {
+  it('rejects a user without a password, and a service account', async () => {
     const user = await newUser({ password: null });
     assert.equal(await caseOf(user.username), 'user-credentials-wrong');
     const service = await newUser({ serviceAccountClientUuid: (await realm.client('sa')).id });
     assert.equal(await caseOf(service.username), 'user-credentials-wrong');
   });
 
-  it('tells that an account is disabled only to who knows its password', async () => {
+  it('reports a disabled account only to a user who knows its password', async () => {
     const user = await newUser({ enabled: false });
     assert.equal(await caseOf(user.username), 'account-disabled');
     assert.equal(await caseOf(user.username, { password: 'wrong' }), 'user-credentials-wrong');
   });
 
-  it('refuses an account with a required action, a temporary password among them', async () => {
+  it('rejects an account with a required action, a temporary password among them', async () => {
     for (const action of ['UPDATE_PASSWORD', 'VERIFY_EMAIL', 'CONFIGURE_TOTP']) {
       const user = await newUser({ requiredActions: [action] });
       assert.equal(await caseOf(user.username), 'account-not-set-up', action);
@@ -110,14 +110,14 @@ describe('grant password (facts §3.6)', () => {
     }
   });
 
-  it('does not count an action that the realm has switched off', async () => {
+  it('ignores an action that the realm has disabled', async () => {
     const kept = { requiredActions: [{ alias: 'CONFIGURE_TOTP', enabled: false }] };
     const own = await ownRealm({ kept });
     const user = await newUser({ requiredActions: ['CONFIGURE_TOTP'] }, own);
     assert.ok((await own.login(user.username)).access_token);
   });
 
-  it('refuses an account without e-mail or names: VERIFY_PROFILE', async () => {
+  it('rejects an account without e-mail or names: VERIFY_PROFILE', async () => {
     const { email: _email, ...withoutEmail } = await newUser();
     await realm.put({ do: 'put', user: withoutEmail });
     assert.equal(await caseOf(withoutEmail.username), 'account-not-set-up');
@@ -126,7 +126,7 @@ describe('grant password (facts §3.6)', () => {
     assert.equal(await caseOf(user.username), 'account-not-set-up');
   });
 
-  it('asks nothing but a username of the users of master', async () => {
+  it('requires only a username of the users of master', async () => {
     const master = await world.realm('master');
     await master.client('web');
     const { email: _email, firstName: _first, lastName: _last, ...bare } = await master.user('admin');
@@ -134,13 +134,13 @@ describe('grant password (facts §3.6)', () => {
     assert.ok((await master.login('admin')).access_token);
   });
 
-  it('refuses an unverified e-mail where the realm wants it verified', async () => {
+  it('rejects an unverified e-mail address if the realm requires verification', async () => {
     const own = await ownRealm({ verifyEmail: true });
     const user = await newUser({ emailVerified: false }, own);
     assert.equal(await caseOf(user.username, {}, own), 'account-not-set-up');
   });
 
-  it('refuses a password older than the policy allows', async () => {
+  it('rejects a password older than the policy allows', async () => {
     const own = await ownRealm({ passwordPolicy: 'forceExpiredPasswordChange(1)' });
     const user = await newUser({}, own);
     assert.ok((await own.login(user.username)).access_token);
@@ -148,7 +148,7 @@ describe('grant password (facts §3.6)', () => {
     assert.equal(await caseOf(user.username, {}, own), 'account-not-set-up');
   });
 
-  it('refuses clients without direct grants or with consent before it looks at the user', async () => {
+  it('rejects clients without direct grants or with consent before it reads the user', async () => {
     await realm.client('no-direct', { directAccessGrantsEnabled: false });
     await realm.client('consent', { consentRequired: true });
     assert.equal(await caseOf('nobody', { client_id: 'no-direct' }), 'client-not-allowed');
@@ -156,7 +156,7 @@ describe('grant password (facts §3.6)', () => {
     assert.equal(await caseOf('nobody', { scope: 'nonsense' }), 'invalid-scope');
   });
 
-  it('refuses logins of a realm that asks for what is not enforced, and names it (contract §5)', async () => {
+  it('rejects logins of a realm with an unenforced demand, and names it (docs/keycloak/tokens.md#demands)', async () => {
     const kept = { identityProviders: [{ alias: 'corp', providerId: 'oidc', enabled: true }] };
     const own = await ownRealm({ kept: { ...kept, directGrantFlow: 'own flow' } });
     const user = await newUser({}, own);
@@ -164,7 +164,7 @@ describe('grant password (facts §3.6)', () => {
     assert.match(lastEvent().details['reason']!, /own flow/);
   });
 
-  it('gives no refresh token to a client that wants none', async () => {
+  it('returns no refresh token to a client that wants none', async () => {
     await realm.client('no-refresh', { attributes: { 'use.refresh.tokens': 'false' } });
     const answer = await realm.login('alice', { client_id: 'no-refresh' });
     assert.equal(answer.refresh_token, undefined);
@@ -172,12 +172,12 @@ describe('grant password (facts §3.6)', () => {
     assert.ok(answer.session_state);
   });
 
-  it('tells the event as Keycloak does (observed event-login, event-login-error)', async () => {
+  it('logs the same event as Keycloak (docs/keycloak/tokens.md#events-of-tokens)', async () => {
     const { session_state } = await realm.login('alice');
-    const told = lastEvent();
-    assert.equal(told.type, 'LOGIN');
-    assert.equal(told.sessionId, session_state);
-    assert.deepEqual(Object.keys(told.details).sort(), [
+    const logged = lastEvent();
+    assert.equal(logged.type, 'LOGIN');
+    assert.equal(logged.sessionId, session_state);
+    assert.deepEqual(Object.keys(logged.details).sort(), [
       'auth_method',
       'client_auth_method',
       'grant_type',
@@ -202,7 +202,7 @@ describe('grant password (facts §3.6)', () => {
   });
 });
 
-describe('hashes of older parameters (facts §9)', () => {
+describe('hashes with older parameters (docs/keycloak/users.md#password-hashes)', () => {
   it('are replaced after the next good login, and the password still works', async () => {
     const user = await newUser({ password: null });
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha256', iterations: 1000 });
@@ -229,7 +229,7 @@ describe('hashes of older parameters (facts §9)', () => {
   }
 });
 
-describe('second factors (facts §3.6; contract §5: never skipped)', () => {
+describe('second factors are never skipped (docs/keycloak/login.md#one-time-passwords)', () => {
   const secret = '12345678901234567890';
   const code = (step: number) => hotp(secret, step);
   const step = () => Math.floor(world.clock.now() / 30_000);
@@ -240,13 +240,13 @@ describe('second factors (facts §3.6; contract §5: never skipped)', () => {
     return user.username;
   };
 
-  it('refuses a missing, empty or wrong one-time password', async () => {
+  it('rejects a missing, empty or wrong one-time password', async () => {
     const username = await withOtp();
     for (const form of [{}, { otp: '' }, { otp: '000000' }, { totp: '000000' }])
       assert.equal(await caseOf(username, form), 'user-credentials-wrong');
   });
 
-  it('takes the right one, in otp or in the older totp, once', async () => {
+  it('accepts the right one, in otp or in the older totp, once', async () => {
     const username = await withOtp();
     const otp = code(step());
     assert.ok((await realm.login(username, { otp })).access_token);
@@ -255,13 +255,13 @@ describe('second factors (facts §3.6; contract §5: never skipped)', () => {
     assert.ok((await realm.login(username, { totp: code(step()) })).access_token);
   });
 
-  it('takes the one of the period before, and no older one', async () => {
+  it('accepts the one of the previous period, and no older one', async () => {
     const username = await withOtp();
     assert.ok((await realm.login(username, { otp: code(step() - 1) })).access_token);
     assert.equal(await caseOf(username, { otp: code(step() - 2) }), 'user-credentials-wrong');
   });
 
-  it('takes one again where the realm says so', async () => {
+  it('accepts one again if the realm allows it', async () => {
     const own = await ownRealm({ otpPolicyCodeReusable: true });
     const username = await withOtp('totp', own);
     const otp = code(step());
@@ -269,7 +269,7 @@ describe('second factors (facts §3.6; contract §5: never skipped)', () => {
     assert.ok((await own.login(username, { otp })).access_token);
   });
 
-  it('moves the counter of counted one-time passwords on', async () => {
+  it('increases the counter of counter-based one-time passwords', async () => {
     const username = await withOtp('hotp');
     assert.ok((await realm.login(username, { otp: code(6) })).access_token);
     assert.equal(await caseOf(username, { otp: code(6) }), 'user-credentials-wrong');
@@ -277,14 +277,14 @@ describe('second factors (facts §3.6; contract §5: never skipped)', () => {
     assert.ok((await realm.login(username, { otp: code(7) })).access_token);
   });
 
-  it('lets one of many parallel uses of a one-time password win', async () => {
+  it('accepts one of many parallel uses of a one-time password', async () => {
     const username = await withOtp();
     const otp = code(step());
     const all = await Promise.allSettled(Array.from({ length: 8 }, () => realm.login(username, { otp })));
     assert.equal(all.filter((one) => one.status === 'fulfilled').length, 1);
   });
 
-  it('refuses the owner of a second factor that no form can carry, and says which in the event', async () => {
+  it('rejects a user with a second factor that no form can carry, and names it in the event', async () => {
     for (const type of ['webauthn', 'recovery-authn-codes', 'something-new']) {
       const user = await newUser();
       await realm.credential(user, type, {}, {});
@@ -293,14 +293,14 @@ describe('second factors (facts §3.6; contract §5: never skipped)', () => {
     }
   });
 
-  it('refuses a one-time password that is stored in a way that cannot be read', async () => {
+  it('rejects a one-time password whose credential is unreadable', async () => {
     const user = await newUser();
     await realm.credential(user, 'otp', { value: secret }, { subType: 'totp', algorithm: 'HmacMD5' });
     assert.equal(await caseOf(user.username, { otp: code(step()) }), 'user-credentials-wrong');
   });
 });
 
-describe('brute force protection (facts §11)', () => {
+describe('brute force protection (docs/keycloak/login.md#brute-force-protection)', () => {
   const protectedRealm = (changes = {}) =>
     ownRealm({
       bruteForceProtected: true,
@@ -310,7 +310,7 @@ describe('brute force protection (facts §11)', () => {
       ...changes,
     });
 
-  it('locks the user after failureFactor failures; the right password is refused in the same words', async () => {
+  it('locks the user after failureFactor failures; the right password gets the same message', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -323,7 +323,7 @@ describe('brute force protection (facts §11)', () => {
     assert.ok((await own.login(user.username)).access_token);
   });
 
-  it('does not count failures while locked, and forgets all at a good login', async () => {
+  it('ignores failures during a lockout, and clears all of them at a successful login', async () => {
     const own = await protectedRealm();
     const user = await newUser({}, own);
     for (let tries = 0; tries < 5; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -342,7 +342,7 @@ describe('brute force protection (facts §11)', () => {
     assert.equal((await world.store.findLoginFailures(own.fixture.realm.id, user.id))?.failures, 1);
   });
 
-  it('counts every one of parallel guesses, and a right one among them does not slip through', async () => {
+  it('counts every parallel guess, and a right one among them does not slip through', async () => {
     const own = await protectedRealm({ failureFactor: 3 });
     const user = await newUser({}, own);
     const guesses = ['a', 'b', 'c', 'd', 'e', 'f'].map((password) =>
@@ -354,7 +354,7 @@ describe('brute force protection (facts §11)', () => {
     assert.equal(await caseOf(user.username, {}, own), 'user-credentials-wrong');
   });
 
-  it('disables the user for good where lockouts are permanent, in the same words', async () => {
+  it('disables the user if lockouts are permanent, with the same message', async () => {
     const own = await protectedRealm({ permanentLockout: true });
     const user = await newUser({}, own);
     for (let tries = 0; tries < 2; tries++) await caseOf(user.username, { password: 'wrong' }, own);
@@ -365,14 +365,14 @@ describe('brute force protection (facts §11)', () => {
     assert.equal(lastEvent().error, 'user_disabled');
   });
 
-  it('counts nothing in a realm that does not protect', async () => {
+  it('counts nothing in a realm without protection', async () => {
     const user = await newUser();
     await caseOf(user.username, { password: 'wrong' });
     assert.equal(await world.store.findLoginFailures(realm.fixture.realm.id, user.id), undefined);
   });
 });
 
-/** RFC 4226 §5.3, written apart from the code under test. */
+/** RFC 4226 §5.3, written independently of the code under test. */
 function hotp(secret: string, counter: number): string {
   const message = Buffer.alloc(8);
   message.writeBigUInt64BE(BigInt(counter));

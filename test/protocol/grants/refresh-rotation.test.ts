@@ -6,8 +6,8 @@ import { claimsOf, refusalOf } from '../support/world.ts';
 const { world, realm, alice, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
 after(close);
 
-describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
-  it('answers new tokens of the same session, the full lifetime counted from now', async () => {
+describe('rotation (docs/keycloak/tokens.md#rotation)', () => {
+  it('returns new tokens of the same session, with the full lifetime from now', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     world.clock.pass(100);
     const second = await realm.refresh(first.refresh_token);
@@ -28,7 +28,7 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     assert.match(String(claimsOf(second.access_token)['jti']), /^onrtrt:/);
   });
 
-  it('ends the whole user session at a reuse: the newest token is dead too', async () => {
+  it('ends the whole user session at a reuse, the newest token included', async () => {
     const first = await realm.login('alice');
     const second = await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -36,7 +36,7 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     assert.equal(await world.store.findSession(first.session_state!, false), undefined);
   });
 
-  it('says so in an event with session, user and reason, and marks it', async () => {
+  it('logs an event with session, user and reason, and marks the reuse', async () => {
     const first = await realm.login('alice');
     await realm.refresh(first.refresh_token);
     await refusalOfRefresh(first.refresh_token);
@@ -49,14 +49,14 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     assert.equal(event.details['refresh_token_reuse'], 'true');
   });
 
-  it('lets the other sessions of the user live on', async () => {
+  it('keeps the other sessions of the user', async () => {
     const [one, two] = [await realm.login('alice'), await realm.login('alice')];
     await realm.refresh(one.refresh_token);
     await refusalOfRefresh(one.refresh_token);
     assert.ok((await realm.refresh(two.refresh_token)).refresh_token);
   });
 
-  it('lets a token be used again as often as refreshTokenMaxReuse says', async () => {
+  it('accepts a token as often as refreshTokenMaxReuse allows', async () => {
     const { own } = await ownRealm({ refreshTokenMaxReuse: 1 });
     const { refresh_token } = await own.login('alice');
     assert.ok((await own.refresh(refresh_token)).access_token);
@@ -67,13 +67,13 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     );
   });
 
-  it('lets every token of the family be used while it lives, with rotation off', async () => {
+  it('accepts every token of a live family if rotation is disabled', async () => {
     const { own } = await ownRealm({ revokeRefreshToken: false });
     const { refresh_token } = await own.login('alice');
     for (let uses = 0; uses < 3; uses++) assert.ok((await own.refresh(refresh_token)).refresh_token);
   });
 
-  it('uses nothing up with a refused scope', async () => {
+  it('uses up nothing with a rejected scope', async () => {
     const { refresh_token } = await realm.login('alice');
     await refusalOfRefresh(refresh_token, { scope: 'nonsense' });
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
@@ -92,7 +92,7 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     assert.deepEqual(await refusalOfRefresh(second.refresh_token), refused('Offline user session not found'));
   });
 
-  it('lets exactly one of 200 parallel presentations of one token win, and none after', async () => {
+  it('accepts exactly one of 200 parallel presentations of one token, and none afterwards', async () => {
     const { refresh_token } = await realm.login('alice');
     const results = await Promise.allSettled(Array.from({ length: 200 }, () => realm.refresh(refresh_token)));
     const won = results.filter((result) => result.status === 'fulfilled');
@@ -109,7 +109,7 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
     assert.ok(!JSON.stringify(found).includes(refresh_token!));
   });
 
-  it('gives no next one to a client whose refresh tokens were switched off', async () => {
+  it('returns no further one to a client whose refresh tokens were disabled', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     const attributes = { 'use.refresh.tokens': 'false' };
@@ -120,10 +120,10 @@ describe('rotation (spec, "States and transitions"; facts §4.2)', () => {
   });
 });
 
-describe('scope at a refresh (facts §3.4)', () => {
+describe('scope at a refresh (docs/keycloak/tokens.md#refresh)', () => {
   const words = (scope: string) => new Set(scope.split(' '));
 
-  it('narrows one answer; the next one has the full scope again', async () => {
+  it('narrows one response; the next one has the full scope again', async () => {
     const first = await realm.login('alice', { scope: 'openid phone' });
     const narrow = await realm.refresh(first.refresh_token, { scope: 'openid' });
     assert.deepEqual(words(narrow.scope), new Set(['openid', 'profile', 'email']));
@@ -131,21 +131,21 @@ describe('scope at a refresh (facts §3.4)', () => {
     assert.deepEqual(words(full.scope), new Set(['openid', 'profile', 'email', 'phone']));
   });
 
-  it('leaves a scope out silently that was not granted at login', async () => {
+  it('ignores a scope that was not granted at login', async () => {
     const first = await realm.login('alice');
     const answer = await realm.refresh(first.refresh_token, { scope: 'openid phone' });
     assert.deepEqual(words(answer.scope), new Set(['profile', 'email']));
     assert.equal(answer.id_token, undefined);
   });
 
-  it('gives an ID token after a login with openid, also where openid is left out', async () => {
+  it('returns an ID token after a login with openid, also if openid is left out', async () => {
     const first = await realm.login('alice', { scope: 'openid' });
     const answer = await realm.refresh(first.refresh_token, { scope: 'email' });
     assert.ok(answer.id_token);
     assert.deepEqual(words(answer.scope), new Set(['profile', 'email']));
   });
 
-  it('reads roles anew at every refresh', async () => {
+  it('reads the current roles at every refresh', async () => {
     const { own, user } = await ownRealm();
     const first = await own.login('alice');
     const { reader } = own.fixture.roles;
@@ -155,7 +155,7 @@ describe('scope at a refresh (facts §3.4)', () => {
     assert.ok(roles.includes('reader'));
   });
 
-  it('refuses offline tokens to a user without the role offline_access, also at a refresh', async () => {
+  it('rejects offline tokens of a user without the role offline_access, also at a refresh', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     await own.put({ do: 'put', user: { ...user, roleIds: [] } });
@@ -164,7 +164,7 @@ describe('scope at a refresh (facts §3.4)', () => {
     assert.equal((await refusalOf(own.refresh(refresh_token))).case, 'offline-not-allowed');
   });
 
-  it('gives offline tokens to a client without full scope: the scope carries the role', async () => {
+  it('issues offline tokens to a client without full scope, because the scope carries the role', async () => {
     const { own, client } = await ownRealm();
     await own.put({ do: 'put', client: { ...client, fullScopeAllowed: false } });
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });

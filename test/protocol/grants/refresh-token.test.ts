@@ -9,20 +9,20 @@ import { BASE_URL, claimsOf, refusalOf } from '../support/world.ts';
 const { world, realm, web, refusalOfRefresh, ownRealm, close } = await openRefreshRealm();
 after(close);
 
-/** A token with claims of one's own, signed with the realm's key for refresh tokens. */
+/** Signs a token with custom claims with the realm's key for refresh tokens. */
 async function forge(token: string | undefined, changes: Record<string, unknown>): Promise<string> {
   const configuration = (await world.store.findRealm(realm.name))!;
   const key = world.ctx.keys.signingKey(configuration, 'HS512');
   return signJws(key, { ...claimsOf(token), ...changes });
 }
 
-describe('the rows of facts §3.4, in order', () => {
-  it('1: refuses a missing refresh_token', async () => {
+describe('the checks of a refresh in their order (docs/keycloak/tokens.md#refresh)', () => {
+  it('1: rejects a missing refresh_token', async () => {
     const form = { grant_type: 'refresh_token', client_id: 'web' };
     assert.equal((await refusalOf(realm.tokens(form))).case, 'missing-refresh-token');
   });
 
-  it('2: refuses a scope that the client cannot have before it looks at the token', async () => {
+  it('2: rejects a scope that the client cannot have before it reads the token', async () => {
     const row = await refusalOfRefresh('garbage', { scope: 'nonsense' });
     assert.deepEqual(row, { name: 'invalid-scope', description: 'Invalid scopes: nonsense' });
     assert.deepEqual(await refusalOfRefresh('garbage', { scope: '' }), {
@@ -31,7 +31,7 @@ describe('the rows of facts §3.4, in order', () => {
     });
   });
 
-  it('3: refuses what is no refresh token of this realm', async () => {
+  it('3: rejects text that is not a refresh token of this realm', async () => {
     const { access_token, id_token, refresh_token } = await realm.login('alice', { scope: 'openid' });
     const { own } = await ownRealm();
     const elsewhere = (await own.login('alice')).refresh_token;
@@ -39,7 +39,7 @@ describe('the rows of facts §3.4, in order', () => {
       assert.deepEqual(await refusalOfRefresh(token), refused('Invalid refresh token'));
   });
 
-  it('3: refuses a token whose last character was changed, also where only unused bits differ', async () => {
+  it('3: rejects a token whose last character was changed, also if only unused bits differ', async () => {
     const { refresh_token } = await realm.login('alice');
     const body = refresh_token!.slice(0, -1);
     for (const last of 'ABCDQgwx')
@@ -48,7 +48,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('4: refuses a token of another issuer and says which one was expected', async () => {
+  it('4: rejects a token of another issuer and names the expected one', async () => {
     const { refresh_token } = await realm.login('alice');
     const forged = await forge(refresh_token, { iss: 'https://elsewhere.test/realms/acme' });
     assert.deepEqual(
@@ -57,7 +57,7 @@ describe('the rows of facts §3.4, in order', () => {
     );
   });
 
-  it("5: refuses a token issued before the realm's notBefore", async () => {
+  it("5: rejects a token issued before the realm's notBefore", async () => {
     const { own } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     world.clock.pass(2);
@@ -66,7 +66,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.equal((await own.login('alice'))['not-before-policy'], world.clock.now() / 1000);
   });
 
-  it('6: refuses an expired token: "Token is not active" (RFC 6749 §5.2)', async () => {
+  it('6: rejects an expired token: "Token is not active" (RFC 6749 §5.2)', async () => {
     const { own } = await ownRealm({ ssoSessionIdleTimeout: 2 });
     const { refresh_token, refresh_expires_in } = await own.login('alice');
     assert.equal(refresh_expires_in, 2);
@@ -74,7 +74,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("7: refuses another client's token, and does not use it up", async () => {
+  it("7: rejects another client's token, and does not use it up", async () => {
     const { refresh_token } = await realm.login('alice');
     assert.deepEqual(
       await refusalOfRefresh(refresh_token, { client_id: 'other' }),
@@ -83,13 +83,13 @@ describe('the rows of facts §3.4, in order', () => {
     assert.ok((await realm.refresh(refresh_token)).refresh_token);
   });
 
-  it('8: refuses a token whose session was logged out', async () => {
+  it('8: rejects a token whose session was logged out', async () => {
     const { refresh_token } = await realm.login('alice');
     await logoutByRefreshToken(world.ctx, realm.request({ client_id: 'web', refresh_token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Session not active'));
   });
 
-  it('8: refuses a token whose session idled out though the token itself still lives', async () => {
+  it('8: rejects a token whose session was idle too long although the token has not expired', async () => {
     const { own, client } = await ownRealm();
     const attributes = { 'client.session.idle.timeout': '5000' };
     await own.put({ do: 'put', client: { ...client, attributes } });
@@ -99,7 +99,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.equal(await world.store.findSession(session_state!, false), undefined);
   });
 
-  it('8: ends a session at its greatest age, however often it was used', async () => {
+  it('8: ends a session at its maximum age, however often it was used', async () => {
     const { own } = await ownRealm({ ssoSessionIdleTimeout: 1000, ssoSessionMaxLifespan: 2500 });
     let { refresh_token, refresh_expires_in } = await own.login('alice');
     for (const expected of [1000, 700]) {
@@ -111,34 +111,34 @@ describe('the rows of facts §3.4, in order', () => {
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("8': refuses an offline token whose session is gone in words of its own", async () => {
+  it("8': rejects an offline token whose session has ended, with its own message", async () => {
     const { refresh_token } = await realm.login('alice', { scope: 'offline_access' });
     await logoutByRefreshToken(world.ctx, realm.request({ client_id: 'web', refresh_token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Offline user session not found'));
   });
 
-  it("8': refuses an offline token whose session idled out", async () => {
+  it("8': rejects an offline token whose session was idle too long", async () => {
     const { own } = await ownRealm({ offlineSessionIdleTimeout: 100 });
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     world.clock.pass(100);
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Offline session not active'));
   });
 
-  it('9: refuses a token of a deleted user as one whose session is gone', async () => {
+  it('9: rejects a token of a deleted user like one whose session has ended', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'remove', what: 'user', id: user.id });
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Session not active'));
   });
 
-  it('10: refuses a token of a disabled user', async () => {
+  it('10: rejects a token of a disabled user', async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'put', user: { ...user, enabled: false } });
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('User disabled'));
   });
 
-  it('11: refuses a token older than its session', async () => {
+  it('11: rejects a token older than its session', async () => {
     const { refresh_token } = await realm.login('alice');
     const forged = await forge(refresh_token, { iat: world.clock.now() / 1000 - 1 });
     assert.deepEqual(
@@ -147,14 +147,14 @@ describe('the rows of facts §3.4, in order', () => {
     );
   });
 
-  it('12: refuses a revoked token: "Token is not active", while the session lives on (contract §5)', async () => {
+  it('12: rejects a revoked token: "Token is not active", while the session continues', async () => {
     const { refresh_token, session_state } = await realm.login('alice');
     await revokeToken(world.ctx, realm.request({ client_id: 'web', token: refresh_token! }));
     assert.deepEqual(await refusalOfRefresh(refresh_token), refused('Token is not active'));
     assert.ok(await world.store.findSession(session_state!, false));
   });
 
-  it('13: refuses a token whose client session idled out, and removes it', async () => {
+  it('13: rejects a token whose client session was idle too long, and removes it', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     const attributes = { 'client.session.idle.timeout': '1' };
@@ -164,7 +164,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.deepEqual(await refusalOfRefresh(refresh_token, {}, own), refused('Token is not active'));
   });
 
-  it("15: refuses a token issued before the client's or the user's notBefore", async () => {
+  it("15: rejects a token issued before the client's or the user's notBefore", async () => {
     const { own, client, user } = await ownRealm();
     const first = await own.login('alice');
     world.clock.pass(2);
@@ -175,7 +175,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.deepEqual(await refusalOfRefresh(first.refresh_token, {}, own), refused('Stale token'));
   });
 
-  it("15: lets an offline token outlive an administrator's logout, which sets the user's notBefore", async () => {
+  it("15: keeps an offline token after an administrator's logout, which sets the user's notBefore", async () => {
     const { own, user } = await ownRealm();
     const { refresh_token } = await own.login('alice', { scope: 'offline_access' });
     world.clock.pass(2);
@@ -186,14 +186,14 @@ describe('the rows of facts §3.4, in order', () => {
     assert.equal(answer.refresh_expires_in, 0);
   });
 
-  it('16: refuses a client that requires consent since', async () => {
+  it('16: rejects a client that requires consent by now', async () => {
     const { own, client } = await ownRealm();
     const { refresh_token } = await own.login('alice');
     await own.put({ do: 'put', client: { ...client, consentRequired: true } });
     assert.equal((await refusalOfRefresh(refresh_token, {}, own)).name, 'consent-withdrawn');
   });
 
-  it("16: a consent that an administrator withdrew is row 12, for an offline token row 8'", async () => {
+  it("16: rejects a token whose consent an administrator withdrew as row 12, an offline token as row 8'", async () => {
     const { own, client, user } = await ownRealm();
     const asked = { ...client, standardFlowEnabled: true, consentRequired: true };
     const scopeIds = [...client.defaultClientScopeIds, ...client.optionalClientScopeIds];
@@ -215,7 +215,7 @@ describe('the rows of facts §3.4, in order', () => {
     assert.deepEqual(await refusalOfRefresh(offline, {}, own), refused('Offline user session not found'));
   });
 
-  it('17, 18: refuses the parent of the newest token, and an older one, each in its words', async () => {
+  it('17, 18: rejects the parent of the newest token, and an older one, each with its message', async () => {
     const parent = await realm.login('alice');
     await realm.refresh(parent.refresh_token);
     assert.deepEqual(
@@ -229,7 +229,7 @@ describe('the rows of facts §3.4, in order', () => {
   });
 });
 
-describe('the event of a refresh (facts §13, observed event-refresh)', () => {
+describe('the event of a refresh (docs/keycloak/tokens.md#events-of-tokens)', () => {
   it('names both tokens, age and expiry', async () => {
     const first = await realm.login('alice');
     world.clock.pass(7);
@@ -254,7 +254,7 @@ describe('the event of a refresh (facts §13, observed event-refresh)', () => {
     assert.equal(event.details['updated_refresh_token_id'], claimsOf(second.refresh_token)['jti']);
   });
 
-  it('gives the refusal as reason', async () => {
+  it('has the refusal as reason', async () => {
     await refusalOfRefresh('garbage');
     const event = world.events.at(-1)!;
     assert.deepEqual(

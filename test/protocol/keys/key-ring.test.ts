@@ -11,7 +11,7 @@ import { expected, exportedRealm } from '../claims/exported-realm.ts';
 const ring = openKeyRing();
 const acme = exportedRealm('acme').configuration;
 
-/** acme with its RS256 key replaced by these. */
+/** Returns acme with other keys instead of its RS256 key. */
 function withKeys(...components: Component[]): RealmConfiguration {
   return { ...acme, components };
 }
@@ -24,7 +24,7 @@ async function rsaKey(config: Record<string, readonly string[]>): Promise<Compon
   return result.component;
 }
 
-test('an access token that Keycloak issued verifies with the imported key (issue: rawAccessToken)', async () => {
+test('an access token issued by Keycloak verifies with the imported key', async () => {
   const { rawAccessToken } = expected().clientCredentials.find(
     (one: { rawAccessToken?: string }) => one.rawAccessToken,
   );
@@ -35,14 +35,14 @@ test('an access token that Keycloak issued verifies with the imported key (issue
   assert.equal(payload.azp, 'long-lived');
 });
 
-test('an offline token that Keycloak issued verifies with the imported HS512 secret', () => {
+test('an offline token issued by Keycloak verifies with the imported HS512 secret', () => {
   const { refreshToken } = expected().offlineToken;
   const result = verifyJws(refreshToken, (kid, algorithm) => ring.verificationKey(acme, kid, algorithm));
   assert(result.outcome === 'valid');
   assert.equal(result.payload.typ, 'Offline');
 });
 
-test('publishes RS256 and RSA-OAEP with their certificates, in field order, and no secret (observed: certs)', () => {
+test('publishes RS256 and RSA-OAEP with their certificates, in field order, and no secret (docs/keycloak/keys.md#key-set)', () => {
   const { keys } = ring.publish(acme);
   assert.deepEqual(
     keys.map((key) => [key.alg, key.use, Object.keys(key)]),
@@ -55,7 +55,7 @@ test('publishes RS256 and RSA-OAEP with their certificates, in field order, and 
   assert(!JSON.stringify(keys).includes('"d"'));
 });
 
-test('lists every key with what the administrative API shows (observed: keys)', () => {
+test('lists every key with the fields of the administrative API', () => {
   const listed = ring.list(acme);
   assert.deepEqual(
     new Set(listed.map((key) => `${key.algorithm} ${key.type} ${key.use} ${key.status} ${key.priority}`)),
@@ -83,7 +83,7 @@ test('lists every key with what the administrative API shows (observed: keys)', 
   ]);
 });
 
-test('the active key of highest priority signs; passive ones verify and are published, disabled ones neither (facts §5.6)', async () => {
+test('the active key with the highest priority signs; passive ones verify and are published, disabled ones neither', async () => {
   const [low, high, passive, disabled] = await Promise.all([
     rsaKey({ priority: ['10'] }),
     rsaKey({ priority: ['20'] }),
@@ -122,7 +122,7 @@ test('a key is found for its own algorithm only (RFC 8725 §3.1)', () => {
   }
 });
 
-test('a realm without a key for the algorithm refuses to sign, and signs once the key is added', async () => {
+test('a realm without a key for the algorithm rejects the signing until the key is added', async () => {
   assert.throws(() => ring.signingKey(acme, 'ES256'), { case: 'no-signing-key' });
   const realm = { id: acme.realm.id, name: acme.realm.name };
   for (const algorithm of ['ES256', 'PS256', 'EdDSA'] as const) {
@@ -141,7 +141,7 @@ test('a realm without a key for the algorithm refuses to sign, and signs once th
   }
 });
 
-test('a component that is no readable key is passed over', () => {
+test('skips a component without a readable key', () => {
   const broken = acme.components.map((one) => ({ ...one, secrets: {} }));
   assert.deepEqual(ring.list(withKeys(...broken)), []);
   assert.deepEqual(ring.publish(withKeys(...broken)), { keys: [] });

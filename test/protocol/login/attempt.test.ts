@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { senderOf } from '../../../src/protocol/index.ts';
 
-describe('what tells senders apart', () => {
+describe('the part of an address that distinguishes senders', () => {
   const cases: readonly [address: string, sender: string][] = [
     ['192.0.2.7', '192.0.2.7'],
     ['192.0.2.7:4711', '192.0.2.7'],

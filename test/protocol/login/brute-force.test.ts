@@ -29,8 +29,8 @@ function fail(settings: ReturnType<typeof realmSettings>, times: number, gap = 1
   return { failures, lockout, waited: failures.lockedUntil === 0 ? 0 : failures.lockedUntil - now / 1000 };
 }
 
-describe('brute force protection (facts §11)', () => {
-  it('counts failures and where the last one came from', () => {
+describe('brute force protection (docs/keycloak/login.md#brute-force-protection)', () => {
+  it('counts failures and stores the address of the last one', () => {
     const { failures, lockout } = fail(realmSettings(base), 2);
     assert.equal(failures.failures, 2);
     assert.equal(failures.lastIpAddress, '10.0.0.1');
@@ -68,7 +68,7 @@ describe('brute force protection (facts §11)', () => {
     assert.equal(failures.failures, 1);
   });
 
-  it('disables the user at failureFactor failures where lockouts are permanent', () => {
+  it('disables the user at failureFactor failures if lockouts are permanent', () => {
     const settings = realmSettings({ ...base, permanentLockout: true });
     assert.equal(fail(settings, 2).lockout, 'none');
     assert.equal(fail(settings, 3).lockout, 'permanent');
@@ -80,7 +80,7 @@ describe('brute force protection (facts §11)', () => {
     assert.equal(fail(settings, 4).lockout, 'permanent');
   });
 
-  it('is locked until the second in lockedUntil', () => {
+  it('is locked until the time in lockedUntil', () => {
     const failures = { ...noFailures('r', 'u'), lockedUntil: 100 };
     assert.equal(isLocked(failures, 99_999), true);
     assert.equal(isLocked(failures, 100_000), false);

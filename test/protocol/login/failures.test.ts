@@ -22,7 +22,7 @@ after(async () => {
   await closePasswords();
 });
 
-/** A realm that locks at the fifth failure; hashes cost next to nothing. */
+/** Creates a realm that locks at the fifth failure. Its hashes cost almost nothing. */
 async function guardedRealm(changes: Parameters<World['realm']>[1] = {}): Promise<RealmInWorld> {
   const realm = await world.realm(`guarded-${++names}`, {
     bruteForceProtected: true,
@@ -37,7 +37,7 @@ async function guardedRealm(changes: Parameters<World['realm']>[1] = {}): Promis
   return realm;
 }
 
-/** Counts the calls of one of the context's parts while `work` runs. */
+/** Counts the calls of one member of the context while `work` runs. */
 async function countCalls<T extends Passwords | Store>(
   part: 'passwords' | 'store',
   work: () => Promise<unknown>,
@@ -67,28 +67,28 @@ async function countCalls<T extends Passwords | Store>(
 const failuresOf = (user: { realmId: string; id: string }) =>
   world.store.findLoginFailures(user.realmId, user.id);
 
-/** Guesses one after the other: on a busy machine fewer guesses of a storm get their turn than the realm allows. */
+/** Sequential guesses: on a busy machine fewer parallel guesses get their turn than the realm allows. */
 async function exhaust(realm: RealmInWorld, username: string): Promise<void> {
   for (let guess = 0; guess < 5; guess++) await refusalOf(realm.login(username, { password: 'wrong' }));
 }
 
 describe('guesses at one user, one at a time', () => {
-  it('compares five of 800 parallel guesses at most; a right one after them is refused as they are', async () => {
+  it('compares at most five of 800 parallel guesses, and rejects a right one after them like the others', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const guesses = Array.from({ length: 800 }, (_, at) => (at === 400 ? PASSWORD : `guess-${at}`));
     const before = world.events.length;
-    const told = new Set<string>();
+    const responses = new Set<string>();
     const counts = await countCalls('passwords', async () => {
       const refused = await Promise.all(
         guesses.map((password) => refusalOf(realm.login('alice', { password }))),
       );
-      for (const one of refused) told.add(JSON.stringify([one.case, one.description]));
+      for (const one of refused) responses.add(JSON.stringify([one.case, one.description]));
       await exhaust(realm, 'alice');
     });
     assert.equal(counts['verify'], 5);
     assert.equal((await failuresOf(user))?.failures, 5);
-    assert.equal(told.size, 1, [...told].join('\n'));
+    assert.equal(responses.size, 1, [...responses].join('\n'));
     const events = world.events.slice(before).filter(({ type }) => type === 'LOGIN_ERROR');
     assert.equal(events.length, 805);
     assert.ok(events.every(({ userId }) => userId === user.id));
@@ -96,7 +96,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await refusalOf(realm.login('alice'))).case, 'user-credentials-wrong');
   });
 
-  it('compares no more where the lockout is permanent', async () => {
+  it('compares no more guesses after a permanent lockout', async () => {
     const realm = await guardedRealm({ permanentLockout: true });
     const user = await realm.user('alice');
     const counts = await countCalls('passwords', async () => {
@@ -109,7 +109,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await world.store.findUser(user.realmId, user.id))?.enabled, false);
   });
 
-  it('are the same ones by name, in any case, and by e-mail', async () => {
+  it('count together by name, in any case, and by e-mail', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const typed = ['alice', 'ALICE', 'alice@example.test', 'Alice@Example.test'];
@@ -125,7 +125,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal((await failuresOf(user))?.failures, 5);
   });
 
-  it('do not hold up another user, nor the right logins of one', async () => {
+  it('do not delay another user, nor right logins of the same user', async () => {
     const realm = await guardedRealm();
     await realm.user('alice');
     await realm.user('bob');
@@ -136,7 +136,7 @@ describe('guesses at one user, one at a time', () => {
     assert.equal(logins.filter(({ access_token }) => access_token).length, 4);
   });
 
-  it('wait for a bounded time, and are then refused as wrong ones without being compared', async () => {
+  it('wait for a bounded time, and are then rejected as wrong without a comparison', async () => {
     const realm = await guardedRealm();
     const user = await realm.user('alice');
     const { passwords } = world.ctx;
@@ -199,8 +199,8 @@ describe('guesses at one user, one at a time', () => {
   });
 });
 
-describe('what a guess costs', () => {
-  it('is one hash and the same reads and writes for nobody and for every user, locked or not', async () => {
+describe('the cost of a guess', () => {
+  it('is one hash and the same reads and writes for an unknown name and for every user, locked or not', async () => {
     const realm = await guardedRealm({ failureFactor: 2 });
     await realm.client('job', { serviceAccountsEnabled: true });
     const locked = await realm.user('locked');
@@ -229,7 +229,7 @@ describe('what a guess costs', () => {
       ['coded', 'wrong'],
       ['coded', PASSWORD],
     ];
-    const told = new Set<string>();
+    const responses = new Set<string>();
     for (const [username, password] of guesses) {
       let calls: Record<string, number> = {};
       const hashes = await countCalls('passwords', async () => {
@@ -238,16 +238,16 @@ describe('what a guess costs', () => {
         );
       });
       const { verify = 0, verifyNobody = 0, hash = 0 } = hashes;
-      // A hash that cannot be made is looked at, and costs the one of the policy.
+      // A hash with invalid parameters costs the hash of the policy.
       assert.deepEqual([verify + verifyNobody, hash], [username === 'unsupported' ? 2 : 1, 0], username);
       const { putLoginFailures = 0, claimOnce = 0, ...reads } = calls;
       assert.equal(putLoginFailures + claimOnce, 1, `${username}: ${JSON.stringify(calls)}`);
-      told.add(JSON.stringify(Object.entries(reads).sort()));
+      responses.add(JSON.stringify(Object.entries(reads).sort()));
     }
-    assert.equal(told.size, 1, [...told].join('\n'));
+    assert.equal(responses.size, 1, [...responses].join('\n'));
   });
 
-  it('is for nobody the work of the hash of some user, so that hashes of an import notify of none', async () => {
+  it('at an unknown name is the hash of some user, so that imported hashes reveal no user', async () => {
     const realm = await guardedRealm();
     const old = await world.ctx.passwords.hash(PASSWORD, { algorithm: 'pbkdf2-sha512', iterations: 7 });
     for (const username of ['one', 'two', 'three']) {
@@ -278,7 +278,7 @@ describe('what a guess costs', () => {
     );
   });
 
-  it('is the work of the hash that the user has, locked or not', async () => {
+  it("is the work of the user's own hash, locked or not", async () => {
     const realm = await guardedRealm({ failureFactor: 1 });
     const user = await realm.user('old', { password: null });
     const { secretData, credentialData } = await world.ctx.passwords.hash(PASSWORD, {

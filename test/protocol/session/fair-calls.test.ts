@@ -13,7 +13,7 @@ function openWork() {
   return { begun, ends, work };
 }
 
-test('who has many calls that take long is in the way of nobody else', async () => {
+test('slow calls of one owner do not delay those of another', async () => {
   const { begun, ends, work } = openWork();
   const run = limitCalls(2);
   const slow = [1, 2, 3, 4].map((at) => run('slow', work(`slow ${at}`)));
@@ -32,7 +32,7 @@ test('who has many calls that take long is in the way of nobody else', async () 
   assert.equal(await slow[3], 'slow 4');
 });
 
-test('a call that fails leaves its place to the next', async () => {
+test('a failed call makes room for the next one', async () => {
   const { begun, ends, work } = openWork();
   const run = limitCalls(1);
   const failed = run('one', () => Promise.reject(new Error('no')));

@@ -12,18 +12,18 @@ import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } f
 type Form = Record<string, string>;
 type More = Partial<ProtocolRequest>;
 
-/** A realm whose tokens name client `api` in their audience, and the endpoints that tokens are shown to. */
+/** A realm whose tokens have client `api` in their audience, and the endpoints that accept tokens. */
 export interface ApiRealm {
   world: World;
   /** `web` and `other` are public clients, `light` has lightweight tokens, `off` is disabled, `bearer` bearer-only. */
   realm: RealmInWorld;
   alice: User;
   info(token: string | undefined, more?: More, where?: RealmInWorld): ReturnType<typeof userInfo>;
-  /** By client `web` unless the form says otherwise. */
+  /** For client `web` unless the form names another. */
   revoke(form: Form, more?: More): ReturnType<typeof revokeToken>;
   /** By client `web` unless the form says otherwise. */
   logout(form: Form, where?: RealmInWorld): ReturnType<typeof logoutByRefreshToken>;
-  /** What `api` is told. */
+  /** The responses that `api` receives. */
   introspect(form: Form, more?: More): Promise<Awaited<ReturnType<typeof introspectToken>>['body']>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function openApiRealm(): Promise<ApiRealm> {
   };
 }
 
-/** Makes client `api`, with a role that puts it into the audience of the user's tokens. */
+/** Creates client `api`, with a role that adds it to the audience of the user's tokens. */
 async function putApiInAudience({ ctx }: World, realm: RealmInWorld, user: User): Promise<void> {
   const api = await realm.client('api', { secret: 'api-secret', serviceAccountsEnabled: true });
   const role = {
@@ -73,13 +73,13 @@ async function putApiInAudience({ ctx }: World, realm: RealmInWorld, user: User)
   await realm.put({ do: 'create', role }, { do: 'put', user: { ...user, roleIds } });
 }
 
-/** The header that presents an access token. */
+/** Returns the header that presents an access token. */
 export function bearer(token: string | undefined): { authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** The description that a call was refused with, else the case. */
-export async function toldBy(work: Promise<unknown>): Promise<string> {
+/** Returns the description of a refusal, or its case without one. */
+export async function refusalText(work: Promise<unknown>): Promise<string> {
   const refusal = await refusalOf(work);
   return refusal.description ?? refusal.case;
 }

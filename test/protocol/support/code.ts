@@ -10,7 +10,7 @@ export const REDIRECT = 'https://web.example.test/cb';
 export const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 export const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
 
-/** Logs a user in as the browser's side does at its end, and gives the code. */
+/** Finishes a login in the browser and returns the code. */
 export async function loginForCode(
   world: World,
   realm: RealmInWorld,

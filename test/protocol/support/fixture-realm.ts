@@ -13,10 +13,10 @@ import type {
 import type { Change } from '../../../src/store/index.ts';
 import { realmSettings } from './realm.ts';
 
-/** RSA keys are dear to make, so every fixture realm gets the same; the key of refresh tokens is its own. */
+/** RSA keys are slow to generate, so all fixture realms share them. The key of refresh tokens is separate. */
 let keys: Promise<readonly Component[]> | undefined;
 
-/** A realm by hand: roles, the usual client scopes and keys. */
+/** A realm built in the test: roles, the default client scopes and keys. */
 export interface FixtureRealm {
   realm: Realm;
   roles: { default: Role; offline: Role; reader: Role };
@@ -25,7 +25,7 @@ export interface FixtureRealm {
   changes: Change[];
 }
 
-/** Makes a realm that tokens can be had from; nothing is stored. */
+/** Builds a realm that can issue tokens. Stores nothing. */
 export async function fixtureRealm(
   name: string,
   settings: Partial<RealmSettings>,
@@ -140,7 +140,7 @@ function fixtureScopes(realmId: string, offlineRoleId: string, random: Random): 
   ];
 }
 
-/** A client of a fixture realm with all of its scopes; public unless it has a secret. */
+/** Builds a client of a fixture realm with all of its scopes. It is public unless it has a secret. */
 export function fixtureClient(
   fixture: FixtureRealm,
   clientId: string,
@@ -189,7 +189,7 @@ export function fixtureClient(
   };
 }
 
-/** A complete user with the default roles. */
+/** Builds a complete user with the default roles. */
 export function fixtureUser(
   fixture: FixtureRealm,
   username: string,

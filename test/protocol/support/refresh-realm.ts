@@ -1,13 +1,13 @@
 import type { Client, RealmSettings, User } from '../../../src/model/index.ts';
 import { closePasswords, openWorld, type RealmInWorld, refusalOf, type World } from './world.ts';
 
-/** What a refresh was refused with. */
-interface Told {
+/** Returns the refusal of a refresh. */
+interface RefusalSummary {
   name: string;
   description: string | undefined;
 }
 
-/** A realm with clients `web` and `other` and user `alice`, whose refresh tokens are presented. */
+/** A realm with clients `web` and `other` and user `alice`, for presenting refresh tokens. */
 export interface RefreshRealm {
   world: World;
   realm: RealmInWorld;
@@ -17,8 +17,8 @@ export interface RefreshRealm {
     token: string | undefined,
     form?: Record<string, string>,
     where?: RealmInWorld,
-  ): Promise<Told>;
-  /** A realm of its own with client `web` and user `alice`, for tests that change settings. */
+  ): Promise<RefusalSummary>;
+  /** Creates a separate realm with client `web` and user `alice`, for tests that change settings. */
   ownRealm(settings?: Partial<RealmSettings>): Promise<{ own: RealmInWorld; client: Client; user: User }>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function openRefreshRealm(): Promise<RefreshRealm> {
   };
 }
 
-/** The usual refusal of a refresh token. */
-export function refused(description: string): Told {
+/** The common refusal of a refresh token. */
+export function refused(description: string): RefusalSummary {
   return { name: 'refresh-token-refused', description };
 }

@@ -1,6 +1,6 @@
 import type { RealmInWorld } from './world.ts';
 
-/** Gives a realm a user profile of its own (facts §10, "User profile"). */
+/** Sets a realm's own user profile. */
 export async function putUserProfile(realm: RealmInWorld, attributes: readonly object[]): Promise<void> {
   const { id } = realm.fixture.realm;
   await realm.put({

@@ -17,48 +17,48 @@ import { applyAsRead } from '../../store/as-read.ts';
 import { type FixtureRealm, fixtureClient, fixtureRealm, fixtureUser } from './fixture-realm.ts';
 import { openTestStore } from './store.ts';
 
-/** Every fixture user's password. */
+/** The password of every fixture user. */
 export const PASSWORD = 'Correct-Horse-1';
 export const BASE_URL = 'https://id.example.test';
-/** The second at which every world begins. */
+/** The Unix time in seconds at which every world begins. */
 export const START = 1_800_000_000;
 
-/** A clock that only tests move. */
+/** A clock that only tests advance. */
 export class TestClock implements Clock {
   #now = START * 1000;
   now(): number {
     return this.#now;
   }
-  /** Moves time on by so many seconds. */
+  /** Advances the time, in seconds. */
   pass(seconds: number): void {
     this.#now += seconds * 1000;
   }
 }
 
-/** A real store in a directory of its own, with a protocol over it. */
+/** A real store in its own directory, with a protocol context. */
 export interface World {
   ctx: ProtocolContext;
   store: Store;
   clock: TestClock;
   events: UserEvent[];
-  /** Makes and stores a realm. */
+  /** Builds and stores a realm. */
   realm(name: string, settings?: Partial<RealmSettings>): Promise<RealmInWorld>;
   close(): Promise<void>;
 }
 
-/** A stored realm and how to act in it. */
+/** A stored realm, and functions that act in it. */
 export interface RealmInWorld {
   fixture: FixtureRealm;
   name: string;
   client(clientId: string, changes?: Parameters<typeof fixtureClient>[3]): Promise<Client>;
-  /** A user; `password: null` gives it none. */
+  /** Creates a user. `password: null` creates none. */
   user(username: string, changes?: Partial<User> & { password?: string | null }): Promise<User>;
   credential(user: User, type: string, secretData: object, credentialData: object): Promise<Credential>;
   settings(changes: Partial<RealmSettings>): Promise<void>;
   put(...changes: Change[]): Promise<void>;
-  /** A request to an endpoint of the realm. */
+  /** Builds a request to an endpoint of the realm. */
   request(form: Record<string, string>, more?: Partial<ProtocolRequest>): ProtocolRequest;
-  /** Asks the token endpoint; throws the Refusal. */
+  /** Calls the token endpoint. @throws Refusal */
   tokens(form: Record<string, string>, more?: Partial<ProtocolRequest>): Promise<TokenResponse>;
   login(username: string, form?: Record<string, string>): Promise<TokenResponse>;
   refresh(token: string | undefined, form?: Record<string, string>): Promise<TokenResponse>;
@@ -105,7 +105,7 @@ export async function closePasswords(): Promise<void> {
   passwords = undefined;
 }
 
-/** What a call was refused with; fails where it was not. */
+/** Returns the refusal of a call. Fails if the call succeeds. */
 export async function refusalOf(work: Promise<unknown>): Promise<Refusal> {
   try {
     await work;
@@ -192,7 +192,7 @@ function realmInWorld(ctx: ProtocolContext, fixture: FixtureRealm): RealmInWorld
   return realm;
 }
 
-/** Users with the same password share a hash: a fixture must be quick. */
+/** Users with the same password share a hash, so that fixtures are fast. */
 function hashOnce(ctx: ProtocolContext, password: string) {
   const known = hashes.get(password);
   if (known !== undefined) return known;
@@ -201,7 +201,7 @@ function hashOnce(ctx: ProtocolContext, password: string) {
   return hash;
 }
 
-/** The claims of a token, not verified. */
+/** Returns the claims of a token without verifying it. */
 export function claimsOf(token: string | undefined): Record<string, unknown> {
   return JSON.parse(Buffer.from(token!.split('.')[1]!, 'base64url').toString('utf8'));
 }
