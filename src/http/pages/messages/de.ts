@@ -100,7 +100,7 @@ export const de: Messages = {
 
   // Names of Keycloak's built-in clients
   client_account: 'Konto',
-  'client_account-console': 'Kontokonsole',
+  'client_account-console': 'Kontoverwaltung',
   'client_admin-cli': 'Admin-CLI',
   client_broker: 'Identity-Broker',
   'client_realm-management': 'Realm-Verwaltung',
@@ -150,7 +150,7 @@ export const de: Messages = {
   accountPasswordWrongMessage: 'Ihr aktuelles Passwort ist nicht korrekt.',
   accountPasswordUpdatedMessage: 'Ihr Passwort wurde geändert. Alle anderen Geräte wurden abgemeldet.',
   accountSessionsHint: 'Auf diesen Geräten sind Sie angemeldet. Melden Sie Geräte ab, die Sie nicht kennen.',
-  accountSessionsMore: 'Und {count} weitere, die zuletzt früher verwendet wurden.',
+  accountSessionsMore: 'Und {count} weitere, die länger nicht verwendet wurden.',
   accountSessionCurrent: 'Dieses Gerät',
   accountSessionStarted: 'Angemeldet:',
   accountSessionLastUse: 'Zuletzt verwendet:',

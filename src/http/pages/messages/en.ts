@@ -151,7 +151,7 @@ export const en = {
   accountPasswordWrongMessage: 'Your current password is incorrect.',
   accountPasswordUpdatedMessage: 'Your password has been changed. All other devices have been signed out.',
   accountSessionsHint: 'You are signed in on these devices. Sign out any device that you do not recognize.',
-  accountSessionsMore: 'And {count} more that were last used earlier.',
+  accountSessionsMore: 'And {count} more that were used less recently.',
   accountSessionCurrent: 'This device',
   accountSessionStarted: 'Signed in:',
   accountSessionLastUse: 'Last used:',
