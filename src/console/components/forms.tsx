@@ -110,7 +110,7 @@ export function ConfirmButton(props: {
   submit: string;
   change: Change;
 }) {
-  const [asking, setAsking] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   return (
     <>
       <Button
@@ -118,18 +118,18 @@ export function ConfirmButton(props: {
         isDanger
         isInline={props.inline === true}
         aria-label={props.name ?? props.label}
-        onClick={() => setAsking(true)}
+        onClick={() => setConfirming(true)}
       >
         {props.label}
       </Button>
-      {asking ? (
+      {confirming ? (
         <FormDialog
           title={props.title}
           description={props.description}
           submit={props.submit}
           danger
           change={props.change}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         />
       ) : null}
     </>

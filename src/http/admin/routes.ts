@@ -55,14 +55,14 @@ function abortIfGone(route: Route): Route {
   return {
     ...route,
     handle: (services, request, reply) => {
-      const gone = new AbortController();
+      const aborted = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished)
-          gone.abort(
+          aborted.abort(
             new IdkitError('IDKIT_UNREACHABLE', 'the caller of the administrative API has disconnected'),
           );
       });
-      return forCaller(gone.signal, () => route.handle(services, request, reply));
+      return forCaller(aborted.signal, () => route.handle(services, request, reply));
     },
   };
 }

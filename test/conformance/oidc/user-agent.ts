@@ -84,8 +84,8 @@ export class UserAgent {
 
   /** Logs in on the login page, with the user name if the page requires it. */
   logIn(outcome: Outcome, username = 'alice'): Promise<Outcome> {
-    const asked = hasElement(shown(outcome), 'username') ? { username } : {};
-    return this.submit(outcome, 'kc-form-login', { ...asked, password: PASSWORD });
+    const login = hasElement(shown(outcome), 'username') ? { username } : {};
+    return this.submit(outcome, 'kc-form-login', { ...login, password: PASSWORD });
   }
 
   /** Logs in with a new request and returns the response with the code. */

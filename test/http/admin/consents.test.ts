@@ -73,8 +73,8 @@ test('reading consents requires view-users, and revoking them manage-users (docs
 test('DELETE consents revokes the consent and the offline tokens, and responds with 404 the second time', async () => {
   assert.equal(await refreshOfflineWorks(), 200);
   for (const client of ['shop', 'desk']) {
-    const gone = await api('DELETE', `/acme/users/${alice}/consents/${client}`);
-    assert.equal(gone.status, 204, client);
+    const deleted = await api('DELETE', `/acme/users/${alice}/consents/${client}`);
+    assert.equal(deleted.status, 204, client);
     const again = await api('DELETE', `/acme/users/${alice}/consents/${client}`);
     assert.equal(again.status, 404);
     assert.deepEqual(again.json, { error: 'Consent nor offline token not found' });

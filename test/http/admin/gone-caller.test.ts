@@ -27,14 +27,14 @@ test('twelve slow reads of administrators do not delay a refresh; the database a
   t.after(() => holder.end());
   await holder.query('BEGIN; LOCK TABLE admin_event IN ACCESS EXCLUSIVE MODE');
 
-  const gone = new AbortController();
+  const controller = new AbortController();
   const reads = Array.from({ length: 12 }, () =>
     fetch(`${service.address}/admin/realms/master/admin-events`, {
       headers: { authorization: `Bearer ${tokens['access_token']}` },
-      signal: gone.signal,
+      signal: controller.signal,
     }).then(
       ({ status }) => status,
-      () => 'gone',
+      () => 'aborted',
     ),
   );
   const untilAtServer = async (wanted: number) => {
@@ -53,8 +53,8 @@ test('twelve slow reads of administrators do not delay a refresh; the database a
   const { status } = await refresh(service, tokens['refresh_token']!);
   assert.equal(status, 200);
   await untilAtServer(2);
-  gone.abort();
+  controller.abort();
   await untilAtServer(0);
-  assert.deepEqual(new Set(await Promise.all(reads)), new Set(['gone']));
+  assert.deepEqual(new Set(await Promise.all(reads)), new Set(['aborted']));
   await holder.query('ROLLBACK');
 });

@@ -52,8 +52,8 @@ test('a failure before the second page is an error response; a later one cuts th
 test('stops reading pages while the caller does not read, and ends when it disconnects', async (t) => {
   const pages = 100_000;
   const { url, counts, logged } = await serve(t, pages);
-  const gone = new AbortController();
-  const answer = await fetch(url, { signal: gone.signal });
+  const aborted = new AbortController();
+  const answer = await fetch(url, { signal: aborted.signal });
   const reader = answer.body!.getReader();
   await reader.read();
   let before = -1;
@@ -67,7 +67,7 @@ test('stops reading pages while the caller does not read, and ends when it disco
     { every: 100 },
   );
   assert.ok(counts.read < pages / 10, `${counts.read} of ${pages} pages were read for nobody`);
-  gone.abort();
+  aborted.abort();
   await assert.rejects(reader.read());
   assert.ok(counts.read < pages / 10);
   assert.deepEqual(logged, []);

@@ -21,7 +21,7 @@ async function consoleToken(realm: string, username: string, password: string): 
   const verifier = 'v'.repeat(43);
   const redirect_uri = `${service.address}/admin/${realm}/console/`;
   const client = { client_id: 'security-admin-console', redirect_uri };
-  const asked = new URLSearchParams({
+  const parameters = new URLSearchParams({
     ...client,
     response_type: 'code',
     scope: 'openid',
@@ -29,7 +29,7 @@ async function consoleToken(realm: string, username: string, password: string): 
     code_challenge_method: 'S256',
   });
   const jar = new CookieJar();
-  const url = `${service.address}/realms/${realm}/protocol/openid-connect/auth?${asked}`;
+  const url = `${service.address}/realms/${realm}/protocol/openid-connect/auth?${parameters}`;
   const action = find(await (await jar.fetch(url)).text(), '#kc-form-login').attributes['action']!;
   const done = await jar.fetch(action, form({ username, password }));
   const code = new URL(done.headers.get('location')!).searchParams.get('code')!;

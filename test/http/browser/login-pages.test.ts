@@ -34,12 +34,12 @@ async function sendLogin(jar: CookieJar, fields: Readonly<Record<string, string>
 
 test('serves the login page with GET, POST and HEAD, and never lets it be cached', async () => {
   const url = new URL(client.authorizationUrl());
-  const asked = [
+  const responses = [
     await fetch(url),
     await fetch(authorization(), form(Object.fromEntries(url.searchParams))),
     await fetch(url, { method: 'HEAD' }),
   ];
-  for (const answer of asked) {
+  for (const answer of responses) {
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('cache-control'), 'no-store, must-revalidate, max-age=0');
     assert.equal(answer.headers.get('content-type'), 'text/html;charset=utf-8');
@@ -50,7 +50,7 @@ test('serves the login page with GET, POST and HEAD, and never lets it be cached
       "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'self'; base-uri 'none'",
     );
   }
-  const [byGet, byPost, byHead] = await Promise.all(asked.map((answer) => answer.text()));
+  const [byGet, byPost, byHead] = await Promise.all(responses.map((answer) => answer.text()));
   assert.ok(find(byGet!, '#kc-form-login') && find(byPost!, '#kc-form-login'));
   assert.equal(byHead, '');
 });

@@ -8,10 +8,10 @@ test('while the store is unavailable, stores a limited number of events in memor
   const away = new Promise<undefined>((resolve) => {
     answer = () => resolve(undefined);
   });
-  let asked = 0;
+  let stored = 0;
   const store = {
     findRealmById: () => {
-      asked++;
+      stored++;
       return away;
     },
     appendEvents: async () => {},
@@ -24,9 +24,9 @@ test('while the store is unavailable, stores a limited number of events in memor
   assert.equal(metrics.droppedEvents, 10_000);
   answer();
   await sink.flush();
-  assert.equal(asked, 20_000, 'reports every waiting event');
+  assert.equal(stored, 20_000, 'reports every waiting event');
   for (let i = 0; i < 10; i++) sink.emit(event, 'acme');
   await sink.flush();
-  assert.equal(asked, 20_010, 'and there is room again');
+  assert.equal(stored, 20_010, 'accepts events again');
   assert.equal(metrics.droppedEvents, 10_000);
 });

@@ -313,9 +313,9 @@ test('notifies a client with offline tokens once of the end of the login, and it
   const jar = new CookieJar();
   const redirect_uri = 'https://app.example.test/cb';
   const base = `${service.address}/realms/acme/protocol/openid-connect`;
-  const asked = { client_id: 'notified', response_type: 'code', redirect_uri };
+  const parameters = { client_id: 'notified', response_type: 'code', redirect_uri };
   const exchange = async (scope: string, open: (url: string) => Promise<Response>) => {
-    const answer = await open(`${base}/auth?${new URLSearchParams({ ...asked, scope })}`);
+    const answer = await open(`${base}/auth?${new URLSearchParams({ ...parameters, scope })}`);
     const code = new URL(answer.headers.get('location')!).searchParams.get('code')!;
     const fields = { client_id: 'notified', grant_type: 'authorization_code', redirect_uri, code };
     const tokens = await fetch(tokenUrl(service, 'acme'), form(fields));

@@ -100,11 +100,11 @@ test("finds the same entries as Fastify's own router, except for the root path",
       for (const own of table)
         app.get(own, (request, reply) => reply.send({ entry: own, values: request.params }));
       app.setNotFoundHandler((_request, reply) => reply.send({}));
-      for (const asked of paths) {
-        const expected = (await app.inject(asked)).json<{ entry?: string; values?: object }>();
-        const found = tree.find('GET', asked);
-        assert.equal(found?.entry, expected.entry, asked);
-        assert.deepEqual(found?.values, expected.values && Object.values(expected.values), asked);
+      for (const path of paths) {
+        const expected = (await app.inject(path)).json<{ entry?: string; values?: object }>();
+        const found = tree.find('GET', path);
+        assert.equal(found?.entry, expected.entry, path);
+        assert.deepEqual(found?.values, expected.values && Object.values(expected.values), path);
       }
     }),
     { numRuns: 60 },

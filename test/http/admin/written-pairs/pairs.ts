@@ -126,23 +126,23 @@ async function runPair({ writers }: Pair, places: readonly Place[]): Promise<voi
     ),
   );
   const statuses = answers.map(({ status }) => status);
-  const said = `${writers.map(({ row }) => `${row.method} ${row.path}`).join(' × ')}: ${statuses}`;
+  const title = `${writers.map(({ row }) => `${row.method} ${row.path}`).join(' × ')}: ${statuses}`;
   for (const { status, json } of answers)
-    assert.ok(status < 300 || REFUSED.has(status), `${said} ${JSON.stringify(json)}`);
+    assert.ok(status < 300 || REFUSED.has(status), `${title} ${JSON.stringify(json)}`);
   const done = statuses.map((status) => status < 300);
-  assert.ok(done.includes(true), said);
+  assert.ok(done.includes(true), title);
   const seen = await Promise.all(writers.map(({ sample }, at) => sample.seen(places[at]!)));
   checkSeen(
     writers.map(({ sample }) => sample),
     done,
     seen,
-    said,
+    title,
   );
 }
 
-function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[], said: string): void {
+function checkSeen(samples: readonly Sample[], done: boolean[], seen: boolean[], title: string): void {
   const [one, other] = samples as [Sample, Sample];
-  const outcome = `${said}, seen ${seen}`;
+  const outcome = `${title}, seen ${seen}`;
   if (one.ends || other.ends) {
     const makesAgain = one.replaces || other.replaces;
     const ended = samples.some(({ ends }, at) => ends === true && done[at] && seen[at]);

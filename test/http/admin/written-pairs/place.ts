@@ -43,7 +43,7 @@ const mapper = (holder: string, name: string) => ({
   config: { 'claim.name': name, 'claim.value': 'before' },
 });
 const mappers = (holder: string) =>
-  sides((side) => [mapper(holder, `had-${side}`), mapper(holder, `gone-${side}`)]).flat();
+  sides((side) => [mapper(holder, `had-${side}`), mapper(holder, `removed-${side}`)]).flat();
 
 const otp = (id: string) => ({
   id,
@@ -68,7 +68,7 @@ function user(id: string): object {
         secretData: '{"value":"eA==","salt":"eA==","additionalParameters":{}}',
         credentialData: '{"hashIterations":1,"algorithm":"pbkdf2-sha256","additionalParameters":{}}',
       },
-      ...sides((side) => [otp(`${id}-had-${side}`), otp(`${id}-gone-${side}`)]).flat(),
+      ...sides((side) => [otp(`${id}-had-${side}`), otp(`${id}-removed-${side}`)]).flat(),
     ],
   };
 }

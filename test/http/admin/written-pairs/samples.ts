@@ -10,7 +10,7 @@ const list = async (place: Place, path: string): Promise<readonly Json[]> => {
 const has =
   (path: (place: Place) => string, id: (place: Place) => string, there: boolean) => async (place: Place) =>
     (byId(await list(place, path(place)), id(place)) !== undefined) === there;
-const gone = (path: (place: Place) => string) => async (place: Place) =>
+const isDeleted = (path: (place: Place) => string) => async (place: Place) =>
   (await place.call('GET', path(place))).status === 404;
 
 /** Two different fields, so that both changes of a pair with the same row are visible. */
@@ -37,7 +37,7 @@ const rolePath = ({ the, owner }: Place) => `/roles-by-id/${owner === 'realm' ? 
 
 const users: Record<string, Sample> = {
   'PUT /users/:id': fields(userPath, ['firstName', 'First'], ['lastName', 'Last']),
-  'DELETE /users/:id': { seen: gone(userPath), ends: true },
+  'DELETE /users/:id': { seen: isDeleted(userPath), ends: true },
   'PUT /users/:id/reset-password': {
     body: ({ side }) => ({ type: 'password', value: `the-new-password-${side}` }),
     seen: has(
@@ -48,10 +48,10 @@ const users: Record<string, Sample> = {
     field: 'password',
   },
   'DELETE /users/:id/credentials/:credential': {
-    params: ({ the, side }) => ({ credential: `${the}-gone-${side}` }),
+    params: ({ the, side }) => ({ credential: `${the}-removed-${side}` }),
     seen: has(
       (place) => `${userPath(place)}/credentials`,
-      ({ the, side }) => `${the}-gone-${side}`,
+      ({ the, side }) => `${the}-removed-${side}`,
       false,
     ),
   },
@@ -149,8 +149,8 @@ function mapperSamples(area: string, path: (place: Place) => string): Record<str
       },
     },
     [`DELETE ${area}/protocol-mappers/models/:mapper`]: {
-      params: (place) => ({ mapper: id(place, 'gone') }),
-      seen: has(models, (place) => id(place, 'gone'), false),
+      params: (place) => ({ mapper: id(place, 'removed') }),
+      seen: has(models, (place) => id(place, 'removed'), false),
     },
   };
 }
@@ -210,7 +210,7 @@ function scopeLists(which: 'default' | 'optional'): Record<string, Sample> {
 
 const clients: Record<string, Sample> = {
   'PUT /clients/:client': fields(clientPath, ['name', 'Name'], ['description', 'Description']),
-  'DELETE /clients/:client': { seen: gone(clientPath), ends: true },
+  'DELETE /clients/:client': { seen: isDeleted(clientPath), ends: true },
   'POST /clients/:client/client-secret': {
     seen: async (place) =>
       (await get(place, `${clientPath(place)}/client-secret`))['value'] !== 'a-secret-of-before-the-change',
@@ -228,7 +228,7 @@ const scopes: Record<string, Sample> = {
   'PUT /client-scopes/:scope': {
     ...fields(scopePath, ['description', 'Described'], ['attributes', { 'consent.screen.text': 'b' }]),
   },
-  'DELETE /client-scopes/:scope': { seen: gone(scopePath), ends: true },
+  'DELETE /client-scopes/:scope': { seen: isDeleted(scopePath), ends: true },
   ...scopeLists('default'),
   ...scopeLists('optional'),
   ...mapperSamples('/client-scopes/:scope', scopePath),
@@ -242,7 +242,7 @@ function roles(path: string): Record<string, Sample> {
   });
   return {
     [`PUT ${path}`]: fields(rolePath, ['description', 'Described'], ['attributes', { b: ['b'] }]),
-    [`DELETE ${path}`]: { seen: gone(rolePath), ends: true },
+    [`DELETE ${path}`]: { seen: isDeleted(rolePath), ends: true },
     [`POST ${path}/composites`]: named('new'),
     [`DELETE ${path}/composites`]: named('had'),
   };
@@ -253,7 +253,7 @@ const inGroup = (parent: (place: Place) => string | undefined) => async (place: 
 
 const groups: Record<string, Sample> = {
   'PUT /groups/:id': fields(groupPath, ['description', 'Described'], ['attributes', { b: ['b'] }]),
-  'DELETE /groups/:id': { seen: gone(groupPath), ends: true },
+  'DELETE /groups/:id': { seen: isDeleted(groupPath), ends: true },
   'POST /groups': {
     body: ({ the }) => ({ id: the, name: the }),
     seen: inGroup(() => undefined),
@@ -280,9 +280,9 @@ const others: Record<string, Sample> = {
       );
     },
   },
-  'DELETE /components/:id': { seen: gone(componentPath), ends: true },
+  'DELETE /components/:id': { seen: isDeleted(componentPath), ends: true },
   'PUT ': fields(() => '', ['displayName', 'Shown'], ['displayNameHtml', '<b>Shown</b>']),
-  'DELETE ': { seen: gone(() => ''), ends: true },
+  'DELETE ': { seen: isDeleted(() => ''), ends: true },
   'PUT /events/config': fields(() => '/events/config', ['eventsEnabled', true], ['adminEventsEnabled', true]),
 };
 
