@@ -6,7 +6,7 @@ import { ADMIN_ROLES, MASTER } from '../defaults/built-in-clients.ts';
 
 const NAMES: ReadonlySet<string> = new Set<string>([...ADMIN_ROLES, 'realm-admin']);
 
-/** The client that a role belongs to, or undefined for one of the realm. */
+/** Returns the client that owns a role, or undefined for a role of the realm. */
 export async function clientOfRole(
   { context, configuration }: RealmCall,
   role: Role,
@@ -15,7 +15,7 @@ export async function clientOfRole(
   return await context.store.findClientByUuid(configuration.realm.id, role.clientUuid);
 }
 
-/** Whether a role is an administrative one (facts §7.1). */
+/** Whether a role is administrative, see docs/keycloak/admin-api.md#roles. */
 export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: Client | undefined): boolean {
   const inMaster = realm.name === MASTER;
   if (client === undefined) return inMaster && (role.name === 'admin' || role.name === 'create-realm');
@@ -23,7 +23,7 @@ export function isAdminRole({ realm }: RealmConfiguration, role: Role, client: C
 }
 
 /**
- * Rights go by the names of administrative roles, so only who may give them may make, rename or remove one.
+ * Rights depend on the names of administrative roles, so creating, renaming or removing one needs the right to grant them.
  *
  * @throws AdminRefusal 403
  */
@@ -32,14 +32,14 @@ export async function checkNoAdminRole(call: RealmCall, role: Role): Promise<voi
   if (isAdminRole(call.configuration, role, await clientOfRole(call, role))) throw forbidden();
 }
 
-/** A client whose roles are the administrative ones of a realm. */
+/** Whether the roles of a client are the administrative roles of a realm. */
 export function holdsAdminRoles(realm: string, clientId: string): boolean {
   return realm === MASTER ? clientId.endsWith('-realm') : clientId === 'realm-management';
 }
 
 /**
- * Giving a role, or taking it away, gives or takes all that it includes: only those who may grant an administrative
- * role may do so (facts §7.1, [26.5]; Keycloak 26.8 for taking away).
+ * Refuses to grant or revoke a role that is or includes an administrative role, unless the caller may grant those. See
+ * docs/keycloak/admin-api.md#granting-administrative-roles; revoking needs the right since Keycloak 26.8.
  *
  * @throws AdminRefusal 403
  */
@@ -51,7 +51,7 @@ export async function checkGrants(call: RealmCall, roleIds: readonly string[]): 
   }
 }
 
-/** Membership in a group gives the roles of the group and of all above it. @throws AdminRefusal 403 */
+/** As `checkGrants`, for the roles that members inherit from groups and their parents. @throws AdminRefusal 403 */
 export async function checkGroupGrants(call: RealmCall, groupIds: readonly string[]): Promise<void> {
   const groups = groupsWithParents(call.configuration, groupIds);
   await checkGrants(

@@ -5,8 +5,8 @@ import { forbidden } from '../call/refusal.ts';
 import { checkGrants, checkGroupGrants, clientOfRole, isAdminRole } from './admin-roles.ts';
 
 /**
- * What every change passes before it is stored: without the right to grant administrative roles, nobody takes one away,
- * moves or removes a group that carries one, removes a role that includes one, or changes a user who holds one.
+ * Checks every change before it is stored. Without the right to grant administrative roles a caller cannot revoke one,
+ * move or remove a group that has one, remove a role that includes one, or change a user who holds one.
  *
  * @throws AdminRefusal 403
  */
@@ -14,36 +14,42 @@ export async function checkAdministrators(call: RealmCall, changes: readonly Cha
   if (call.rights.grantsAdminRoles) return;
   const { configuration, context } = call;
   for (const change of changes) {
-    await checkGrants(call, rolesTaken(call, change));
-    await checkGroupGrants(call, groupsTaken(call, change));
+    await checkGrants(call, rolesLost(call, change));
+    await checkGroupGrants(call, groupsLost(call, change));
     const userId = changedUser(change);
     const user =
       userId === undefined ? undefined : await context.store.findUser(configuration.realm.id, userId);
     if (user !== undefined) await checkMayChange(call, user);
-    if (change.do === 'put' && 'client' in change) await checkProof(call, change.client);
+    if (change.do === 'put' && 'client' in change) await checkCredentials(call, change.client);
   }
 }
 
-/** What a client proves itself by is changed by those alone who may act as its service account. @throws AdminRefusal 403 */
-async function checkProof(call: RealmCall, client: Client): Promise<void> {
+/** Changing the credentials of a client needs the right to act as its service account. @throws AdminRefusal 403 */
+async function checkCredentials(call: RealmCall, client: Client): Promise<void> {
   const before = await call.context.store.findClientByUuid(call.configuration.realm.id, client.id);
-  if (before === undefined || proofOf(before) === proofOf(client)) return;
+  if (before === undefined || credentialsOf(before) === credentialsOf(client)) return;
   if (!(await mayActAs(call, client))) throw forbidden();
 }
 
-/** Attributes that hold, or lead to, the key of a client. */
+/** Attributes that contain the key of a client or its address. */
 const KEY_ATTRIBUTE = /^(?:use\.jwks|jwks|jwt\.credential|x509|client\.secret)\b/;
 
-/** With its name: a token of a client credential says no more of whom it is for. */
-function proofOf({ clientId, clientAuthenticatorType, publicClient, secrets, attributes }: Client): string {
+/** The client id is included: it is all that a client assertion says about its client. */
+function credentialsOf({
+  clientId,
+  clientAuthenticatorType,
+  publicClient,
+  secrets,
+  attributes,
+}: Client): string {
   const revealed = Object.entries(secrets).map(([pointer, secret]) => [pointer, secret.reveal()]);
   const keys = Object.entries(attributes).filter(([name]) => KEY_ATTRIBUTE.test(name));
   return JSON.stringify([clientId, clientAuthenticatorType, publicClient, revealed.sort(), keys.sort()]);
 }
 
 /**
- * Whether the caller may get tokens of the client's service account: with its secret, anybody can. Where the account
- * holds administrative roles, only those who may grant these.
+ * Whether the caller may see or change the secret of a client, and so get tokens of its service account. If that account
+ * holds administrative roles, the caller needs the right to grant them.
  */
 export async function mayActAs(call: RealmCall, client: Client): Promise<boolean> {
   const { context, rights } = call;
@@ -55,9 +61,9 @@ export async function mayActAs(call: RealmCall, client: Client): Promise<boolean
 }
 
 /**
- * Resetting, changing or removing a user who holds administrative roles needs the right to grant these. Keycloak does
- * not ask for it: there, `manage-users` is enough to set an administrator's password and log in with it. The setting
- * `admin.protectAdministrators` switches this off.
+ * Changing, resetting or removing a user who holds administrative roles needs the right to grant them. Keycloak does not
+ * check this: with `manage-users` a caller can set an administrator's password and log in with it. The setting
+ * `admin.protectAdministrators` disables the check.
  *
  * @throws AdminRefusal 403
  */
@@ -75,8 +81,8 @@ async function holdsAdministrativeRole(call: RealmCall, user: User): Promise<boo
 }
 
 /**
- * Who chooses a key of the realm can sign a token of anybody, so that needs the right to grant administrative roles; a
- * key that idkit makes does not.
+ * Choosing the key of a realm needs the right to grant administrative roles, because the key can sign any user's token.
+ * A key that idkit generates needs no such right.
  *
  * @throws AdminRefusal 403
  */
@@ -84,8 +90,8 @@ export function checkMayChooseKeys({ rights, context }: RealmCall): void {
   if (!rights.grantsAdminRoles && context.protectAdministrators !== false) throw forbidden();
 }
 
-/** Roles that go with the change. */
-function rolesTaken({ configuration }: RealmCall, change: Change): readonly string[] {
+/** Roles that users lose through the change. */
+function rolesLost({ configuration }: RealmCall, change: Change): readonly string[] {
   const { roles } = configuration;
   if (change.do === 'unassign') return change.roleIds;
   if (change.do === 'remove' && change.what === 'role') return [change.id];
@@ -102,8 +108,8 @@ function without(before: readonly string[] | undefined, after: readonly string[]
   return (before ?? []).filter((id) => !after.includes(id));
 }
 
-/** Groups whose members lose what the groups and those above them carry: left, removed or moved. */
-function groupsTaken({ configuration }: RealmCall, change: Change): readonly string[] {
+/** Groups whose members lose inherited roles, because they leave or because the group is removed or moved. */
+function groupsLost({ configuration }: RealmCall, change: Change): readonly string[] {
   const { groups } = configuration;
   if (change.do === 'leave') return [change.groupId];
   if (change.do === 'remove' && change.what === 'group') return withBelow(groups, change.id);
@@ -113,13 +119,13 @@ function groupsTaken({ configuration }: RealmCall, change: Change): readonly str
 }
 
 function withBelow(groups: ReadonlyMap<string, Group>, id: string): readonly string[] {
-  const found = new Set([id]);
-  for (const above of found)
-    for (const group of groups.values()) if (group.parentId === above) found.add(group.id);
-  return [...found];
+  const subtree = new Set([id]);
+  for (const above of subtree)
+    for (const group of groups.values()) if (group.parentId === above) subtree.add(group.id);
+  return [...subtree];
 }
 
-/** The user whom a change is about; roles and groups of a user are checked by themselves. */
+/** Returns the user whose record or credential changes. Changes of roles and groups are checked separately. */
 function changedUser(change: Change): string | undefined {
   if (change.do === 'put' && 'user' in change) return change.user.id;
   if ((change.do === 'put' || change.do === 'create') && 'credential' in change)

@@ -4,7 +4,7 @@ import type { AdminContext, Caller } from '../call/context.ts';
 import { forbidden } from '../call/refusal.ts';
 import { type AdminRole, MASTER, managementClientId } from '../defaults/built-in-clients.ts';
 
-/** Rights that come in pairs or threes (facts §7.1, "Needs one of"). */
+/** Each right, with the roles of which a caller needs one. See docs/keycloak/admin-api.md#roles. */
 export const RIGHTS = {
   viewRealm: ['view-realm', 'manage-realm'],
   manageRealm: ['manage-realm'],
@@ -22,23 +22,22 @@ export const RIGHTS = {
   viewIdentityProviders: ['view-identity-providers', 'manage-identity-providers'],
 } as const satisfies Record<string, readonly AdminRole[]>;
 
-/** The name of a right. */
 export type Right = keyof typeof RIGHTS;
 
-/** What a caller may do in one realm, as the roles are now (facts §7.1). */
+/** What a caller may do in one realm, from the roles that the caller holds at this time. */
 export interface Rights {
   has(right: Right): boolean;
   /** @throws AdminRefusal forbidden */
   check(right: Right): void;
-  /** Any administrative role at all. */
+  /** Whether the caller holds any administrative role. */
   any: boolean;
-  /** May give administrative roles to others (facts §7.1, [26.5]). */
+  /** Whether the caller may grant administrative roles, see docs/keycloak/admin-api.md#granting-administrative-roles. */
   grantsAdminRoles: boolean;
-  /** The names themselves. */
+  /** The names of the administrative roles that the caller holds. */
   roles: ReadonlySet<string>;
 }
 
-/** The caller's rights in a realm: none for a token of a realm that is neither it nor master. */
+/** Finds the caller's rights in a realm. A token of another realm than this one and master gives none. */
 export async function findRights(
   context: AdminContext,
   caller: Caller,
@@ -59,7 +58,7 @@ export async function findRights(
   return rightsOf(names, all);
 }
 
-/** Whether the caller holds one of master's own roles, for example `create-realm`. */
+/** Whether the caller holds a realm role of master, for example `create-realm`. */
 export async function holdsMasterRole(context: AdminContext, caller: Caller, name: string): Promise<boolean> {
   if (caller.realmName !== MASTER) return false;
   const held = await findHeldRoles(context, caller);
@@ -79,8 +78,8 @@ function hasRealmRole(held: Held, name: string): boolean {
 }
 
 /**
- * The caller's roles now, as far as the token may carry them: by the role scope of its client, of the client's default
- * scopes, and of the optional scopes that the token was granted.
+ * Finds the roles that the caller holds and that the token may carry: those in the role scope of its client, of the
+ * client's default scopes, and of the optional scopes that the token was granted.
  */
 async function findHeldRoles(context: AdminContext, caller: Caller): Promise<Held | undefined> {
   const [realm, user, client] = await Promise.all([

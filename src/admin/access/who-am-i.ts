@@ -4,22 +4,23 @@ import { MASTER } from '../defaults/built-in-clients.ts';
 import type { Json } from '../representation/json.ts';
 import { findRights, holdsMasterRole } from './rights.ts';
 
-/** The client that a realm's console logs in as. */
+/** The client of a realm's console. */
 const CONSOLE = 'security-admin-console';
 
 /**
- * Who is logged in to a realm's console, and their administrative roles by realm as they are now (facts §6.1).
+ * Describes the user of a realm's console, with the administrative roles in each realm. See
+ * docs/keycloak/admin-api.md#whoami.
  *
- * @param asked `realm`: whose console it is; `of`: the one realm whose roles are asked for, else all
- * @throws AdminRefusal 401 for a token of another realm, 403 for one of another client
+ * @param query `realm` is the realm of the console. `of` limits the answer to the roles in one realm.
+ * @throws AdminRefusal 401 for a token of another realm, 403 for a token of another client
  */
 export async function whoAmI(
   context: AdminContext,
   caller: Caller,
-  asked: { realm: string; of: string | undefined },
+  query: { realm: string; of: string | undefined },
 ): Promise<Json> {
   const { clientId, realmName } = caller;
-  if (realmName !== asked.realm) throw unauthorized();
+  if (realmName !== query.realm) throw unauthorized();
   if (clientId !== CONSOLE)
     throw new AdminRefusal('forbidden', {
       error: `Token issued for an application that is not the admin console: ${clientId}`,
@@ -33,18 +34,18 @@ export async function whoAmI(
     displayName: name || user.username,
     locale: user.attributes['locale']?.[0] ?? 'en',
     createRealm: await holdsMasterRole(context, caller, 'create-realm'),
-    realm_access: await listRoles(context, caller, asked.of),
+    realm_access: await listRoles(context, caller, query.of),
   };
 }
 
 async function listRoles(context: AdminContext, caller: Caller, of: string | undefined): Promise<Json> {
   const all = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
-  const found: Record<string, string[]> = {};
+  const byRealm: Record<string, string[]> = {};
   for (const name of all.filter((one) => of === undefined || one === of)) {
     const configuration = await context.store.findRealm(name);
     if (configuration === undefined) continue;
     const { any, roles } = await findRights(context, caller, configuration);
-    if (any) found[name] = [...roles].sort();
+    if (any) byRealm[name] = [...roles].sort();
   }
-  return found;
+  return byRealm;
 }

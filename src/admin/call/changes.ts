@@ -7,7 +7,7 @@ import { COMPONENT_SECRETS } from '../representation/secrets.ts';
 import type { RealmCall } from './context.ts';
 import { type AdminRefusal, duplicateResource, notFound, StaleRecord } from './refusal.ts';
 
-/** What an admin event says about a change (facts §8.4). */
+/** What an admin event records about a change, see docs/keycloak/admin-api.md#events-api. */
 export interface Recorded {
   operation: AdminEvent['operationType'];
   resource: string;
@@ -21,7 +21,7 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set([
   ...COMPONENT_SECRETS,
 ]);
 
-/** The admin event of a change; none where the realm keeps none. */
+/** Returns the admin event of a change, or nothing if the realm stores no admin events. */
 export function adminEvent(call: RealmCall, recorded: Recorded): Change[] {
   const { realm } = call.configuration;
   if (!realm.settings.adminEventsEnabled) return [];
@@ -54,7 +54,7 @@ function withoutSecrets(key: string, value: unknown): unknown {
 /**
  * Stores the changes with their admin event, all or nothing.
  *
- * @param refuse the answer to a name or id that is taken; absent: Keycloak's "Duplicate resource error"
+ * @param refuse returns the refusal for a name or id that exists already. Default: Keycloak's "Duplicate resource error"
  * @throws AdminRefusal, StaleRecord
  */
 export async function applyChanges(
@@ -66,16 +66,16 @@ export async function applyChanges(
   const events = recorded === undefined ? [] : adminEvent(call, recorded);
   await checkAdministrators(call, changes);
   checkTurns(call.turns, changes);
-  const tell = await prepareEndings(call, changes);
+  const notifications = await prepareEndings(call, changes);
   const applied = await call.context.store.apply([...changes, ...events]);
   if (applied.outcome === 'conflict') throw refuse(applied);
   if (applied.outcome === 'stale') throw new StaleRecord(applied);
-  // Someone else removed it since it was read.
+  // Another call removed the record after this one read it.
   if (applied.outcome === 'missing') throw notFound();
-  for (const told of tell) await told();
+  for (const notify of notifications) await notify();
 }
 
-/** Clients are told of the sessions that a change ends (Back-Channel Logout 1.0 §2.5). */
+/** Prepares the notification of clients whose sessions the change ends (Back-Channel Logout 1.0 §2.5). */
 async function prepareEndings(
   { context, configuration }: RealmCall,
   changes: readonly Change[],
@@ -90,17 +90,17 @@ async function prepareEndings(
 }
 
 /**
- * Whoever replaces a record, or gives and takes parts of it, has its turn since it was read: the store would refuse
- * the loser of a race without it. That a row forgot to name a record is a bug, and is one the first time the row runs.
+ * Checks that the call holds the turn of every record that it replaces or changes in part. Without a turn the store
+ * refuses the loser of a race. A route that forgets to name a record has a bug, which this finds on its first call.
  *
- * @param turns the turns that are held; absent: nobody says
+ * @param turns the keys of the held turns. If absent, nothing is checked.
  * @throws Error
  */
 function checkTurns(turns: ReadonlySet<string> | undefined, changes: readonly Change[]): void {
   if (turns === undefined) return;
   for (const change of changes) {
     const key = keyOf(change);
-    if (key !== undefined && !turns.has(key)) throw new Error(`${key} is changed outside of its turn`);
+    if (key !== undefined && !turns.has(key)) throw new Error(`${key} is changed without its turn`);
   }
 }
 

@@ -4,23 +4,23 @@ import type { SessionEndings } from '../../model/index.ts';
 import type { RealmConfiguration, Store } from '../../store/index.ts';
 import type { Rights } from '../access/rights.ts';
 
-/** What administration works with. */
+/** What every operation of administration needs. */
 export interface AdminContext {
   store: Store;
   clock: Clock;
   random: Random;
   passwords: Passwords;
-  /** Tells clients of sessions that end; absent: nobody is told. */
+  /** Notifies clients of sessions that end. Without it no client is notified. */
   sessionEndings?: SessionEndings;
   /** The required actions that the login pages run, for the report of an import. Default: the report names none. */
   requiredActions?: ReadonlySet<string>;
-  /** {base_url} without a trailing slash. */
+  /** The public base URL, without a trailing slash. */
   baseUrl: string;
-  /** False: users who hold administrative roles are changed by everybody who may change users. Default: true. */
+  /** Default: true. If false, every caller who may change users may also change administrators. */
   protectAdministrators?: boolean;
 }
 
-/** Who calls the administrative API, proved by the HTTP layer. */
+/** The caller of the administrative API, whom the HTTP layer has authenticated. */
 export interface Caller {
   /** Id and name of the realm that issued the token. */
   realmId: string;
@@ -29,22 +29,22 @@ export interface Caller {
   /** `client_id` and UUID of the client that the token was issued to. */
   clientId: string;
   clientUuid: string;
-  /** Names of the scopes that the token was granted, as far as its claim `scope` shows them. */
+  /** Names of the granted scopes, as far as the token's claim `scope` lists them. */
   scopes: ReadonlySet<string>;
   ipAddress: string;
 }
 
-/** An administrator at work in one realm. */
+/** A call that works on one realm. */
 export interface RealmCall {
   context: AdminContext;
   caller: Caller;
   rights: Rights;
   configuration: RealmConfiguration;
-  /** Keys of the records whose turns are held (model, `recordKey`); absent: nobody says, and nothing is checked. */
+  /** Keys (`recordKey`) of the records whose turns the call holds. If absent, turns are not checked. */
   turns?: ReadonlySet<string>;
 }
 
-/** How far the import of one realm is, counted in users; other work may get its turn before it resolves. */
+/** Receives the progress of an import, counted in users. Other work may run before the promise resolves. */
 export type Progress = (state: {
   phase: 'checked' | 'prepared' | 'stored';
   done: number;

@@ -1,8 +1,8 @@
 import type { Json } from '../representation/json.ts';
 
-/** A list that is read while it is sent. */
+/** A list that is read from the store while it is sent. */
 export class Pages {
-  /** None is empty. */
+  /** Pages without an empty one. */
   readonly pages: AsyncIterable<readonly Json[]>;
 
   constructor(pages: AsyncIterable<readonly Json[]>) {
@@ -10,16 +10,16 @@ export class Pages {
   }
 }
 
-/** Pages of records as their administrator sees them. */
+/** Converts pages of records to pages of representations, and leaves out empty ones. */
 export function shown<Item>(
   pages: AsyncIterable<readonly Item[]>,
   show: (items: readonly Item[]) => readonly Json[] | Promise<readonly Json[]>,
 ): Pages {
-  const represented = async function* () {
+  const converted = async function* () {
     for await (const page of pages) {
       const items = await show(page);
       if (items.length > 0) yield items;
     }
   };
-  return new Pages(represented());
+  return new Pages(converted());
 }

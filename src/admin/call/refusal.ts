@@ -1,7 +1,7 @@
 import type { Stale } from '../../store/index.ts';
 import type { Json } from '../representation/json.ts';
 
-/** Why administration was refused, in words that the HTTP layer turns into a status. */
+/** The kinds of refusals. The HTTP layer maps each to a status. */
 export type AdminRefusalKind =
   | 'bad-request'
   | 'unauthorized'
@@ -27,49 +27,49 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** A record was changed by somebody else since it was read; nothing was done. Who meets it reads again. */
+/** Another call changed the record after this one read it, and nothing was stored. The caller reads it again and retries. */
 export class StaleRecord extends Error {
   override readonly name = 'StaleRecord';
   readonly stale: Stale;
 
   constructor(stale: Stale) {
-    super(`${stale.what} ${stale.id} was changed since it was read`);
+    super(`${stale.what} ${stale.id} was changed after it was read`);
     this.stale = stale;
   }
 }
 
-/** 401 of Keycloak's global handler. */
+/** The 401 of Keycloak's global error handler. */
 export function unauthorized(): AdminRefusal {
   return new AdminRefusal('unauthorized');
 }
 
-/** 403 of Keycloak's global handler. */
+/** The 403 of Keycloak's global error handler. */
 export function forbidden(): AdminRefusal {
   return new AdminRefusal('forbidden');
 }
 
-/** 404 with the text of what is not there. */
+/** A 404. The text names what does not exist. */
 export function notFound(error?: string): AdminRefusal {
   return new AdminRefusal('not-found', error === undefined ? undefined : { error });
 }
 
-/** 400 with Keycloak's `errorMessage`. */
+/** A 400 with Keycloak's `errorMessage`. */
 export function badRequest(errorMessage: string): AdminRefusal {
   return new AdminRefusal('bad-request', { errorMessage });
 }
 
-/** 400 with Keycloak's `error`, and a description where it has one. */
+/** A 400 with Keycloak's `error`, and with its description if there is one. */
 export function badInput(error: string, description?: string): AdminRefusal {
   const text = description === undefined ? {} : { error_description: description };
   return new AdminRefusal('bad-request', { error, ...text });
 }
 
-/** 409 with Keycloak's `errorMessage`. */
+/** A 409 with Keycloak's `errorMessage`. */
 export function conflict(errorMessage: string): AdminRefusal {
   return new AdminRefusal('conflict', { errorMessage });
 }
 
-/** 409 of a model duplicate that Keycloak did not foresee (facts §1). */
+/** The 409 for a duplicate that Keycloak has no message for, see docs/keycloak/errors.md#error-shapes. */
 export function duplicateResource(): AdminRefusal {
   return new AdminRefusal('conflict', {
     error: 'conflict',

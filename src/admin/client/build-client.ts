@@ -8,7 +8,7 @@ import { defined, type Json, objects, strings, text } from '../representation/js
 import { type Names, Unique } from '../representation/names.ts';
 import { takeOut } from '../representation/secrets.ts';
 
-/** Flags and what they are where a representation does not say (facts §8.3, as corrected). */
+/** Flags with their defaults, see docs/keycloak/clients.md#representation. */
 const FLAGS = {
   surrogateAuthRequired: false,
   enabled: true,
@@ -26,7 +26,7 @@ const FLAGS = {
 
 const TEXTS = ['name', 'description', 'type', 'rootUrl', 'adminUrl', 'baseUrl'] as const;
 
-/** Fields that `Client` holds itself or that are worked out; every other one is kept. */
+/** Fields that `Client` has or that are computed. All other fields are kept as they are. */
 const OWN: ReadonlySet<string> = new Set([
   ...Object.keys(FLAGS),
   ...TEXTS,
@@ -48,29 +48,30 @@ const OWN: ReadonlySet<string> = new Set([
   'access',
 ]);
 
-/** A client's attribute that is a secret. */
+/** The attribute with the secret before the last rotation. */
 const ROTATED_SECRET = 'client.secret.rotated';
 const SECRET_LENGTH = 86;
 const ALPHANUMERIC = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** A client secret as Keycloak 26.7 makes them: 86 random letters and digits. */
+/** Generates a client secret as Keycloak 26.7 does: 86 random letters and digits. */
 export function newClientSecret(): Secret {
   return new Secret(Array.from({ length: SECRET_LENGTH }, () => ALPHANUMERIC[randomInt(62)]!).join(''));
 }
 
-/** What a client is made for. */
+/** Where a client belongs. */
 export interface ClientPlace {
   context: AdminContext;
   realmId: string;
   names: Names;
-  /** JSON path of the representation. */
+  /** The JSON path of the representation, for messages. */
   path: string;
 }
 
 /**
- * A client from its representation, with Keycloak's defaults for what it does not say (facts §8.3).
+ * Builds a client from its representation, with Keycloak's defaults for missing fields. See
+ * docs/keycloak/clients.md#representation.
  *
- * @throws RepresentationFault for URIs that a client may not have
+ * @throws RepresentationFault for an invalid URI or signature algorithm
  */
 export function buildClient(given: Json, place: ClientPlace): Client {
   const { context, realmId, names, path } = place;
@@ -129,7 +130,7 @@ function needsSecret(flags: Readonly<Record<'publicClient' | 'bearerOnly', boole
   return !flags.publicClient && !flags.bearerOnly && type.startsWith('client-secret');
 }
 
-/** A client that names either list gets only what it names; any other the realm's scopes of its protocol. */
+/** A client that has either list gets only the scopes in it. Any other gets the realm's scopes for its protocol. */
 function scopesOf(
   given: Json,
   names: Names,
@@ -152,7 +153,7 @@ function scopesOf(
   };
 }
 
-/** Protocol mappers from their representations. @throws RepresentationFault for a name given twice */
+/** Builds protocol mappers. @throws RepresentationFault for a missing name or type, and for a duplicate name */
 export function buildMappers(given: unknown, context: AdminContext, path: string): ProtocolMapper[] {
   const unique = new Unique('protocol mapper');
   return objects(given).map((one, index) => {
@@ -174,13 +175,13 @@ export function buildMappers(given: unknown, context: AdminContext, path: string
   });
 }
 
-/** A string map; an attribute sent as "" is removed (facts §8.3). */
+/** Copies a map of strings. An empty string removes an attribute, see docs/keycloak/clients.md#representation. */
 export function withoutEmpty(map: unknown, empty: 'drop' | 'keep' = 'drop'): Record<string, string> {
   const entries = Object.entries((map ?? {}) as Record<string, string>);
   return Object.fromEntries(empty === 'keep' ? entries : entries.filter(([, value]) => value !== ''));
 }
 
-/** The origins of redirect URIs, as Keycloak derives `webOrigins` where none are given. */
+/** Returns the origins of redirect URIs, from which Keycloak derives missing `webOrigins`. */
 function originsOf(redirectUris: readonly string[]): string[] {
   const origins = redirectUris.flatMap((uri) => {
     const origin = /^https?:\/\/[^/?#*]+/i.exec(uri)?.[0];
@@ -189,20 +190,20 @@ function originsOf(redirectUris: readonly string[]): string[] {
   return [...new Set(origins)];
 }
 
-/** A client's URI that is refused, in Keycloak's words (observed admin-clients). */
+/** A URI of a client that is refused, with Keycloak's message. */
 export class ClientUriFault extends RepresentationFault {}
 
 const ILLEGAL = /^\s*(?:javascript|data|vbscript)\s*:/i;
 
-/** @throws ClientUriFault for an illegal scheme, a fragment, or a line break in a URI of the client */
+/** @throws ClientUriFault for a URI with an illegal scheme, a fragment or a control character */
 function checkClientUris(given: Json, path: string): void {
-  for (const [field, called] of [
+  for (const [field, label] of [
     ['rootUrl', 'Root URL'],
     ['baseUrl', 'Base URL'],
     ['adminUrl', 'Backchannel logout URL'],
   ] as const) {
     const value = given[field];
-    if (typeof value === 'string') checkUri(value, called, `${path}.${field}`);
+    if (typeof value === 'string') checkUri(value, label, `${path}.${field}`);
   }
   for (const [index, uri] of strings(given['redirectUris']).entries())
     checkUri(uri, 'A redirect URI', `${path}.redirectUris[${index}]`, 'no fragment');
@@ -210,9 +211,9 @@ function checkClientUris(given: Json, path: string): void {
     checkUri(origin, 'A web origin', `${path}.webOrigins[${index}]`);
 }
 
-function checkUri(uri: string, called: string, path: string, fragment?: 'no fragment'): void {
-  if (ILLEGAL.test(uri)) throw new ClientUriFault(path, `${called} uses an illegal scheme`);
-  if (/[\x00-\x1f\x7f]/.test(uri)) throw new ClientUriFault(path, `${called} is not a valid URL`);
+function checkUri(uri: string, label: string, path: string, fragment?: 'no fragment'): void {
+  if (ILLEGAL.test(uri)) throw new ClientUriFault(path, `${label} uses an illegal scheme`);
+  if (/[\x00-\x1f\x7f]/.test(uri)) throw new ClientUriFault(path, `${label} is not a valid URL`);
   if (fragment && uri.includes('#'))
-    throw new ClientUriFault(path, `${called} must not contain an URL fragment`);
+    throw new ClientUriFault(path, `${label} must not contain an URL fragment`);
 }

@@ -7,9 +7,9 @@ import { type Names, Unique } from '../representation/names.ts';
 import { buildMappers, withoutEmpty } from './build-client.ts';
 
 /**
- * The client scopes of a realm's representation; their names go into `names`.
+ * Builds the client scopes of a realm's representation and adds them to `names`.
  *
- * @throws RepresentationFault for a name that is missing or given twice
+ * @throws RepresentationFault for a missing or duplicate name
  */
 export function buildScopes(
   representation: Json,
@@ -35,7 +35,7 @@ export function buildScopes(
   });
 }
 
-/** A client scope that is no default of its realm. @throws RepresentationFault where it has no name */
+/** Builds a client scope that is neither a default nor an optional scope. @throws RepresentationFault without a name */
 export function buildScope(
   given: Json,
   place: { realmId: string; context: AdminContext; path: string },

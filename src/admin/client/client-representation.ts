@@ -3,7 +3,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 import { putSecretsBack } from '../representation/secrets.ts';
 
-/** A client as `GET …/clients/{uuid}` gives it, its secret in the clear by default (facts §8.3, §8.5). */
+/** A client as `GET …/clients/{uuid}` returns it, see docs/keycloak/clients.md#representation. Default: secrets in the clear. */
 export function clientRepresentation(
   configuration: Pick<RealmConfiguration, 'clientScopes'>,
   client: Client,
@@ -12,7 +12,7 @@ export function clientRepresentation(
   const names = (ids: readonly string[]) =>
     ids.flatMap((id) => configuration.clientScopes.get(id)?.name ?? []);
   const secrets = { ...client.secrets };
-  // A public client keeps its secret for the day that it is made confidential, and does not show it.
+  // A public client keeps its secret in case it becomes confidential again, but does not show it.
   if (client.publicClient) delete secrets['/secret'];
   const representation: Json = {
     ...defined({
@@ -55,7 +55,7 @@ export function clientRepresentation(
   return putSecretsBack(representation, secrets, shown);
 }
 
-/** A client scope as `GET …/client-scopes/{id}` gives it. */
+/** A client scope as `GET …/client-scopes/{id}` returns it. */
 export function clientScopeRepresentation(scope: ClientScope): Json {
   return {
     id: scope.id,
@@ -69,7 +69,6 @@ export function clientScopeRepresentation(scope: ClientScope): Json {
   };
 }
 
-/** A protocol mapper. */
 export function mapperRepresentation(mapper: ProtocolMapper): Json {
   const { id, name, protocol, protocolMapper, consentRequired = false, config } = mapper;
   return { id, name, protocol, protocolMapper, consentRequired, config };

@@ -7,19 +7,18 @@ import { buildScope } from './build-scopes.ts';
 import { clientScopeRepresentation } from './client-representation.ts';
 import type { ScopeList } from './clients.ts';
 
-/** All client scopes of the realm. */
 export function listScopes(call: RealmCall): Json[] {
   return [...call.configuration.clientScopes.values()].map(clientScopeRepresentation);
 }
 
-/** The client scope of a path. @throws AdminRefusal 404 */
+/** @throws AdminRefusal 404 */
 export function getClientScope({ configuration }: RealmCall, id: string): ClientScope {
   const scope = configuration.clientScopes.get(id);
   if (scope === undefined) throw notFound('Could not find client scope');
   return scope;
 }
 
-/** Makes a client scope; answers its id. */
+/** Creates a client scope and returns its id. */
 export async function createScope(call: RealmCall, given: Json): Promise<string> {
   const { context, configuration } = call;
   const scope = buildScope(given, { realmId: configuration.realm.id, context, path: '$' });
@@ -43,7 +42,7 @@ function checkScopeName(name: string): void {
     throw badRequest(`Unexpected name "${name}" for ClientScope`);
 }
 
-/** Changes a client scope; what is not given stays. */
+/** Changes the given fields of a client scope. */
 export async function updateScope(call: RealmCall, scope: ClientScope, given: Json): Promise<void> {
   const { context } = call;
   const merged = { ...clientScopeRepresentation(scope), ...given, id: scope.id };
@@ -73,14 +72,14 @@ export async function deleteScope(call: RealmCall, scope: ClientScope): Promise<
   });
 }
 
-/** The scopes that new clients get by default, or may ask for. */
+/** Lists the scopes that new clients get as default or as optional scopes. */
 export function listDefaultScopes(call: RealmCall, list: ScopeList): Json[] {
   return [...call.configuration.clientScopes.values()]
     .filter((scope) => scope.realmDefault === list)
     .map(({ id, name, protocol }) => ({ id, name, protocol }));
 }
 
-/** Makes a scope one that new clients get, or no longer. */
+/** Adds a scope to those that new clients get, or removes it from them. */
 export async function changeDefaultScope(
   call: RealmCall,
   id: string,

@@ -8,7 +8,7 @@ import { badInput, conflict, duplicateResource, forbidden, notFound } from '../c
 import { BUILT_IN_CLIENT_IDS } from '../defaults/built-in-clients.ts';
 import { algorithmKeys } from '../realm/realms.ts';
 import type { Json } from '../representation/json.ts';
-import { checkClientSecretsAreReal, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
+import { checkClientSecrets, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
 import { Names } from '../representation/names.ts';
 import { MASK } from '../representation/secrets.ts';
 import { newServiceAccount } from '../user/build-users.ts';
@@ -16,7 +16,7 @@ import { representUser } from '../user/users.ts';
 import { buildClient, newClientSecret } from './build-client.ts';
 import { clientRepresentation } from './client-representation.ts';
 
-/** The client of a path: by UUID, never by clientId. @throws AdminRefusal 404, or 403 for who may not even ask */
+/** @throws AdminRefusal 404, or 403 if the caller may not know which clients exist */
 export async function getClient(call: RealmCall, uuid: string): Promise<Client> {
   const client = await call.context.store.findClientByUuid(call.configuration.realm.id, uuid);
   if (client !== undefined) return client;
@@ -24,7 +24,7 @@ export async function getClient(call: RealmCall, uuid: string): Promise<Client> 
   throw notFound('Could not find client');
 }
 
-/** A client with what the caller may do to it; only those who may change a client see its secrets (Keycloak 26.8). */
+/** Shows a client with the caller's access to it. As in Keycloak 26.8, only callers who may change it see its secrets. */
 export async function showClient(call: RealmCall, client: Client): Promise<Json> {
   const manage = call.rights.has('manageClients');
   const shown = manage && (await mayActAs(call, client)) ? 'clear' : 'masked';
@@ -34,7 +34,7 @@ export async function showClient(call: RealmCall, client: Client): Promise<Json>
   };
 }
 
-/** Clients by the query; nothing for who may only ask (facts §7.2). */
+/** Lists the clients that match. The list is empty for callers with `query-clients` only. */
 export async function listClients(
   call: RealmCall,
   query: { clientId?: string; search?: string; first?: number; max?: number },
@@ -48,7 +48,7 @@ function namesOf({ configuration }: RealmCall): Names {
   return Names.of(configuration, [], (group) => groupPath(configuration, group));
 }
 
-/** Attributes of a client that name a signature algorithm. */
+/** Attributes of a client that contain a signature algorithm. */
 const ALGORITHM_ATTRIBUTES = [
   'access.token.signed.response.alg',
   'id.token.signed.response.alg',
@@ -64,9 +64,9 @@ async function keysFor(call: RealmCall, client: Client): Promise<Change[]> {
   return changes;
 }
 
-/** Makes a client with its service account where it has one; answers its UUID. */
+/** Creates a client, with its service account if that is enabled, and returns its UUID. */
 export async function createClient(call: RealmCall, given: Json): Promise<string> {
-  checkClientSecretsAreReal(given, '$');
+  checkClientSecrets(given, '$');
   const { context, configuration } = call;
   const { realm } = configuration;
   const client = buildClient(given, { context, realmId: realm.id, names: namesOf(call), path: '$' });
@@ -89,11 +89,11 @@ export async function createClient(call: RealmCall, given: Json): Promise<string
   return client.id;
 }
 
-/** Changes the fields that are given; the rest stays, and so does a secret that comes back masked. */
+/** Changes the given fields. A masked secret stays as it is. */
 export async function updateClient(call: RealmCall, uuid: string, sent: Json): Promise<void> {
   const before = await getClient(call, uuid);
   const given = withoutMaskedSecrets(sent);
-  checkClientSecretsAreReal(given, '$');
+  checkClientSecrets(given, '$');
   const { context, configuration } = call;
   const merged: Json = {
     ...clientRepresentation(configuration, before),
@@ -138,7 +138,7 @@ async function serviceAccountChanges(call: RealmCall, before: Client, client: Cl
   return [];
 }
 
-/** Removes a client with its roles and service account. The realm's own clients stay (facts §7.2). */
+/** Removes a client with its roles and service account. @throws AdminRefusal for a built-in client */
 export async function deleteClient(call: RealmCall, uuid: string): Promise<void> {
   const client = await getClient(call, uuid);
   const { realm } = call.configuration;
@@ -153,7 +153,7 @@ export async function deleteClient(call: RealmCall, uuid: string): Promise<void>
 }
 
 /**
- * Rights are looked for at the client of a name: nobody but who may give them all takes that name or moves it.
+ * Rights are the roles of a client with a certain name. Only callers who may grant all of them may take or free that name.
  *
  * @throws AdminRefusal 403
  */
@@ -163,7 +163,7 @@ export function checkClientName({ rights, configuration }: RealmCall, before: st
   if (holdsAdminRoles(name, before) || holdsAdminRoles(name, after)) throw forbidden();
 }
 
-/** The client's secret as Keycloak answers it, masked for those who may not change the client. */
+/** Returns the secret of a client, masked for callers who may not change it. */
 export async function showSecret(call: RealmCall, uuid: string): Promise<Json> {
   const client = await getClient(call, uuid);
   return await masked(call, client, secretRepresentation(client));
@@ -180,7 +180,7 @@ function secretRepresentation(client: Client): Json {
   return { type: 'secret', ...(secret === undefined ? {} : { value: secret.reveal() }) };
 }
 
-/** A new secret for the client. */
+/** Generates a new secret and returns it. */
 export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> {
   const before = await getClient(call, uuid);
   const client: Client = {
@@ -199,7 +199,7 @@ export async function renewSecret(call: RealmCall, uuid: string): Promise<Json> 
   return secretRepresentation(client);
 }
 
-/** The secret before the last rotation. */
+/** Returns the secret before the last rotation. @throws AdminRefusal 404 without one */
 export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<Json> {
   const client = await getClient(call, uuid);
   const secret = client.secrets['/attributes/client.secret.rotated'];
@@ -207,7 +207,7 @@ export async function showRotatedSecret(call: RealmCall, uuid: string): Promise<
   return await masked(call, client, { type: 'secret', value: secret.reveal() });
 }
 
-/** The user behind the client's service account. */
+/** Returns the user of the client's service account. @throws AdminRefusal 400 without one */
 export async function showServiceAccount(call: RealmCall, uuid: string): Promise<Json> {
   const client = await getClient(call, uuid);
   const user = client.serviceAccountsEnabled ? await call.context.store.findServiceAccount(uuid) : undefined;
@@ -215,12 +215,12 @@ export async function showServiceAccount(call: RealmCall, uuid: string): Promise
   return await representUser(call, user);
 }
 
-/** Which of a client's two lists of scopes. */
+/** One of the two lists of scopes of a client. */
 export type ScopeList = 'default' | 'optional';
 
 const LISTS = { default: 'defaultClientScopeIds', optional: 'optionalClientScopeIds' } as const;
 
-/** The client's scopes of one list, `{id, name}` each. */
+/** Lists the scopes of a client as `{id, name}`. */
 export async function listClientScopesOf(call: RealmCall, uuid: string, list: ScopeList): Promise<Json[]> {
   const client = await getClient(call, uuid);
   return client[LISTS[list]].flatMap((id) => {
@@ -235,7 +235,7 @@ function getScope({ configuration }: RealmCall, id: string): ClientScope {
   return scope;
 }
 
-/** Adds a scope to one list of a client, or takes it away. */
+/** Adds a scope to one list of a client, or removes it. */
 export async function changeClientScope(
   call: RealmCall,
   uuid: string,

@@ -9,10 +9,10 @@ import { mapperRepresentation } from './client-representation.ts';
 import { getClientScope } from './client-scopes.ts';
 import { getClient } from './clients.ts';
 
-/** Who has protocol mappers. */
+/** The owner of protocol mappers. */
 export type MapperHolder = { client: Client } | { clientScope: ClientScope };
 
-/** The holder of a path, `client` by UUID or client scope by id. */
+/** Returns a client by its UUID, or a client scope by its id. @throws AdminRefusal */
 export async function getMapperHolder(
   call: RealmCall,
   kind: 'client' | 'clientScope',
@@ -44,34 +44,33 @@ async function putMappers(
   });
 }
 
-/** All mappers of a holder. */
 export function listMappers(holder: MapperHolder): Json[] {
   return mappersOf(holder).map(mapperRepresentation);
 }
 
-/** One mapper. @throws AdminRefusal 404 */
+/** @throws AdminRefusal 404 */
 export function getMapper(holder: MapperHolder, id: string): ProtocolMapper {
   const mapper = mappersOf(holder).find((one) => one.id === id);
   if (mapper === undefined) throw notFound('Model not found');
   return mapper;
 }
 
-/** Adds mappers; answers their ids. @throws AdminRefusal 409 for a name that is there */
+/** Adds mappers and returns their ids. @throws AdminRefusal 409 for a name that exists already */
 export async function addMappers(
   call: RealmCall,
   holder: MapperHolder,
   given: readonly Json[],
 ): Promise<readonly string[]> {
-  const there = mappersOf(holder);
+  const existing = mappersOf(holder);
   const added = buildMappers(given, call.context, '$').map(withIntrospection);
   for (const mapper of added)
-    if (there.some(({ name, id }) => name === mapper.name || id === mapper.id))
+    if (existing.some(({ name, id }) => name === mapper.name || id === mapper.id))
       throw conflict('Protocol mapper exists with same name');
-  await putMappers(call, holder, [...there, ...added], 'CREATE');
+  await putMappers(call, holder, [...existing, ...added], 'CREATE');
   return added.map(({ id }) => id);
 }
 
-/** Mappers into access tokens also answer introspection unless they say otherwise (observed admin-clients). */
+/** Keycloak 26 adds a mapper of access tokens to introspection too, unless its configuration says otherwise. */
 function withIntrospection(mapper: ProtocolMapper): ProtocolMapper {
   const { config } = mapper;
   if (config['access.token.claim'] !== 'true' || config['introspection.token.claim'] !== undefined)
@@ -79,7 +78,7 @@ function withIntrospection(mapper: ProtocolMapper): ProtocolMapper {
   return { ...mapper, config: { ...config, 'introspection.token.claim': 'true' } };
 }
 
-/** Replaces a mapper. */
+/** Changes the given fields of a mapper. @throws AdminRefusal 404, 409 */
 export async function updateMapper(
   call: RealmCall,
   holder: MapperHolder,
@@ -93,7 +92,7 @@ export async function updateMapper(
   await putMappers(call, holder, [...others, next], 'UPDATE');
 }
 
-/** Removes a mapper. */
+/** @throws AdminRefusal 404 */
 export async function deleteMapper(call: RealmCall, holder: MapperHolder, id: string): Promise<void> {
   getMapper(holder, id);
   const others = mappersOf(holder).filter((mapper) => mapper.id !== id);

@@ -1,10 +1,10 @@
 import type { Json } from '../representation/json.ts';
 import { mapper } from './built-in-scopes.ts';
 
-/** The realm whose administrators may administer every realm (contract §2). */
+/** The realm whose administrators may administer every realm. */
 export const MASTER = 'master';
 
-/** Clients that Keycloak keeps from being deleted (facts §7.2). */
+/** Clients that Keycloak refuses to delete, see docs/keycloak/clients.md#built-in-clients. */
 export const BUILT_IN_CLIENT_IDS: ReadonlySet<string> = new Set([
   'account',
   'account-console',
@@ -14,7 +14,7 @@ export const BUILT_IN_CLIENT_IDS: ReadonlySet<string> = new Set([
   'security-admin-console',
 ]);
 
-/** The administrative roles of one realm (facts §7.1). */
+/** The administrative roles of one realm, see docs/keycloak/admin-api.md#roles. */
 export const ADMIN_ROLES = [
   'create-client',
   'impersonation',
@@ -39,7 +39,6 @@ export const ADMIN_ROLES = [
   'view-users',
 ] as const;
 
-/** One of them. */
 export type AdminRole = (typeof ADMIN_ROLES)[number];
 
 /** Administrative roles that include others. */
@@ -49,12 +48,12 @@ const ADMIN_COMPOSITES: Readonly<Partial<Record<AdminRole, readonly AdminRole[]>
   'view-organizations': ['query-organizations'],
 };
 
-/** The client that holds the administrative roles of a realm: in the realm itself, or in master (facts §7.1). */
+/** The client id of the client whose roles are the administrative roles of a realm, in that realm or in master. */
 export function managementClientId(realm: string, heldBy: string): string {
   return heldBy === MASTER ? `${realm}-realm` : 'realm-management';
 }
 
-/** The clients of a fresh realm, as Keycloak 26 exports them (facts §10). */
+/** The clients of a new realm, as Keycloak 26 exports them. See docs/keycloak/clients.md#built-in-clients. */
 export function builtInClients(realm: string): readonly Json[] {
   const path = encodeURIComponent(realm);
   const account = {
@@ -107,7 +106,7 @@ export function builtInClients(realm: string): readonly Json[] {
   ];
 }
 
-/** A client that only holds roles. */
+/** A client that exists only for its roles. */
 export function managementClient(clientId: string, name: string): Json {
   return {
     clientId,
@@ -156,7 +155,7 @@ export function managementRoles(clientId: string): Json[] {
   });
 }
 
-/** The realm roles of a fresh realm, without its default role. */
+/** The realm roles of a new realm, without its default role. */
 export function builtInRealmRoles(realm: string): readonly Json[] {
   const roles: Json[] = [
     { name: 'offline_access', description: `\${role_offline-access}` },

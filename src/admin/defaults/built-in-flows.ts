@@ -2,7 +2,7 @@ import type { Json } from '../representation/json.ts';
 
 type Step = readonly [requirement: string, priority: number, what: string, config?: string];
 
-/** The authentication flows of a fresh realm, as Keycloak 26 exports them (facts §10). */
+/** The authentication flows of a new realm, as Keycloak 26 exports them. */
 export const BUILT_IN_FLOWS: readonly Json[] = [
   flow('browser', 'Browser based authentication', 'basic-flow', true, [
     ['ALTERNATIVE', 10, 'auth-cookie'],
@@ -176,7 +176,7 @@ export const BUILT_IN_FLOWS: readonly Json[] = [
   ]),
 ];
 
-/** The configurations that those flows name. */
+/** The configurations that these flows refer to. */
 export const BUILT_IN_FLOW_CONFIGS: readonly Json[] = [
   { alias: 'browser-conditional-credential', config: { credentials: 'webauthn-passwordless' } },
   { alias: 'create unique user config', config: { 'require.password.update.after.registration': 'false' } },
@@ -184,7 +184,7 @@ export const BUILT_IN_FLOW_CONFIGS: readonly Json[] = [
   { alias: 'review profile config', config: { 'update.profile.on.first.login': 'missing' } },
 ];
 
-/** The required actions of a fresh realm (facts §10). */
+/** The required actions of a new realm. See docs/keycloak/realms.md#required-actions-and-flows-of-a-new-realm. */
 export const BUILT_IN_REQUIRED_ACTIONS: readonly Json[] = [
   action('TERMS_AND_CONDITIONS', 'Terms and Conditions', 20, false),
   action('UPDATE_PROFILE', 'Update Profile', 40),
@@ -219,7 +219,7 @@ function flow(
   };
 }
 
-/** A step names an authenticator, `flow ALIAS`, or `flow ALIAS|AUTHENTICATOR`. */
+/** A step is an authenticator, `flow ALIAS`, or `flow ALIAS|AUTHENTICATOR`. */
 function execution([requirement, priority, what, config]: Step): Json {
   const [alias, form] = what.startsWith('flow ') ? what.slice(5).split('|') : [undefined, what];
   const isFlow = alias !== undefined;

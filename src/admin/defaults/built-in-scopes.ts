@@ -7,7 +7,7 @@ const ID_AND_ACCESS: Config = { ...ACCESS, 'id.token.claim': 'true' };
 const EVERYWHERE: Config = { ...ID_AND_ACCESS, 'userinfo.token.claim': 'true' };
 const ROLES: Config = { 'user.attribute': 'foo', 'jsonType.label': 'String', multivalued: 'true' };
 
-/** Given to new clients as default scopes (facts §10). */
+/** The default scopes of new clients. */
 export const DEFAULT_SCOPES: readonly string[] = [
   'role_list',
   'saml_organization',
@@ -20,7 +20,7 @@ export const DEFAULT_SCOPES: readonly string[] = [
   'basic',
 ];
 
-/** Given to new clients as optional scopes (facts §10). */
+/** The optional scopes of new clients. */
 export const OPTIONAL_SCOPES: readonly string[] = [
   'offline_access',
   'address',
@@ -29,7 +29,7 @@ export const OPTIONAL_SCOPES: readonly string[] = [
   'organization',
 ];
 
-/** The client scopes of a fresh realm with their protocol mappers, as Keycloak 26 exports them (facts §10). */
+/** The client scopes of a new realm with their mappers, as Keycloak 26 exports them. See docs/keycloak/clients.md#client-scopes. */
 export const BUILT_IN_SCOPES: readonly Json[] = [
   scope('profile', 'OpenID Connect built-in scope: profile', consent('profileScopeConsentText'), [
     mapper('full name', 'oidc-full-name-mapper', EVERYWHERE),
@@ -190,7 +190,7 @@ function hidden(): Config {
   return { 'include.in.token.scope': 'false', 'display.on.consent.screen': 'false' };
 }
 
-/** A user attribute as a claim in every token. */
+/** A mapper from a user attribute to a claim in every token. */
 function claim(name: string, attribute: string, claimName: string, type = 'String'): Json {
   return mapper(name, 'oidc-usermodel-attribute-mapper', {
     ...EVERYWHERE,
@@ -200,7 +200,7 @@ function claim(name: string, attribute: string, claimName: string, type = 'Strin
   });
 }
 
-/** A note of the session as a claim. */
+/** A mapper from a session note to a claim. */
 function note(name: string, sessionNote: string, claimName: string, type = 'String'): Json {
   return mapper(name, 'oidc-usersessionmodel-note-mapper', {
     ...ID_AND_ACCESS,
@@ -210,7 +210,6 @@ function note(name: string, sessionNote: string, claimName: string, type = 'Stri
   });
 }
 
-/** A protocol mapper. */
 export function mapper(
   name: string,
   protocolMapper: string,

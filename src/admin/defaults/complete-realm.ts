@@ -5,9 +5,9 @@ import { BUILT_IN_SCOPES, DEFAULT_SCOPES, OPTIONAL_SCOPES } from './built-in-sco
 import { DEFAULT_SETTINGS } from './default-settings.ts';
 
 /**
- * A realm representation with everything that Keycloak fills in where it is missing: settings, built-in clients and
- * their roles, roles, client scopes, flows (facts §10). One that names `clientScopes` gets none of the built-in
- * ones. Key components are not made here.
+ * Adds to a realm representation what Keycloak adds: settings, built-in clients and their roles, roles, client scopes and
+ * flows. A representation with `clientScopes` gets none of the built-in ones. Keys are generated elsewhere. See
+ * docs/keycloak/realms.md#defaults.
  */
 export function completeRealm(given: Json, realm: string): Json {
   const scopes = given['clientScopes'] === undefined;

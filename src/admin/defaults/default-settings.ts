@@ -16,8 +16,8 @@ const WEB_AUTHN = {
 } as const;
 
 /**
- * A realm that says nothing but its name, as RealmRepresentation (facts §8.1, observed admin-realms). Rotation is
- * on: contract §5. `id`, `realm` and `defaultRole` are its own.
+ * The settings of a new realm, as Keycloak 26 returns them, except that refresh tokens rotate. `id`, `realm` and
+ * `defaultRole` are added for each realm. See docs/keycloak/realms.md#defaults.
  */
 export const DEFAULT_SETTINGS: Json = {
   notBefore: 0,

@@ -12,8 +12,8 @@ import { consentRepresentation } from '../user/consents.ts';
 import { exportedCredential, userRepresentation } from '../user/user-representation.ts';
 
 /**
- * The whole realm as RealmRepresentation with users, hashes, secrets and keys, as `kc.sh export` writes it:
- * `importRealm` makes the same realm of it.
+ * Exports a realm with users, password hashes, secrets and keys, as `kc.sh export` does. `importRealm` creates the same
+ * realm from it.
  *
  * @throws IDKIT_NOT_FOUND
  */

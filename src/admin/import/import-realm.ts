@@ -16,41 +16,38 @@ import { checkRepresentation } from '../representation/check.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { type Json, objects } from '../representation/json.ts';
 import {
-  checkSecretsAreReal,
-  takeOutUnrealSecrets,
-  type UnrealSecret,
-  UnrealSecretFault,
+  checkSecrets,
+  type MissingSecret,
+  MissingSecretFault,
+  takeOutMissingSecrets,
 } from '../representation/missing-secrets.ts';
 
-/** How a realm file is imported. */
 export interface ImportOptions {
-  /** Names the file in messages; of several files, the one with the JSON path of the fault. */
+  /** The file for messages, or a function that finds the file of a JSON path if the realm is in several files. */
   source: string | ((path: string) => string);
-  /** Replaces secrets that the file does not hold. Default: refuses the file. */
+  /** Generates secrets that are masks or unresolved placeholders in the file. Default: such a file is refused. */
   newSecrets?: boolean;
   progress?: Progress;
 }
 
-/** A realm that was imported. */
 export interface ImportedRealm {
   realmId: string;
   realm: string;
   /** Without service accounts. */
   users: number;
   clients: number;
-  /** What it asks for and idkit does not enforce, or does not have. */
+  /** Settings that idkit does not enforce, and features that it does not have. */
   unenforced: readonly Unenforced[];
 }
 
-/** A realm that was imported from files. */
 export interface ImportedFile extends ImportedRealm {
-  /** The file brought neither clients nor users of its own. */
+  /** Whether the file contains neither clients nor users. */
   bare: boolean;
-  /** Secrets that the file did not hold; new ones took their places. */
-  newSecrets: readonly UnrealSecret[];
+  /** Secrets that were missing in the file and were generated. */
+  newSecrets: readonly MissingSecret[];
 }
 
-/** A name or id of the new realm that is taken; nothing was stored. */
+/** A name or id of the new realm exists already, and nothing was stored. */
 export class RealmConflict extends Error {
   override readonly name = 'RealmConflict';
   readonly conflict: Conflict;
@@ -62,10 +59,10 @@ export class RealmConflict extends Error {
 }
 
 /**
- * Imports a realm that does not exist yet from its representation, whole or in part, in one transaction. Users get
- * only the roles that they name; stored hashes and keys stay as they are.
+ * Imports a new realm from its complete or partial representation, in one transaction. Users get only the roles that the
+ * representation lists. Password hashes and keys are taken over unchanged.
  *
- * @throws IDKIT_IMPORT that names the file, the JSON path and what was expected; nothing was stored
+ * @throws IDKIT_IMPORT with the file, the JSON path and the expected value; nothing was stored
  */
 export async function importRealm(
   context: AdminContext,
@@ -74,7 +71,7 @@ export async function importRealm(
 ): Promise<ImportedFile> {
   try {
     const checked = await checkInParts(representation, progress);
-    const { rest, taken } = newSecrets ? takeOutUnrealSecrets(checked) : { rest: checked, taken: [] };
+    const { rest, taken } = newSecrets ? takeOutMissingSecrets(checked) : { rest: checked, taken: [] };
     const imported = await createRealm(context, rest, undefined, progress);
     const bare = objects(rest['clients']).length === 0 && objects(rest['users']).length === 0;
     return { ...imported, bare, newSecrets: taken };
@@ -83,20 +80,20 @@ export async function importRealm(
     const path = error instanceof RepresentationFault ? error.path : '$';
     const file = typeof source === 'string' ? source : source(path);
     const hints =
-      error instanceof UnrealSecretFault
+      error instanceof MissingSecretFault
         ? [
-            'set the environment variable of a placeholder, or write the secret into the file',
-            'or start serve with --new-secrets: new random secrets take the place of those that the file does not hold',
+            'set the environment variable of the placeholder, or write the secret into the file',
+            'or start serve with --new-secrets, which generates the missing secrets',
           ]
         : ['correct the file, or remove it from import/, and start again'];
     throw new IdkitError('IDKIT_IMPORT', `${file}: ${error.message}`, { hints });
   }
 }
 
-/** Users that are checked, or built, before other work gets its turn: a few milliseconds. */
+/** The number of users to check before other work may run: a few milliseconds. */
 const TURN = 500;
 
-/** As `checkRepresentation`; of many users other work gets its turn in between. */
+/** As `checkRepresentation`, but lets other work run while it checks many users. */
 async function checkInParts(representation: unknown, progress: Progress | undefined): Promise<Json> {
   const users = (representation as { users?: unknown } | null)?.users;
   if (!Array.isArray(users) || users.length <= TURN)
@@ -113,7 +110,7 @@ async function checkInParts(representation: unknown, progress: Progress | undefi
 }
 
 /**
- * Makes a realm from a checked representation. Its creator, where one is named, may administer it.
+ * Creates a realm from a checked representation. If there is a creator, that user may administer it.
  *
  * @throws RepresentationFault, RealmConflict; nothing was stored
  */
@@ -124,7 +121,7 @@ export async function createRealm(
   progress?: Progress,
 ): Promise<ImportedRealm> {
   const name = checkRealmName(given['realm']);
-  checkSecretsAreReal(given);
+  checkSecrets(given);
   const built = await buildRealm(checkSettings(given), name, context, progress);
   const people = built.users.filter((user) => user.serviceAccountClientUuid === undefined);
   await progress?.({ phase: 'stored', done: 0, total: people.length });
@@ -161,7 +158,7 @@ function countWaiting(users: readonly User[]): WaitingUsers {
   return { requiredActions, unverified };
 }
 
-/** Everything of a new realm as changes, in an order in which nothing is named before it is there. */
+/** Returns the records of a new realm as changes, each after the records that it refers to. */
 export function realmChanges(built: BuiltRealm): Change[] {
   return [
     { do: 'create', realm: built.realm },

@@ -8,7 +8,7 @@ import { buildClient } from '../client/build-client.ts';
 import { clientRepresentation } from '../client/client-representation.ts';
 import { checkClientName } from '../client/clients.ts';
 import { type Json, objects, text } from '../representation/json.ts';
-import { checkClientSecretsAreReal, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
+import { checkClientSecrets, withoutMaskedSecrets } from '../representation/missing-secrets.ts';
 import { Names } from '../representation/names.ts';
 import { buildGroups, buildRoles } from '../role/build-roles.ts';
 import { buildUsers } from '../user/build-users.ts';
@@ -33,10 +33,10 @@ interface Work {
 }
 
 /**
- * Adds users, clients, roles and groups to a realm in one transaction (facts §7.2). Users get only the roles that
- * they name; clients get no service account.
+ * Adds users, clients, roles and groups to a realm in one transaction. Users get only the roles that the import lists, and
+ * clients get no service account. See docs/keycloak/import.md#partial-import.
  *
- * @throws AdminRefusal 409 for a name that is taken with `FAIL`; nothing of the import is kept
+ * @throws AdminRefusal 409 for an existing name with `FAIL`; nothing is stored
  */
 export async function importPartially(call: RealmCall, given: Json, ifExists: IfExists): Promise<Json> {
   const { context, configuration } = call;
@@ -53,7 +53,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   const users = await addUsers(work, objects(given['users']));
   await checkPartialGrants(call, roles, groups, users);
   const { turns: _few, ...unchecked } = call;
-  // A large one holds no turns of single records; the store sees that none was changed meanwhile.
+  // An import takes no turns of single records. The store refuses it if one of them was changed meanwhile.
   await applyChanges(
     unchecked,
     work.changes,
@@ -69,7 +69,7 @@ export async function importPartially(call: RealmCall, given: Json, ifExists: If
   };
 }
 
-/** An import needs the rights of each single change that it stands for. @throws AdminRefusal 403 */
+/** An import needs the same rights as its single changes. @throws AdminRefusal 403 */
 function checkSingleRights({ rights }: RealmCall, given: Json): void {
   const { realm, client } = (given['roles'] ?? {}) as Json;
   if (objects(given['clients']).length > 0 || Object.keys((client ?? {}) as Json).length > 0)
@@ -78,7 +78,7 @@ function checkSingleRights({ rights }: RealmCall, given: Json): void {
   if (objects(realm).length > 0) rights.check('manageRealm');
 }
 
-/** Notes what becomes of a record; `skip` where it is left alone. */
+/** Decides whether a record is created, replaced or skipped, and records it in the results. @throws AdminRefusal 409 */
 function decide(
   work: Work,
   resourceType: Outcome['resourceType'],
@@ -101,7 +101,7 @@ function addClients(work: Work, given: readonly Json[], there: readonly Client[]
   for (const [index, one] of given.entries()) {
     const before = there.find((client) => client.clientId === one['clientId']);
     const own = before === undefined ? one : withoutMaskedSecrets(one);
-    checkClientSecretsAreReal(own, `$.clients[${index}]`);
+    checkClientSecrets(own, `$.clients[${index}]`);
     const merged =
       before === undefined
         ? own
@@ -225,7 +225,7 @@ async function addUsers(work: Work, given: readonly Json[]): Promise<User[]> {
   return users;
 }
 
-/** Whoever may not give administrative roles cannot give them by an import either. */
+/** An import can grant administrative roles only if the caller may grant them. @throws AdminRefusal 403 */
 async function checkPartialGrants(
   call: RealmCall,
   roles: readonly Role[],

@@ -1,22 +1,22 @@
 import { IdkitError } from '../../core/index.ts';
 
-/** The value of an environment variable; undefined if it is not set. */
+/** Returns the value of an environment variable, or undefined if it is not set. */
 export type Environment = (name: string) => string | undefined;
 
 const PLACEHOLDER = /(?<!\$)\$\{([^{}]+)\}/g;
 
-/** Arrays and objects within each other; a realm has about ten. */
+/** The limit of nested arrays and objects. A real realm nests about ten. */
 const DEEPEST = 200;
 
-/** Names of idkit's own settings, among them the master key: a realm's file must not carry them into a realm. */
+/** The names of idkit's own settings, such as the master key. A realm file must not copy them into a realm. */
 const OWN = /^IDKIT_/i;
 
 /**
  * Replaces `${NAME}`, `${NAME:default}` and `${FIRST,SECOND:default}` in every text of a realm file, as Keycloak 26
- * does when it imports one at its start (observed with 26.7.3). A placeholder without value and default stays as it
- * is: Keycloak's own realms hold some, for example `${role_default-roles}`.
+ * does for an import at its start. A placeholder without value and default stays as it is, because Keycloak's own realms
+ * contain some, for example `${role_default-roles}`. See docs/keycloak/import.md#placeholders.
  *
- * Unlike Keycloak, which replaces them before it reads the JSON, a value cannot add fields to the file.
+ * Keycloak replaces placeholders before it parses the JSON. Here a value cannot add fields to the file.
  */
 export function resolvePlaceholders(value: unknown, environment: Environment, depth = 0): unknown {
   if (typeof value === 'string') return value.includes('${') ? resolveText(value, environment) : value;

@@ -3,18 +3,18 @@ import type { AdminContext } from '../call/context.ts';
 import { MASTER } from '../defaults/built-in-clients.ts';
 import { createRealm, RealmConflict } from '../import/import-realm.ts';
 
-/** The first administrator and the client of `idkit smoke` (contract §1). */
+/** The first administrator and the client of `idkit smoke`. */
 export interface BootstrapOptions {
   username: string;
   password: Secret;
-  /** `client_id` of the machine-to-machine client. */
+  /** The `client_id` of the machine-to-machine client of `idkit smoke`. */
   smokeClientId?: string;
   smokeClientSecret: Secret;
 }
 
 /**
- * Makes realm master with its administrator and the smoke client, where there is no master yet. An existing one is
- * left as it is, whatever the options say.
+ * Creates the realm master with its administrator and the client of `idkit smoke`. An existing realm master stays
+ * unchanged, whatever the options are.
  */
 export async function bootstrapMaster(
   context: AdminContext,

@@ -13,10 +13,10 @@ import { Names } from '../representation/names.ts';
 import { buildRoles } from '../role/build-roles.ts';
 
 /**
- * What realm master gains with another realm: the client that holds the administrative roles of that realm, all of
- * them part of master's role `admin` (facts §7.1).
+ * Returns what the realm master gets for another realm: a client with the administrative roles of that realm, which the
+ * role `admin` of master then includes. See docs/keycloak/admin-api.md#roles.
  *
- * @param creatorId a user of master who made the realm without that role, and gets its administrative roles
+ * @param creatorId a user of master who created the realm without the role `admin`, and gets the administrative roles
  */
 export function grantMasterAccess(
   master: RealmConfiguration,
@@ -53,12 +53,12 @@ export function grantMasterAccess(
   ];
 }
 
-/** Master's role that includes every administrative role. */
+/** Returns the role of master that includes every administrative role. */
 export function findAdminRole(master: RealmConfiguration): Role | undefined {
   return master.roles.values().find((role) => role.name === 'admin' && role.clientUuid === undefined);
 }
 
-/** Runs `work` alone among all that change master's role `admin`: who adds to it reads and writes the whole of it. */
+/** Runs `work` while no other call changes the role `admin` of master, because adding to it rewrites the whole role. */
 export async function inMasterAdminTurn<T>(context: AdminContext, work: () => Promise<T>): Promise<T> {
   const master = await context.store.findRealm(MASTER);
   const admin = master === undefined ? undefined : findAdminRole(master);

@@ -6,10 +6,10 @@ import type { AdminContext } from '../call/context.ts';
 import { MASTER } from '../defaults/built-in-clients.ts';
 
 /**
- * Makes an administrator of realm master, or resets one: a new password, enabled, without second factors, required
- * actions, lock-outs and sessions, with the role `admin` (contract §3, `recover-admin`). One transaction.
+ * Creates an administrator of the realm master, or resets one: enables it, sets a new password, grants the role `admin`,
+ * and removes second factors, required actions, lockouts and sessions. Works in one transaction.
  *
- * @throws IDKIT_NOT_FOUND where there is no realm master yet
+ * @throws IDKIT_NOT_FOUND if the realm master does not exist yet
  */
 export async function recoverAdministrator(
   context: AdminContext,
@@ -19,8 +19,8 @@ export async function recoverAdministrator(
   const master = await store.findRealm(MASTER);
   const adminRole = master === undefined ? undefined : realmRole(master, 'admin');
   if (master === undefined || adminRole === undefined)
-    throw new IdkitError('IDKIT_NOT_FOUND', 'the database has no realm master with a role admin', {
-      hints: ['idkit serve makes both at its first start'],
+    throw new IdkitError('IDKIT_NOT_FOUND', 'the database contains no realm master with the role admin', {
+      hints: ['idkit serve creates both on its first start'],
     });
   const name = username.toLowerCase();
   const password = randomId(random);
@@ -42,13 +42,13 @@ async function storeAdministrator(
   { master, adminRole, name, hash }: NewAdministrator,
 ): Promise<{ outcome: 'made' | 'reset'; userId: string } | Stale> {
   const { store, random, clock } = context;
-  const found = await store.findUserByUsername(master.realm.id, name);
-  const user: User = found ?? freshUser(context, master, name);
-  const old = found === undefined ? [] : await store.listCredentials(found.id);
+  const existing = await store.findUserByUsername(master.realm.id, name);
+  const user: User = existing ?? newUser(context, master, name);
+  const old = existing === undefined ? [] : await store.listCredentials(existing.id);
   const changes: Change[] = [
-    found === undefined
+    existing === undefined
       ? { do: 'create', user }
-      : { do: 'put', user: { ...found, enabled: true, requiredActions: [] } },
+      : { do: 'put', user: { ...existing, enabled: true, requiredActions: [] } },
     ...old.map(({ id }): Change => ({ do: 'remove', what: 'credential', id })),
     {
       do: 'create',
@@ -69,7 +69,7 @@ async function storeAdministrator(
   if (applied.outcome === 'stale') return applied;
   if (applied.outcome !== 'applied')
     throw new Error(`the administrator could not be stored: ${applied.outcome}`);
-  return { outcome: found === undefined ? 'made' : 'reset', userId: user.id };
+  return { outcome: existing === undefined ? 'made' : 'reset', userId: user.id };
 }
 
 function realmRole(configuration: RealmConfiguration, name: string): string | undefined {
@@ -78,7 +78,7 @@ function realmRole(configuration: RealmConfiguration, name: string): string | un
   return undefined;
 }
 
-function freshUser({ random, clock }: AdminContext, master: RealmConfiguration, username: string): User {
+function newUser({ random, clock }: AdminContext, master: RealmConfiguration, username: string): User {
   return {
     id: uuid(random),
     realmId: master.realm.id,

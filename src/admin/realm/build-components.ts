@@ -9,9 +9,9 @@ import { COMPONENT_SECRETS } from '../representation/secrets.ts';
 type Config = Record<string, readonly string[]>;
 
 /**
- * The components of a realm's representation, and the keys of a fresh realm where it brings none (facts §10).
+ * Builds the components of a realm's representation. Generates the keys of a new realm if the representation has none.
  *
- * @throws RepresentationFault for a key component whose material does not fit
+ * @throws RepresentationFault for an invalid key component
  */
 export async function buildComponents(
   representation: Json,
@@ -36,7 +36,7 @@ export async function buildComponents(
   return [...components, ...(await freshKeyComponents({ realm, ...context }))];
 }
 
-/** A key component that brings all its material stays as it is; what is missing of one is made. */
+/** Generates the missing key material of a component. A component with key material stays unchanged. */
 async function completeKey(
   component: Component,
   realm: { id: string; name: string },
@@ -50,7 +50,7 @@ async function completeKey(
   return made.component;
 }
 
-/** A component from its representation, secrets apart. @throws RepresentationFault where it names no provider */
+/** Builds a component and separates its secrets. @throws RepresentationFault without a provider */
 export function buildComponent(given: Json, realmId: string, context: AdminContext, path: string): Component {
   const providerId = text(given['providerId']);
   if (providerId === undefined)
@@ -69,7 +69,7 @@ export function buildComponent(given: Json, realmId: string, context: AdminConte
   };
 }
 
-/** A component's configuration without its secrets, and these. */
+/** Separates the secrets from the configuration of a component. */
 function splitConfig(given: Config): { config: Config; secrets: Record<string, Secret> } {
   const secrets: Record<string, Secret> = {};
   const config: [string, readonly string[]][] = [];

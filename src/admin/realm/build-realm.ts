@@ -25,7 +25,7 @@ import { buildUsers } from '../user/build-users.ts';
 import { buildComponents } from './build-components.ts';
 import { SETTINGS } from './realm-settings.ts';
 
-/** Everything of a new realm, ready to be stored. */
+/** All records of a new realm, ready to be stored. */
 export interface BuiltRealm {
   realm: Realm;
   clients: readonly Client[];
@@ -38,7 +38,7 @@ export interface BuiltRealm {
   consents: readonly Consent[];
 }
 
-/** Fields of a full representation that have records of their own, or are worked out. */
+/** Fields of a complete representation that have their own records or are computed. */
 const NOT_SETTINGS: ReadonlySet<string> = new Set([
   'id',
   'realm',
@@ -59,9 +59,10 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A realm from a checked representation, filled up as Keycloak does (facts §10). Nothing is stored.
+ * Builds a realm from a checked representation and completes it as Keycloak does, see docs/keycloak/realms.md#defaults.
+ * Stores nothing.
  *
- * @throws RepresentationFault for names that refer to nothing or are given twice
+ * @throws RepresentationFault for unknown and duplicate names
  */
 export async function buildRealm(
   given: Json,
@@ -132,7 +133,7 @@ function buildClients(representation: Json, realmId: string, names: Names, conte
   });
 }
 
-/** The settings of a realm's representation that has been filled up. */
+/** Builds the settings of a realm from its complete representation. */
 export function buildSettings(representation: Json): { rest: RealmSettings; secrets: Realm['secrets'] } {
   const { rest, secrets } = splitRealmSecrets(representation);
   const own = Object.fromEntries(

@@ -8,7 +8,7 @@ import { type Json, text } from '../representation/json.ts';
 import { MASK, putSecretsBack } from '../representation/secrets.ts';
 import { buildComponent } from './build-components.ts';
 
-/** The realm's components by the query, secrets masked (facts §7.2, §8.5). */
+/** Lists the components that match, with masked secrets. See docs/keycloak/keys.md#key-components. */
 export function listComponents(
   call: RealmCall,
   query: { parent?: string; type?: string; name?: string },
@@ -29,12 +29,12 @@ function getComponent(call: RealmCall, id: string): Component {
   return component;
 }
 
-/** One component, secrets masked. */
+/** Returns a component with masked secrets. @throws AdminRefusal 404 */
 export function showComponent(call: RealmCall, id: string): Json {
   return componentRepresentation(getComponent(call, id), 'masked');
 }
 
-/** Makes a key provider with its key; answers its id. Other providers are not built yet. */
+/** Creates a key provider with its key, and returns its id. @throws AdminRefusal for other providers */
 export async function createComponent(call: RealmCall, given: Json): Promise<string> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -68,7 +68,7 @@ async function completed(call: RealmCall, component: Component): Promise<Compone
   return { ...made.component, parentId: component.parentId };
 }
 
-/** Changes a component: what is not given, and every secret sent masked, stays. */
+/** Changes the given fields of a component. A masked secret stays as it is. */
 export async function updateComponent(call: RealmCall, id: string, given: Json): Promise<void> {
   const before = getComponent(call, id);
   const built = buildComponent(
@@ -96,7 +96,7 @@ export async function updateComponent(call: RealmCall, id: string, given: Json):
   });
 }
 
-/** Removes a component; with a key provider its key. */
+/** Removes a component. Removing a key provider removes its key. @throws AdminRefusal 404 */
 export async function deleteComponent(call: RealmCall, id: string): Promise<void> {
   const component = getComponent(call, id);
   await applyChanges(call, [{ do: 'remove', what: 'component', id: component.id }], {
@@ -106,7 +106,7 @@ export async function deleteComponent(call: RealmCall, id: string): Promise<void
   });
 }
 
-/** A component, secrets in the clear or masked (facts §8.5). */
+/** A component with its secrets in the clear or masked, see docs/keycloak/admin-api.md#masking. */
 export function componentRepresentation(component: Component, secrets: 'clear' | 'masked'): Json {
   const lists: Record<string, unknown> = { ...component.config };
   for (const pointer of Object.keys(component.secrets)) {

@@ -7,7 +7,7 @@ import { badInput, badRequest } from '../call/refusal.ts';
 import { defined, type Json, strings } from '../representation/json.ts';
 import { checkSettings } from './realm-settings.ts';
 
-/** Stored events, newest first. @throws AdminRefusal 400 for a type that does not exist */
+/** Lists stored events, newest first. @throws AdminRefusal 400 for an unknown type */
 export function listEvents(call: RealmCall, query: Omit<EventQuery, 'realmId'>): Pages {
   for (const type of query.types ?? [])
     if (!EVENT_TYPES.includes(type)) throw badRequest(`Unknown event type: ${type.slice(0, 100)}`);
@@ -21,12 +21,11 @@ function represent(event: UserEvent): Json {
   return defined({ id, time, type, realmId, clientId, userId, sessionId, ipAddress, error, details });
 }
 
-/** Removes all stored events. */
 export async function clearEvents(call: RealmCall): Promise<void> {
   await call.context.store.clearEvents(call.configuration.realm.id);
 }
 
-/** Stored admin events, newest first. */
+/** Lists stored admin events, newest first. */
 export function listAdminEvents(call: RealmCall, query: Omit<AdminEventQuery, 'realmId'>): Pages {
   const realmId = call.configuration.realm.id;
   const events = call.context.store.adminEventPages({ ...query, realmId });
@@ -54,12 +53,11 @@ function representAdmin(event: AdminEvent): Json {
   });
 }
 
-/** Removes all stored admin events. */
 export async function clearAdminEvents(call: RealmCall): Promise<void> {
   await call.context.store.clearAdminEvents(call.configuration.realm.id);
 }
 
-/** How the realm keeps events. No types named means every type. */
+/** Returns how the realm stores events. An empty list of types means every type. */
 export function showEventsConfig(call: RealmCall): Json {
   const { settings } = call.configuration.realm;
   const { eventsEnabled, eventsExpiration, eventsListeners, enabledEventTypes } = settings;
@@ -75,7 +73,7 @@ export function showEventsConfig(call: RealmCall): Json {
 
 const LISTENERS = new Set(['jboss-logging', 'email']);
 
-/** Changes how the realm keeps events. @throws AdminRefusal for a listener or type that does not exist */
+/** Changes how the realm stores events. @throws AdminRefusal for an unknown listener or type */
 export async function updateEventsConfig(call: RealmCall, given: Json): Promise<void> {
   const { realm } = call.configuration;
   for (const listener of strings(given['eventsListeners']))
@@ -106,7 +104,7 @@ const NAMES = `
   VERIFIABLE_CREDENTIAL_OFFER_REQUEST VERIFIABLE_CREDENTIAL_PRE_AUTHORIZED_GRANT
   VERIFIABLE_CREDENTIAL_REQUEST VERIFY_EMAIL VERIFY_PROFILE`;
 
-/** Every type of a user event in Keycloak 26, each with its error (facts §13). */
+/** Every type of user events in Keycloak 26, each also with the suffix `_ERROR`. See docs/keycloak/realms.md#events. */
 const EVENT_TYPES: readonly string[] = NAMES.trim()
   .split(/\s+/)
   .flatMap((name) => [name, `${name}_ERROR`]);

@@ -5,7 +5,7 @@ import { putSecretsBack } from '../representation/secrets.ts';
 import { roleRepresentation } from '../role/roles.ts';
 import { SETTINGS } from './realm-settings.ts';
 
-/** Fields of a full export that `GET /admin/realms/{realm}` leaves out (facts §0 row 7, §8.1). */
+/** Fields of an export that `GET /admin/realms/{realm}` leaves out, see docs/keycloak/realms.md#representation. */
 const NOT_IN_GET: ReadonlySet<string> = new Set([
   'authenticationFlows',
   'authenticatorConfig',
@@ -20,7 +20,7 @@ const NOT_IN_GET: ReadonlySet<string> = new Set([
   'userFederationMappers',
 ]);
 
-/** What `GET /admin/realms/{realm}` gives: settings without users, clients and the like, secrets masked. */
+/** A realm as `GET /admin/realms/{realm}` returns it: settings with masked secrets, without users, clients and flows. */
 export function realmRepresentation(configuration: RealmConfiguration): Json {
   const { realm } = configuration;
   const role = configuration.roles.get(realm.defaultRoleId);
@@ -34,7 +34,7 @@ export function realmRepresentation(configuration: RealmConfiguration): Json {
   ]);
 }
 
-/** The realm's settings with all that is kept, secrets in the clear or masked. */
+/** The settings of a realm, with kept fields that idkit does not use, and secrets in the clear or masked. */
 export function settingsRepresentation(
   { realm }: Pick<RealmConfiguration, 'realm'>,
   secrets: 'clear' | 'masked',
@@ -52,7 +52,7 @@ export function settingsRepresentation(
   return putSecretsBack(representation, realm.secrets, secrets);
 }
 
-/** What an administrator without `view-realm` sees of a realm (observed admin-access/realm-reduced). */
+/** What Keycloak 26 shows of a realm to an administrator without `view-realm`. */
 export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json {
   const { settings } = realm;
   return {
@@ -64,7 +64,7 @@ export function reducedRealmRepresentation({ realm }: RealmConfiguration): Json 
   };
 }
 
-/** The identity providers that a realm keeps. */
+/** The identity providers in the kept fields of a realm. */
 export function identityProviders({ realm }: RealmConfiguration): readonly Json[] {
   return objects(settingsRepresentation({ realm }, 'masked')['identityProviders']);
 }

@@ -3,7 +3,7 @@ import { parsePasswordPolicy, type RealmSettings } from '../../model/index.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import type { Json } from '../representation/json.ts';
 
-/** The fields of RealmRepresentation that `RealmSettings` holds by name, in Keycloak's order. */
+/** The fields of RealmRepresentation that `RealmSettings` has, in Keycloak's order. */
 export const SETTINGS = [
   'displayName',
   'displayNameHtml',
@@ -68,7 +68,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Brings values into the form that they are stored in and refuses those that no realm may have.
+ * Normalizes settings to their stored form, and refuses invalid ones.
  *
  * @throws RepresentationFault with the path of the value
  */
@@ -94,29 +94,29 @@ export function checkSettings(given: Json): Json {
   return checked;
 }
 
-/** Patterns of one policy at most: each new password is held against all of them within one budget of time. */
+/** The most patterns of one policy. All of them share one time limit when a new password is checked. */
 const MOST_PATTERNS = 10;
 
-/** @throws RepresentationFault for more patterns than a realm may have */
+/** @throws RepresentationFault for too many patterns */
 function checkPasswordPolicy(policy: string): void {
   const { length } = parsePasswordPolicy(policy).regexPatterns;
   if (length > MOST_PATTERNS)
     throw new RepresentationFault(
       '$.passwordPolicy',
-      `has ${length} entries regexPattern, and a realm may have ${MOST_PATTERNS}`,
+      `has ${length} entries regexPattern, but a realm may have at most ${MOST_PATTERNS}`,
     );
 }
 
-/** @throws RepresentationFault for what no token can be signed with */
+/** @throws RepresentationFault for an unknown signature algorithm */
 export function checkAlgorithm(name: unknown, path: string): void {
   if (isSignatureAlgorithm(name)) return;
   throw new RepresentationFault(path, `must be one of ${SIGNATURE_ALGORITHMS.join(', ')}`);
 }
 
-/** Characters that Keycloak keeps out of realm names, and what would break a path or a log line. */
+/** Characters that Keycloak rejects in realm names, and characters that would break a path or a log line. */
 const RESERVED = /[:/?#[\]@!$&'()*+,;=\\%<>"]/;
 
-/** A realm's name that may not be: `character` is one that Keycloak names in its answer. */
+/** An invalid realm name. `character` is the invalid character, if Keycloak's response names one. */
 export class RealmNameFault extends RepresentationFault {
   readonly character: string | undefined;
 
@@ -126,7 +126,7 @@ export class RealmNameFault extends RepresentationFault {
   }
 }
 
-/** @throws RealmNameFault where the name cannot stand in a path (facts §7.2) */
+/** @throws RealmNameFault for an empty name, for over 255 characters, and for characters that a path cannot contain */
 export function checkRealmName(name: unknown): string {
   if (typeof name !== 'string' || name.trim() === '') throw new RealmNameFault('Realm name cannot be empty');
   const reserved = RESERVED.exec(name)?.[0];

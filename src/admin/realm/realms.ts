@@ -15,7 +15,7 @@ import { buildSettings } from './build-realm.ts';
 import { realmRepresentation, reducedRealmRepresentation } from './realm-representation.ts';
 import { checkRealmName, checkSettings, RealmNameFault } from './realm-settings.ts';
 
-/** Realms that the caller has any administrative role in. @throws AdminRefusal 403 where there is none */
+/** Lists the realms in which the caller has an administrative role. @throws AdminRefusal 403 if there are none */
 export async function listRealms(context: AdminContext, caller: Caller, brief: boolean): Promise<Json[]> {
   const names = caller.realmName === MASTER ? await context.store.listRealmNames() : [caller.realmName];
   const listed: Json[] = [];
@@ -36,14 +36,14 @@ function briefRealm({ realm }: RealmConfiguration): Json {
   return { id: realm.id, realm: realm.name, ...(displayName === undefined ? {} : { displayName }), enabled };
 }
 
-/** A realm, whole or reduced, by what the caller may see. */
+/** Shows as much of a realm as the caller may see. @throws AdminRefusal 403 */
 export function showRealm({ rights, configuration }: RealmCall): Json {
   if (rights.has('viewRealm')) return realmRepresentation(configuration);
   if (rights.any) return reducedRealmRepresentation(configuration);
   throw forbidden();
 }
 
-/** Makes a realm from its representation; answers its name. */
+/** Creates a realm from its representation and returns its name. @throws AdminRefusal */
 export async function addRealm(context: AdminContext, caller: Caller, body: () => unknown): Promise<string> {
   const given = readRealm(body);
   const name = given['realm'];
@@ -52,7 +52,7 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
     checkRealmName(name);
     if ((await context.store.findRealm(name as string)) !== undefined)
       throw conflict(`Realm ${name} already exists`);
-    // Whoever may make realms and administers not all of them administers what they made, as in Keycloak.
+    // As in Keycloak, a creator who does not administer all realms may administer this one.
     const isAdmin = await holdsMasterRole(context, caller, 'admin');
     await createRealm(context, given, isAdmin ? undefined : caller.userId);
     return name as string;
@@ -68,7 +68,7 @@ export async function addRealm(context: AdminContext, caller: Caller, body: () =
   }
 }
 
-/** Every body that is none reads alike here (observed admin-realms). */
+/** Keycloak 26 gives this one message for every invalid body. @throws AdminRefusal 400 */
 function readRealm(body: () => unknown): Json {
   try {
     return checkRepresentation('RealmRepresentation', body());
@@ -77,7 +77,7 @@ function readRealm(body: () => unknown): Json {
   }
 }
 
-/** Changes the settings that are given; the rest stays. A realm may be renamed, master not. */
+/** Changes the given settings. Renames the realm if its name is given, but not master. @throws AdminRefusal */
 export async function updateRealm(call: RealmCall, given: Json): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -114,7 +114,7 @@ function renamed({ configuration }: RealmCall, wanted: unknown): string {
   }
 }
 
-/** The client of master that holds the administrative roles of a realm. */
+/** Finds the client of master whose roles are the administrative roles of a realm. */
 export function findManagementClient(
   { store }: AdminContext,
   master: RealmConfiguration,
@@ -132,14 +132,14 @@ async function renameManagement(context: AdminContext, from: string, to: string)
   return [{ do: 'put', client: put }];
 }
 
-/** Keycloak's own clients of a realm whose addresses hold its name, and below what. */
+/** Built-in clients whose addresses contain the realm's name, with the path segment before it. */
 export const ADDRESSED = [
   ['account', 'realms'],
   ['account-console', 'realms'],
   ['security-admin-console', 'admin'],
 ] as const;
 
-/** The account pages and the console move with the realm's name: a login must find them where they are now. */
+/** The addresses of the account pages and the console contain the realm's name, so renaming changes them. */
 async function renameAddresses(context: AdminContext, { id, name }: Realm, to: string): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [clientId, below] of ADDRESSED) {
@@ -158,7 +158,7 @@ async function renameAddresses(context: AdminContext, { id, name }: Realm, to: s
   return changes;
 }
 
-/** A realm with the given fields of its representation; masked secrets stay as they are. */
+/** Applies the given fields to a realm. Masked secrets stay as they are. */
 function mergeSettings(realm: Realm, given: Json): Realm {
   const { rest, secrets } = buildSettings({ ...withoutNames(given) });
   const { kept, ...settings } = rest;
@@ -180,7 +180,7 @@ function mergeSettings(realm: Realm, given: Json): Realm {
   };
 }
 
-/** Records that a realm's representation may carry and a PUT does not change (facts §7.2). */
+/** Fields of a realm's representation that a PUT ignores, as in Keycloak 26. */
 const NOT_CHANGED = [
   'identityProviders',
   'identityProviderMappers',
@@ -192,7 +192,7 @@ function withoutNames(given: Json): Json {
   return Object.fromEntries(Object.entries(given).filter(([name]) => !NOT_CHANGED.includes(name)));
 }
 
-/** The key that the realm's algorithm lacks, so that it is published before it signs. */
+/** Generates a missing key for the algorithm, so that the key is published before it signs. */
 export async function algorithmKeys(
   context: AdminContext,
   realm: Pick<Realm, 'id' | 'name' | 'settings'>,
@@ -210,7 +210,7 @@ export async function algorithmKeys(
   return component === undefined ? [] : [{ do: 'create', component }];
 }
 
-/** Removes a realm with everything of it, and the client of its administration in master. */
+/** Removes a realm with all its records and with its administrative client in master. @throws AdminRefusal for master */
 export async function deleteRealm(call: RealmCall): Promise<void> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -219,14 +219,14 @@ export async function deleteRealm(call: RealmCall): Promise<void> {
   const client = master && (await findManagementClient(context, master, realm.name));
   const applied = await context.store.apply([
     { do: 'remove', what: 'realm', id: realm.id },
-    // With its roles, wherever they are named: in master's role `admin` above all.
+    // Also removes its roles from every role that includes them, such as the role `admin` of master.
     ...(client === undefined ? [] : [{ do: 'remove' as const, what: 'client' as const, id: client.id }]),
   ]);
-  // Missing: somebody else removed it meanwhile.
-  if (applied.outcome === 'conflict') throw new Error(`removing a realm met ${applied.on}`);
+  // The outcome `missing` means that another call removed the realm meanwhile.
+  if (applied.outcome === 'conflict') throw new Error(`removing a realm conflicts with ${applied.on}`);
 }
 
-/** Ends all online sessions of the realm (facts §7.2). */
+/** Ends all online sessions of the realm. Offline sessions stay. */
 export async function logoutAll(call: RealmCall): Promise<Json> {
   const { context, configuration } = call;
   await context.store.endRealmSessions(configuration.realm.id);

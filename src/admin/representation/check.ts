@@ -3,12 +3,12 @@ import { RepresentationFault } from './fault.ts';
 import { FIELDS, type Kind, type RepresentationName } from './fields.ts';
 import type { Json } from './json.ts';
 
-/** Nesting that no representation of a real realm comes near. */
+/** The limit of nested values. Real realms nest far less. */
 const MAX_DEPTH = 64;
 
 /**
- * Checks a parsed JSON value against the table of a representation and answers a clean copy: null fields left
- * out, numbers and booleans in their own type as Jackson reads them (`"300"` for 300, 5 for `"5"`).
+ * Checks a parsed JSON value against the table of a representation and returns a clean copy. The copy has no null fields,
+ * and its numbers and booleans have their type, as with Jackson: `"300"` becomes 300, and 5 becomes `"5"` for text.
  *
  * @throws RepresentationFault with the JSON path of the first fault
  */
@@ -16,23 +16,23 @@ export function checkRepresentation(name: RepresentationName, value: unknown, pa
   return checkObject(name, value, path, 0);
 }
 
-/** A list of representations; see `checkRepresentation`. */
+/** As `checkRepresentation`, for a list. @throws RepresentationFault */
 export function checkRepresentations(name: RepresentationName, value: unknown, path = '$'): readonly Json[] {
   return checkList(value, path, 0, (entry, at, depth) => checkObject(name, entry, at, depth));
 }
 
-/** Refuses text that no field may hold (contract §5). @throws RepresentationFault */
+/** Refuses text that databases cannot store. @throws RepresentationFault */
 export function checkText(value: string, path: string): string {
   if (value.includes('\0')) throw new RepresentationFault(path, 'must not contain a NUL byte');
   if (!value.isWellFormed()) throw new RepresentationFault(path, 'must not contain half of a surrogate pair');
   return value;
 }
 
-/** What can stand in a path, a header and a log line as it is; Keycloak's own ids are UUIDs. */
+/** Ids that are safe in a path, a header and a log line. Keycloak's own ids are UUIDs. */
 const ID = /^[!-~]{1,255}$/;
 const NOT_IN_ID = /[/\\?#%]/;
 
-/** An id that a representation brings. A realm's is in no path, and older Keycloaks took the realm's name for it. */
+/** Checks the id of a representation. The id of a realm may be any text: older versions of Keycloak used its name. */
 function checkId(representation: RepresentationName, value: unknown, path: string): void {
   if (representation === 'RealmRepresentation' || (typeof value === 'string' && isId(value))) return;
   throw new RepresentationFault(path, 'must be an id: 1 to 255 visible ASCII characters without / \\ ? # %');
@@ -42,7 +42,7 @@ function isId(value: string): boolean {
   return ID.test(value) && !NOT_IN_ID.test(value);
 }
 
-/** Fields that databases keep unique, as long as Keycloak's columns; a user's are limited by the user profile. */
+/** Unique fields, which may be as long as Keycloak's columns. The user profile limits those of users. */
 const NAMES: Partial<Record<RepresentationName, string>> = {
   RealmRepresentation: 'realm',
   ClientRepresentation: 'clientId',
@@ -56,7 +56,7 @@ function checkName(value: unknown, path: string): void {
   if (typeof value === 'string' && value.length > LONGEST_NAME)
     throw new RepresentationFault(
       path,
-      `must have at most ${LONGEST_NAME} characters, and has ${value.length}`,
+      `must have at most ${LONGEST_NAME} characters, but has ${value.length}`,
     );
 }
 
@@ -112,26 +112,26 @@ function checkKind(kind: Kind, value: unknown, path: string, depth: number): unk
 function checkString(value: unknown, path: string): string {
   if (typeof value === 'string') return checkText(value, path);
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new RepresentationFault(path, `must be a string, and is ${kindOf(value)}`);
+  throw new RepresentationFault(path, `must be a string, but is ${kindOf(value)}`);
 }
 
 function checkBoolean(value: unknown, path: string): boolean {
   if (typeof value === 'boolean') return value;
   if (value === 'true' || value === 'false') return value === 'true';
-  throw new RepresentationFault(path, `must be true or false, and is ${kindOf(value)}`);
+  throw new RepresentationFault(path, `must be true or false, but is ${kindOf(value)}`);
 }
 
 function checkInteger(value: unknown, path: string): number {
   const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number)) return number;
-  throw new RepresentationFault(path, `must be a whole number, and is ${kindOf(value)}`);
+  throw new RepresentationFault(path, `must be a whole number, but is ${kindOf(value)}`);
 }
 
 type Check<T> = (value: unknown, path: string, depth: number) => T;
 
 function checkList<T>(value: unknown, path: string, depth: number, check: Check<T>): readonly T[] {
   checkDepth(path, depth);
-  if (!Array.isArray(value)) throw new RepresentationFault(path, `must be a list, and is ${kindOf(value)}`);
+  if (!Array.isArray(value)) throw new RepresentationFault(path, `must be a list, but is ${kindOf(value)}`);
   return value.map((entry, index) => check(entry, `${path}[${index}]`, depth + 1));
 }
 
@@ -157,7 +157,7 @@ function checkAny(value: unknown, path: string, depth: number): unknown {
 function entriesOf(value: unknown, path: string, depth: number, expected: string): [string, unknown][] {
   checkDepth(path, depth);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RepresentationFault(path, `must be ${expected}, and is ${kindOf(value)}`);
+    throw new RepresentationFault(path, `must be ${expected}, but is ${kindOf(value)}`);
   return Object.entries(value);
 }
 

@@ -1,11 +1,11 @@
-/** A value that is not the representation it should be, with where and why. */
+/** A value does not fit its representation. */
 export class RepresentationFault extends Error {
   override readonly name = 'RepresentationFault';
-  /** JSON path, for example `$.clients[3].redirectUri`. */
+  /** The JSON path of the value, for example `$.clients[3].redirectUri`. */
   readonly path: string;
-  /** Set where the fault is a field that the representation does not have. */
+  /** Set if the fault is an unknown field. */
   readonly unknown: { field: string; representation: string } | undefined;
-  /** What is wrong, without the path. */
+  /** The message without the path. */
   readonly what: string;
 
   constructor(path: string, what: string, unknown?: { field: string; representation: string }) {

@@ -1,4 +1,4 @@
-/** What a field of a representation holds. `map` is string to string, `lists` string to a list of strings. */
+/** The type of a field. `map` maps strings to strings, `lists` maps strings to lists of strings. */
 export type Kind =
   | 'string'
   | 'boolean'
@@ -9,10 +9,10 @@ export type Kind =
   | 'any'
   | { list: RepresentationName }
   | { one: RepresentationName }
-  /** Name to a list of such objects, for example `components`. */
+  /** Maps strings to lists of such objects, for example `components`. */
   | { lists: RepresentationName };
 
-/** A representation that has a table. */
+/** The representations that have a table. */
 export type RepresentationName =
   | 'RealmRepresentation'
   | 'UserRepresentation'
@@ -33,7 +33,7 @@ export type RepresentationName =
 
 type Table = ReadonlyMap<string, Kind>;
 
-/** Lists names by kind; the rest names nested representations. */
+/** Builds a table from the names of fields by kind, and from fields with nested representations. */
 function table(
   names: Partial<Record<Extract<Kind, string>, string>>,
   nested: Readonly<Record<string, Kind>> = {},
@@ -140,7 +140,7 @@ const client = table(
   { protocolMappers: { list: 'ProtocolMapperRepresentation' } },
 );
 
-/** The fields of Keycloak 26's representations that requests and realm files may carry (facts §8). */
+/** The fields of Keycloak 26's representations that requests and realm files may contain. */
 export const FIELDS: Readonly<Record<RepresentationName, Table>> = {
   RealmRepresentation: realm,
   UserRepresentation: user,

@@ -1,22 +1,22 @@
-/** A JSON object whose shape is known by its table in fields.ts, or not at all. */
+/** A JSON object. Its fields have the types of its table in fields.ts after `checkRepresentation`. */
 export type Json = { readonly [name: string]: unknown };
 
-/** The objects of a list that a table has checked. */
+/** Returns a checked list of objects, empty if it is missing. */
 export function objects(value: unknown): readonly Json[] {
   return (value ?? []) as readonly Json[];
 }
 
-/** The strings of a list that a table has checked. */
+/** Returns a checked list of strings, empty if it is missing. */
 export function strings(value: unknown): readonly string[] {
   return (value ?? []) as readonly string[];
 }
 
-/** The string of a field that a table has checked, or undefined. */
+/** Returns a checked string, or undefined if it is missing. */
 export function text(value: unknown): string | undefined {
   return value as string | undefined;
 }
 
-/** `given` without the fields that are undefined. */
+/** Returns a copy without the fields that are undefined. */
 export function defined<T extends object>(given: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as never;
 }

@@ -4,26 +4,26 @@ import { RepresentationFault } from './fault.ts';
 import { type Json, objects } from './json.ts';
 import { COMPONENT_SECRETS, MASK } from './secrets.ts';
 
-/** A secret that a realm's representation does not hold: a mask, or a placeholder that was not resolved. */
-export interface UnrealSecret {
+/** A secret that a representation does not contain: its value is a mask or an unresolved placeholder. */
+export interface MissingSecret {
   /** JSON path, for example `$.clients[0].secret`. */
   path: string;
   what: 'mask' | 'placeholder';
-  /** The placeholder's text; it is not a secret. */
+  /** The text of the mask or placeholder, which is not a secret. */
   text: string;
 }
 
 const CLIENT_SECRETS = ['secret', 'registrationAccessToken'] as const;
 const CLIENT_ATTRIBUTE = 'client.secret.rotated';
-/** What a key component is made of beside its secrets; new secrets make them new. */
+/** Public fields of a key component that belong to its secrets, so new secrets need new ones. */
 const KEY_PUBLIC = ['certificate', 'kid'] as const;
 
 /**
- * A representation without the secrets that are not real, and these. The fields are left out, so that a client gets a
- * new random secret and a key component new keys; a user whose password was masked gets none.
+ * Removes secrets that are masks or unresolved placeholders, and returns them separately. Without the field a client gets
+ * a new random secret and a key component new keys. A user with a masked password gets no password.
  */
-export function takeOutUnrealSecrets(representation: Json): { rest: Json; taken: readonly UnrealSecret[] } {
-  const taken: UnrealSecret[] = [];
+export function takeOutMissingSecrets(representation: Json): { rest: Json; taken: readonly MissingSecret[] } {
+  const taken: MissingSecret[] = [];
   const clients = mapList(representation['clients'], '$.clients', (client, path) =>
     cleanClient(client, path, taken),
   );
@@ -56,23 +56,23 @@ export function takeOutUnrealSecrets(representation: Json): { rest: Json; taken:
 }
 
 /**
- * Refuses a representation with a mask or a placeholder for a secret: everybody knows it.
+ * Refuses a representation with a mask or a placeholder instead of a secret, because everyone knows these texts.
  *
- * @throws RepresentationFault that names the first
+ * @throws RepresentationFault for the first one
  */
-export function checkSecretsAreReal(representation: Json): void {
-  const [first] = takeOutUnrealSecrets(representation).taken;
-  if (first !== undefined) throw new UnrealSecretFault(first);
+export function checkSecrets(representation: Json): void {
+  const [first] = takeOutMissingSecrets(representation).taken;
+  if (first !== undefined) throw new MissingSecretFault(first);
 }
 
-/** As `checkSecretsAreReal`, for one client. @throws RepresentationFault */
-export function checkClientSecretsAreReal(client: Json, path: string): void {
-  const taken: UnrealSecret[] = [];
+/** As `checkSecrets`, for one client. @throws RepresentationFault */
+export function checkClientSecrets(client: Json, path: string): void {
+  const taken: MissingSecret[] = [];
   cleanClient(client, path, taken);
-  if (taken[0] !== undefined) throw new UnrealSecretFault(taken[0]);
+  if (taken[0] !== undefined) throw new MissingSecretFault(taken[0]);
 }
 
-/** A client as it came back from a reader: masked secrets stay as they are (facts §8.5). */
+/** Removes masked secrets from a client, so that an update keeps the stored ones. See docs/keycloak/admin-api.md#masking. */
 export function withoutMaskedSecrets(client: Json): Json {
   const isMasked = (value: unknown): boolean => value === MASK;
   const drop = (object: Json, names: readonly string[]): Json =>
@@ -84,23 +84,23 @@ export function withoutMaskedSecrets(client: Json): Json {
   return isJsonObject(attributes) ? { ...rest, attributes: drop(attributes, [CLIENT_ATTRIBUTE]) } : rest;
 }
 
-/** A mask or an unresolved placeholder in the place of a secret. */
-export class UnrealSecretFault extends RepresentationFault {
-  constructor({ path, what, text }: UnrealSecret) {
+/** The representation contains a mask or an unresolved placeholder instead of a secret. */
+export class MissingSecretFault extends RepresentationFault {
+  constructor({ path, what, text }: MissingSecret) {
     super(
       path,
       what === 'mask'
-        ? `is the mask ${text} and not a secret`
-        : `is the placeholder ${text}, which has no value, and not a secret`,
+        ? `is the mask ${text} instead of a secret`
+        : `is the placeholder ${text}, which has no value, instead of a secret`,
     );
   }
 }
 
-/** A reference into Keycloak's vault, which idkit does not read, for what idkit does not use. */
+/** A reference to Keycloak's vault. It is accepted for secrets that idkit does not use, since idkit reads no vault. */
 const KEPT = /^\$\{vault\.[^{}]+\}$/;
 const PLACEHOLDER = /\$\{[^{}]*\}/;
 
-function judge(value: unknown, path: string, kept?: RegExp): UnrealSecret | undefined {
+function judge(value: unknown, path: string, kept?: RegExp): MissingSecret | undefined {
   if (typeof value !== 'string') return undefined;
   if (value === MASK) return { path, what: 'mask', text: MASK };
   if (kept?.test(value)) return undefined;
@@ -112,45 +112,45 @@ function without(
   object: Json,
   names: readonly string[],
   path: string,
-  taken: UnrealSecret[],
+  taken: MissingSecret[],
   kept?: RegExp,
 ): Json {
   const found = names.flatMap((name) => {
-    const unreal = judge(object[name], `${path}.${name}`, kept);
-    if (unreal !== undefined) taken.push(unreal);
-    return unreal === undefined ? [] : [name];
+    const missing = judge(object[name], `${path}.${name}`, kept);
+    if (missing !== undefined) taken.push(missing);
+    return missing === undefined ? [] : [name];
   });
   if (found.length === 0) return object;
   return Object.fromEntries(Object.entries(object).filter(([name]) => !found.includes(name)));
 }
 
-function cleanClient(client: Json, path: string, taken: UnrealSecret[]): Json {
+function cleanClient(client: Json, path: string, taken: MissingSecret[]): Json {
   const rest = without(client, CLIENT_SECRETS, path, taken);
   const attributes = rest['attributes'];
   if (!isJsonObject(attributes)) return rest;
-  const unreal = judge(attributes[CLIENT_ATTRIBUTE], `${path}.attributes["${CLIENT_ATTRIBUTE}"]`);
-  if (unreal === undefined) return rest;
-  taken.push(unreal);
+  const missing = judge(attributes[CLIENT_ATTRIBUTE], `${path}.attributes["${CLIENT_ATTRIBUTE}"]`);
+  if (missing === undefined) return rest;
+  taken.push(missing);
   const { [CLIENT_ATTRIBUTE]: _, ...others } = attributes;
   return { ...rest, attributes: others };
 }
 
-function cleanUser(user: Json, path: string, taken: UnrealSecret[]): Json {
+function cleanUser(user: Json, path: string, taken: MissingSecret[]): Json {
   if (user['credentials'] === undefined) return user;
   const credentials = objects(user['credentials']).filter((credential, index) => {
     const at = `${path}.credentials[${index}]`;
-    const unreal =
+    const missing =
       judge(credential['value'], `${at}.value`) ??
       (credential['secretData'] === MASK
         ? { path: `${at}.secretData`, what: 'mask' as const, text: MASK }
         : undefined);
-    if (unreal !== undefined) taken.push(unreal);
-    return unreal === undefined;
+    if (missing !== undefined) taken.push(missing);
+    return missing === undefined;
   });
   return credentials.length === objects(user['credentials']).length ? user : { ...user, credentials };
 }
 
-function cleanComponents(byType: unknown, path: string, taken: UnrealSecret[]): Json | undefined {
+function cleanComponents(byType: unknown, path: string, taken: MissingSecret[]): Json | undefined {
   if (!isJsonObject(byType)) return undefined;
   return Object.fromEntries(
     Object.entries(byType).map(([type, list]) => [
@@ -170,16 +170,16 @@ function cleanComponents(byType: unknown, path: string, taken: UnrealSecret[]): 
   );
 }
 
-function cleanConfig(config: Json, type: string, path: string, taken: UnrealSecret[]): Json {
+function cleanConfig(config: Json, type: string, path: string, taken: MissingSecret[]): Json {
   const found = Object.entries(config).flatMap(([name, values]) => {
     if (!COMPONENT_SECRETS.has(name)) return [];
     const kept = type === KEY_PROVIDER_TYPE ? undefined : KEPT;
-    const unreal = (Array.isArray(values) ? values : [values]).flatMap((value, index) => {
+    const missing = (Array.isArray(values) ? values : [values]).flatMap((value, index) => {
       const one = judge(value, `${path}.${name}[${index}]`, kept);
       return one === undefined ? [] : [one];
     });
-    taken.push(...unreal);
-    return unreal.length === 0 ? [] : [name];
+    taken.push(...missing);
+    return missing.length === 0 ? [] : [name];
   });
   if (found.length === 0) return config;
   const gone = new Set(type === KEY_PROVIDER_TYPE ? [...COMPONENT_SECRETS, ...KEY_PUBLIC] : found);

@@ -4,7 +4,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import { RepresentationFault } from './fault.ts';
 import { type Json, strings } from './json.ts';
 
-/** The names of one realm's records, by which representations refer to each other. */
+/** Maps the names of a realm's records, which representations refer to, to their ids. */
 export class Names {
   readonly realmRoles = new Map<string, string>();
   readonly clientRoles = new Map<string, Map<string, string>>();
@@ -12,9 +12,9 @@ export class Names {
   readonly clientScopes = new Map<string, Pick<ClientScope, 'id' | 'protocol' | 'realmDefault'>>();
   readonly groups = new Map<string, string>();
 
-  /** The names of what a realm holds; `clients` are `[clientId, uuid]`. */
+  /** Collects the names of an existing realm. `clients` are pairs of client id and UUID. */
   static of(
-    there: {
+    records: {
       roles: ReadonlyMap<string, Role>;
       clientScopes: ReadonlyMap<string, ClientScope>;
       groups: ReadonlyMap<string, Group>;
@@ -28,13 +28,13 @@ export class Names {
       names.clients.set(clientId, uuid);
       byUuid.set(uuid, clientId);
     }
-    for (const role of there.roles.values()) {
+    for (const role of records.roles.values()) {
       const clientId = role.clientUuid === undefined ? undefined : byUuid.get(role.clientUuid);
       if (role.clientUuid === undefined) names.realmRoles.set(role.name, role.id);
       else if (clientId !== undefined) names.addClientRole(clientId, role.name, role.id);
     }
-    for (const scope of there.clientScopes.values()) names.clientScopes.set(scope.name, scope);
-    for (const group of there.groups.values()) names.groups.set(pathOf(group), group.id);
+    for (const scope of records.clientScopes.values()) names.clientScopes.set(scope.name, scope);
+    for (const group of records.groups.values()) names.groups.set(pathOf(group), group.id);
     return names;
   }
 
@@ -44,14 +44,14 @@ export class Names {
     this.clientRoles.set(clientId, roles);
   }
 
-  /** @throws RepresentationFault where a name is none of the realm's roles */
+  /** @throws RepresentationFault for an unknown realm role */
   realmRoleIds(names: unknown, path: string): string[] {
     return strings(names).map((name, index) =>
       found(this.realmRoles, name, `${path}[${index}]`, 'realm role'),
     );
   }
 
-  /** `byClient` is clientId to role names. @throws RepresentationFault where one is unknown */
+  /** `byClient` maps client ids to role names. @throws RepresentationFault for an unknown client or role */
   clientRoleIds(byClient: unknown, path: string): string[] {
     return Object.entries((byClient ?? {}) as Json).flatMap(([clientId, names]) => {
       const at = `${path}["${clientId}"]`;
@@ -61,7 +61,7 @@ export class Names {
     });
   }
 
-  /** @throws RepresentationFault where a name is none of the client's roles */
+  /** @throws RepresentationFault for an unknown role of the client */
   rolesOfClient(clientId: string, names: unknown, path: string): string[] {
     const roles = this.clientRoles.get(clientId) ?? new Map<string, string>();
     return strings(names).map((name, index) =>
@@ -69,18 +69,18 @@ export class Names {
     );
   }
 
-  /** Ids of the named client scopes; names that are none are left out, as Keycloak does. */
+  /** Returns the ids of client scopes. Ignores unknown names, as Keycloak does. */
   clientScopeIds(names: unknown): string[] {
     return strings(names).flatMap((name) => this.clientScopes.get(name)?.id ?? []);
   }
 
-  /** A path with or without its first slash. @throws RepresentationFault where there is no such group */
+  /** @param path with or without its first slash @throws RepresentationFault for an unknown group */
   groupId(path: string, at: string): string {
     return found(this.groups, path.startsWith('/') ? path : `/${path}`, at, 'group');
   }
 }
 
-/** The value of a name that must be there. @throws RepresentationFault with the nearest name that is */
+/** Returns the value of a name. @throws RepresentationFault for an unknown name, with the most similar known one */
 export function found<T>(map: ReadonlyMap<string, T>, name: string, path: string, what: string): T {
   const value = map.get(name);
   if (value !== undefined) return value;
@@ -89,7 +89,7 @@ export function found<T>(map: ReadonlyMap<string, T>, name: string, path: string
   throw new RepresentationFault(path, `no ${what} is called "${name}"${hint}`);
 }
 
-/** Finds values that are given twice. */
+/** Refuses duplicate values. */
 export class Unique {
   readonly #seen = new Map<string, string>();
   readonly #what: string;
@@ -98,22 +98,22 @@ export class Unique {
     this.#what = what;
   }
 
-  /** @throws RepresentationFault that names both places */
+  /** @throws RepresentationFault with both places of a duplicate */
   add(value: string, path: string): void {
     const before = this.#seen.get(value);
     if (before !== undefined)
-      throw new RepresentationFault(path, `the ${this.#what} "${value}" is already taken by ${before}`);
+      throw new RepresentationFault(path, `the ${this.#what} "${value}" is used by ${before} already`);
     this.#seen.set(value, path);
   }
 }
 
-/** Names for the ids of one realm. */
+/** What `byName` needs to find the names of ids. */
 export interface Labels {
   configuration: RealmConfiguration;
   clientIds: ReadonlyMap<string, string>;
 }
 
-/** Role ids as names: of the realm, and of clients by clientId. */
+/** Returns the names of roles: realm roles, and client roles by client id. */
 export function byName(
   { configuration, clientIds }: Labels,
   ids: readonly string[],

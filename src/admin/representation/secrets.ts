@@ -3,19 +3,19 @@ import { KEY_SECRET_NAMES } from '../../crypto/index.ts';
 import type { Secrets } from '../../model/index.ts';
 import type { Json } from './json.ts';
 
-/** What Keycloak shows in place of a secret (facts §8.5). */
+/** The text that Keycloak shows instead of a secret, see docs/keycloak/admin-api.md#masking. */
 export const MASK = '**********';
 
-/** Names below an object of a realm's representation that are secret, by the object's place. */
+/** The secret fields of a realm's representation, by the object that contains them. */
 const REALM_SECRETS = {
-  /** Keys that realms of old Keycloaks carry beside their components. */
+  /** Keys of realms from old versions of Keycloak, which had no key components. */
   realm: ['privateKey', 'codeSecret'],
   smtpServer: ['password', 'authTokenClientSecret'],
   identityProvider: ['clientSecret'],
   authenticatorConfig: ['secret', 'secret.key', 'password'],
 } as const;
 
-/** Names below `config` of any component that are secret. */
+/** The secret fields in the `config` of components. */
 export const COMPONENT_SECRETS: ReadonlySet<string> = new Set([
   ...KEY_SECRET_NAMES,
   'bindCredential',
@@ -23,13 +23,13 @@ export const COMPONENT_SECRETS: ReadonlySet<string> = new Set([
   'keyPassword',
 ]);
 
-/** A value without its secrets, and these by JSON pointer (RFC 6901). */
+/** A value without its secrets, and the secrets by their JSON pointer (RFC 6901). */
 export interface Split<T> {
   rest: T;
   secrets: Secrets;
 }
 
-/** Takes the secrets out of the fields of a realm's representation that hold some. */
+/** Separates the secrets from a realm's representation. */
 export function splitRealmSecrets(representation: Json): Split<Json> {
   const secrets: Record<string, Secret> = {};
   const rest: Record<string, unknown> = { ...takeOut(representation, REALM_SECRETS.realm, '', secrets) };
@@ -51,7 +51,7 @@ export function splitRealmSecrets(representation: Json): Split<Json> {
   return { rest, secrets };
 }
 
-/** `object` without the named fields; those that hold text go to `secrets` under `pointer`. */
+/** Returns `object` without the named fields that contain text, and adds these to `secrets` below `pointer`. */
 export function takeOut(
   object: Json,
   names: Iterable<string>,
@@ -69,8 +69,8 @@ export function takeOut(
 }
 
 /**
- * Puts secrets back where their pointers say, in the clear or masked. What the pointer walks through must be there;
- * a secret whose place is gone is left out.
+ * Puts secrets back at their JSON pointers, in the clear or masked. Leaves out a secret if the object that contained it
+ * does not exist any more.
  */
 export function putSecretsBack(representation: Json, secrets: Secrets, how: 'clear' | 'masked'): Json {
   if (Object.keys(secrets).length === 0) return representation;

@@ -8,9 +8,9 @@ import { found, type Names, Unique } from '../representation/names.ts';
 type StringLists = Record<string, readonly string[]>;
 
 /**
- * Every role of a realm's representation, composites resolved by name; their names go into `names`.
+ * Builds all roles of a realm's representation, resolves their composites, and adds the roles to `names`.
  *
- * @throws RepresentationFault for a name that is missing, given twice, or that a composite lacks
+ * @throws RepresentationFault for a missing or duplicate name, and for a composite with an unknown role
  */
 export function buildRoles(roles: Json, realmId: string, names: Names, context: AdminContext): Role[] {
   const built: { role: Role; given: Json; path: string }[] = [];
@@ -49,7 +49,7 @@ export function buildRoles(roles: Json, realmId: string, names: Names, context: 
   });
 }
 
-/** A role without composites. @throws RepresentationFault where it has no name */
+/** Builds a role without composites. @throws RepresentationFault without a name */
 export function buildRole(
   given: Json,
   place: { realmId: string; clientUuid?: string | undefined; context: AdminContext; path: string },
@@ -68,9 +68,9 @@ export function buildRole(
 }
 
 /**
- * The tree of groups with their roles; their paths go into `names`.
+ * Builds the tree of groups with their roles, and adds their paths to `names`.
  *
- * @throws RepresentationFault for a group without a name or two of one name side by side
+ * @throws RepresentationFault for a group without a name, and for siblings with the same name
  */
 export function buildGroups(
   given: unknown,
@@ -114,9 +114,9 @@ export function buildGroups(
 }
 
 /**
- * The roles that clients and client scopes may see in tokens, added to them.
+ * Adds to clients and client scopes the roles that their tokens may contain.
  *
- * @throws RepresentationFault for a client, scope or role that is not there
+ * @throws RepresentationFault for an unknown client, scope or role
  */
 export function addScopeMappings(
   representation: Json,

@@ -7,7 +7,7 @@ import { notFound } from '../call/refusal.ts';
 import type { Json } from '../representation/json.ts';
 import { namedRoles, type RoleOwner, roleRepresentation, rolesOf } from './roles.ts';
 
-/** Who has roles: a user or a group. */
+/** The owner of role mappings. */
 export type RoleHolder = { user: User } | { group: Group };
 
 function directIds(holder: RoleHolder): readonly string[] {
@@ -19,7 +19,7 @@ function effectiveIds({ configuration }: RealmCall, holder: RoleHolder): Readonl
   return expandRoleIds(configuration, holder.group.roleIds);
 }
 
-/** All roles given directly, the realm's and by client (facts §7.2). */
+/** Lists all roles that the holder has directly: realm roles, and client roles by client. */
 export async function listMappings(call: RealmCall, holder: RoleHolder): Promise<Json> {
   const { context, configuration } = call;
   const realmMappings: Json[] = [];
@@ -42,7 +42,7 @@ export async function listMappings(call: RealmCall, holder: RoleHolder): Promise
   };
 }
 
-/** The roles of one owner that the holder has directly, effectively, or could be given. */
+/** Lists the roles of one owner that the holder has directly or effectively, or that it could get. */
 export function listMappingsOf(
   call: RealmCall,
   holder: RoleHolder,
@@ -56,7 +56,7 @@ export function listMappingsOf(
     .map((role) => roleRepresentation(role));
 }
 
-/** Gives roles of one owner, or takes them away; again is no fault (observed admin-roles-groups). */
+/** Grants or revokes roles of one owner. As in Keycloak 26, repeating it is not an error. @throws AdminRefusal */
 export async function changeMappings(
   call: RealmCall,
   holder: RoleHolder,
@@ -84,7 +84,7 @@ function changeOf(holder: RoleHolder, roleIds: readonly string[], how: 'add' | '
   return { do: 'put', group: { ...group, roleIds: how === 'add' ? [...others, ...roleIds] : others } };
 }
 
-/** The UUID of a client in a role-mappings path. @throws AdminRefusal 404 */
+/** Returns the owner for a path with a client UUID. @throws AdminRefusal 404 */
 export async function mappingClient(call: RealmCall, uuid: string): Promise<{ clientUuid: string }> {
   const client = await call.context.store.findClientByUuid(call.configuration.realm.id, uuid);
   if (client === undefined) throw notFound('Client not found');

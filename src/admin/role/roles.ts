@@ -10,10 +10,10 @@ import { type Json, text } from '../representation/json.ts';
 import { briefUserRepresentation } from '../user/user-representation.ts';
 import { buildRole } from './build-roles.ts';
 
-/** Whose roles: the realm's, or those of one client. */
+/** The owner of roles: the realm or one client. */
 export type RoleOwner = { clientUuid: string } | 'realm';
 
-/** The right that something done to the roles of an owner needs. */
+/** Returns the right that an operation on the roles of an owner needs. */
 export function roleRight(owner: RoleOwner, what: 'list' | 'view' | 'manage'): Right {
   if (owner === 'realm') return what === 'list' ? 'listRoles' : what === 'view' ? 'viewRealm' : 'manageRealm';
   return what === 'list' ? 'queryClients' : what === 'view' ? 'viewClients' : 'manageClients';
@@ -23,12 +23,11 @@ function ownerUuid(owner: RoleOwner): string | undefined {
   return owner === 'realm' ? undefined : owner.clientUuid;
 }
 
-/** Whose role it is. */
 export function ownerOf(role: Role): RoleOwner {
   return role.clientUuid === undefined ? 'realm' : { clientUuid: role.clientUuid };
 }
 
-/** Roles of an owner; sorted by name. */
+/** Returns the roles of an owner, sorted by name. */
 export function rolesOf({ configuration }: RealmCall, owner: RoleOwner): Role[] {
   const uuid = ownerUuid(owner);
   return [...configuration.roles.values().filter((role) => role.clientUuid === uuid)].sort((one, other) =>
@@ -36,7 +35,7 @@ export function rolesOf({ configuration }: RealmCall, owner: RoleOwner): Role[] 
   );
 }
 
-/** What `GET …/roles` may be asked for. */
+/** The query parameters of `GET …/roles`. */
 export interface RoleQuery {
   search?: string;
   first?: number;
@@ -44,7 +43,6 @@ export interface RoleQuery {
   full?: boolean;
 }
 
-/** The roles of an owner by the query. */
 export function listRoles(call: RealmCall, owner: RoleOwner, query: RoleQuery): Json[] {
   const search = query.search?.toLowerCase() ?? '';
   const matching = rolesOf(call, owner).filter((role) =>
@@ -55,14 +53,14 @@ export function listRoles(call: RealmCall, owner: RoleOwner, query: RoleQuery): 
   return page.map((role) => roleRepresentation(role, query.full ? 'full' : undefined));
 }
 
-/** The role of a path by name. @throws AdminRefusal */
+/** @throws AdminRefusal 404 */
 export function getRole(call: RealmCall, owner: RoleOwner, name: string): Role {
   const role = rolesOf(call, owner).find((one) => one.name === name);
   if (role === undefined) throw notFound('Could not find role');
   return role;
 }
 
-/** The role of `/roles-by-id/{id}`. @throws AdminRefusal */
+/** @throws AdminRefusal 404, or 403 if the caller has no administrative role */
 export function getRoleById(call: RealmCall, id: string): Role {
   const role = call.configuration.roles.get(id);
   if (role === undefined) {
@@ -72,13 +70,13 @@ export function getRoleById(call: RealmCall, id: string): Role {
   return role;
 }
 
-/** Path of a role in admin events and `Location`, below the realm. */
+/** The path of a role below the realm, for admin events and `Location`. */
 export function rolePath(role: Role): string {
   const name = encodeURIComponent(role.name);
   return role.clientUuid === undefined ? `roles/${name}` : `clients/${role.clientUuid}/roles/${name}`;
 }
 
-/** Makes a role. */
+/** Creates a role. @throws AdminRefusal */
 export async function createRole(call: RealmCall, owner: RoleOwner, given: Json): Promise<Role> {
   const { context, configuration } = call;
   if (given['name'] === undefined || given['name'] === '') throw badInput('role has no name');
@@ -112,7 +110,7 @@ function compositesByName(call: RealmCall, composites: Json | undefined): string
     .map(({ id }) => id);
 }
 
-/** Changes a role; what is not given stays. */
+/** Changes the given fields of a role. @throws AdminRefusal for renaming the default role of the realm */
 export async function updateRole(call: RealmCall, role: Role, given: Json): Promise<void> {
   const name = text(given['name']) || role.name;
   if (role.id === call.configuration.realm.defaultRoleId && name !== role.name)
@@ -138,7 +136,7 @@ export async function updateRole(call: RealmCall, role: Role, given: Json): Prom
   );
 }
 
-/** Removes a role; the realm's default one stays. */
+/** Removes a role. @throws AdminRefusal for the default role of the realm */
 export async function deleteRole(call: RealmCall, role: Role): Promise<void> {
   if (role.id === call.configuration.realm.defaultRoleId)
     throw badRequest(`${role.name} is default role of the realm and cannot be removed.`);
@@ -151,7 +149,7 @@ export async function deleteRole(call: RealmCall, role: Role): Promise<void> {
   });
 }
 
-/** Roles named by id, or by name among `owner`'s. @throws AdminRefusal 404 */
+/** Finds roles by id, or by name among the roles of `owner`. @throws AdminRefusal 404 with the text `missing` */
 export function namedRoles(
   call: RealmCall,
   given: readonly Json[],
@@ -171,7 +169,7 @@ export function namedRoles(
   });
 }
 
-/** The roles that a role includes directly: all, the realm's, or those of a client. */
+/** Lists the roles that a role includes directly: all of them, or those of one owner. */
 export function listComposites(call: RealmCall, role: Role, of?: RoleOwner): Json[] {
   return role.compositeIds.flatMap((id) => {
     const included = call.configuration.roles.get(id);
@@ -180,7 +178,7 @@ export function listComposites(call: RealmCall, role: Role, of?: RoleOwner): Jso
   });
 }
 
-/** Adds roles to a role, or takes them out. */
+/** Adds roles to a composite role, or removes them. @throws AdminRefusal */
 export async function changeComposites(
   call: RealmCall,
   role: Role,
@@ -200,7 +198,7 @@ export async function changeComposites(
   });
 }
 
-/** Users that have the role directly. */
+/** Lists users who have the role directly, without service accounts. */
 export function listRoleUsers(call: RealmCall, role: Role, range: Range): Pages {
   const isPerson = (user: User) => user.serviceAccountClientUuid === undefined;
   return shown(call.context.store.roleUserPages(role.id, range), (users) =>
@@ -208,7 +206,7 @@ export function listRoleUsers(call: RealmCall, role: Role, range: Range): Pages 
   );
 }
 
-/** A role; `full` adds its attributes, as reads of a single role do (observed admin-roles-groups). */
+/** A role. `full` adds its attributes, which Keycloak 26 includes when it returns a single role. */
 export function roleRepresentation(role: Role, full?: 'full'): Json {
   return {
     id: role.id,

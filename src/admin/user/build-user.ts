@@ -5,7 +5,7 @@ import type { AdminContext } from '../call/context.ts';
 import { RepresentationFault } from '../representation/fault.ts';
 import { defined, type Json, objects, strings, text } from '../representation/json.ts';
 
-/** Fields that `User` holds itself or that are worked out; every other one is kept. */
+/** Fields that `User` has or that are computed. All other fields are kept as they are. */
 const OWN: ReadonlySet<string> = new Set([
   'id',
   'username',
@@ -31,7 +31,7 @@ const OWN: ReadonlySet<string> = new Set([
   'userProfileMetadata',
 ]);
 
-/** What a user is made for. */
+/** Where a user belongs. */
 export interface UserPlace {
   context: AdminContext;
   realmId: string;
@@ -39,9 +39,9 @@ export interface UserPlace {
 }
 
 /**
- * A user from its representation, without roles and groups. Username and e-mail in lower case (facts §7.2).
+ * Builds a user from its representation, without roles and groups. Converts username and email to lower case.
  *
- * @throws RepresentationFault where there is no username
+ * @throws RepresentationFault without a username
  */
 export function buildUser(given: Json, { context, realmId, path }: UserPlace): User {
   const username = text(given['username'])?.toLowerCase();
@@ -69,20 +69,20 @@ export function buildUser(given: Json, { context, realmId, path }: UserPlace): U
   };
 }
 
-/** What credentials are made for. */
+/** Where credentials belong. */
 export interface CredentialPlace {
   context: AdminContext;
   passwordPolicy: string | undefined;
   path: string;
-  /** Whose they are, for messages. */
+  /** The owner, for messages. */
   username?: string;
 }
 
 /**
- * The credentials of a user: stored hashes stay as they are, a password in the clear is hashed by the realm's policy
- * (facts §9).
+ * Builds the credentials of a user. Takes over stored hashes unchanged, and hashes a password in the clear with the
+ * realm's policy. See docs/keycloak/users.md#password-hashes.
  *
- * @throws RepresentationFault for one that is neither
+ * @throws RepresentationFault for a credential without hash and password, and for a hash that is too expensive
  */
 export async function buildCredentials(
   given: unknown,
@@ -126,7 +126,7 @@ async function credentialValue(
       if (excess !== undefined)
         throw new RepresentationFault(
           `${path}.credentialData`,
-          `the password hash of ${username === undefined ? 'the user' : `user "${username}"`} cannot be taken over: ${excess}`,
+          `the password hash of ${username === undefined ? 'the user' : `user "${username}"`} is not accepted: ${excess}`,
         );
     }
     if (type === 'password') return { ...stored, secretData: secretData ?? '{}', secrets: {} };
@@ -150,7 +150,7 @@ function checkJson(given: string | undefined, path: string): void {
     const parsed: unknown = JSON.parse(given);
     if (typeof parsed === 'object' && parsed !== null) return;
   } catch {
-    // Falls through to the fault.
+    // The fault below reports invalid JSON as well.
   }
   throw new RepresentationFault(path, 'must be the JSON text of an object');
 }

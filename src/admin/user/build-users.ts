@@ -5,10 +5,10 @@ import { type Json, objects, strings, text } from '../representation/json.ts';
 import { found, type Names, Unique } from '../representation/names.ts';
 import { buildCredentials, buildUser } from './build-user.ts';
 
-/** Users that are built before other work gets its turn: a few milliseconds. */
+/** The number of users to build before other work may run: a few milliseconds. */
 const TURN = 500;
 
-/** What the users of a new realm are made with. */
+/** Where the users of a new realm belong. */
 export interface UsersPlace {
   realm: { id: string; settings: RealmSettings };
   clients: readonly Client[];
@@ -19,10 +19,10 @@ export interface UsersPlace {
 }
 
 /**
- * The users of a realm's representation with exactly the roles and groups that they name, and a service account
- * for each client that has one and brings none.
+ * Builds the users of a realm's representation with exactly the roles and groups that it lists. Adds a service account for
+ * each client that needs one if the representation has none.
  *
- * @throws RepresentationFault for names that refer to nothing or are given twice
+ * @throws RepresentationFault for unknown and duplicate names
  */
 export async function buildUsers(
   representation: Json,
@@ -32,7 +32,7 @@ export async function buildUsers(
   const taken = {
     id: new Unique('user id'),
     username: new Unique('username'),
-    email: new Unique('e-mail'),
+    email: new Unique('email'),
     credential: new Unique('credential id'),
     account: new Unique('service account of client'),
   };
@@ -98,7 +98,7 @@ export async function buildUsers(
   return { users, credentials, consents };
 }
 
-/** The user behind a client's service account, as Keycloak makes it. */
+/** Creates the user of a client's service account, as Keycloak does. */
 export function newServiceAccount(client: Client, defaultRoleId: string, context: AdminContext): User {
   const username = `service-account-${client.clientId.toLowerCase()}`;
   const user = buildUser({ username, enabled: true }, { context, realmId: client.realmId, path: '$' });
@@ -106,10 +106,10 @@ export function newServiceAccount(client: Client, defaultRoleId: string, context
 }
 
 /**
- * The consents of a user's representation, `clientConsents`: what it names must be there (Keycloak's
- * `RepresentationToModel.toModel`). A client may stand among the scopes, for itself.
+ * Builds the consents of a user from `clientConsents`. As in Keycloak 26, a client id among the scopes means consent to
+ * that client itself.
  *
- * @throws RepresentationFault for a client or scope that is none
+ * @throws RepresentationFault for an unknown client or scope
  */
 function buildConsents(
   given: unknown,

@@ -7,8 +7,8 @@ import type { Json } from '../representation/json.ts';
 import { getUser } from './get-user.ts';
 
 /**
- * What a user agreed to, with the clients that have offline tokens of the user beside them (facts §7.2; Keycloak's
- * `UserResource.getConsents`).
+ * Lists the consents of a user, and the clients that have offline tokens of the user without a consent, as Keycloak 26
+ * does.
  */
 export async function listConsents(call: RealmCall, userId: string): Promise<readonly Json[]> {
   await getUser(call, userId);
@@ -37,10 +37,10 @@ async function offlineClients({ context }: RealmCall, userId: string): Promise<S
 }
 
 /**
- * Takes a user's consent to a client away with all that the client has of the user, offline tokens too; the client is
- * told that its part in the user's sessions has ended (Back-Channel Logout 1.0 §2.5), as in Keycloak.
+ * Revokes a user's consent to a client with all tokens of the user for the client, including offline tokens. Notifies the
+ * client that its client sessions have ended (Back-Channel Logout 1.0 §2.5), as Keycloak does.
  *
- * @throws AdminRefusal 404 for a client that is none, or that was agreed to nothing
+ * @throws AdminRefusal 404 for an unknown client, and if there is neither a consent nor an offline token
  */
 export async function revokeConsent(call: RealmCall, userId: string, clientId: string): Promise<void> {
   await getUser(call, userId);
@@ -48,12 +48,12 @@ export async function revokeConsent(call: RealmCall, userId: string, clientId: s
   const client = await context.store.findClient(configuration.realm.id, clientId);
   if (client === undefined) throw notFound('Client not found');
   const consent = await context.store.findConsent(userId, client.id);
-  const told = { userId, clientUuid: client.id };
-  const tell =
-    consent === undefined ? undefined : await context.sessionEndings?.prepare(configuration.realm.id, told);
+  const ending = { userId, clientUuid: client.id };
+  const notify =
+    consent === undefined ? undefined : await context.sessionEndings?.prepare(configuration.realm.id, ending);
   const { removed } = await context.store.removeConsent(userId, client.id);
   if (!removed) throw notFound('Consent nor offline token not found');
-  await tell?.();
+  await notify?.();
   await applyChanges(call, [], {
     operation: 'ACTION',
     resource: 'USER',
@@ -62,10 +62,10 @@ export async function revokeConsent(call: RealmCall, userId: string, clientId: s
 }
 
 /**
- * A consent as UserConsentRepresentation names it (facts §8.4): scopes by name, a client that stands for itself by its
- * clientId. Undefined where its client is gone.
+ * A consent as UserConsentRepresentation, with the names of its scopes. A client that consented to itself appears with its
+ * client id. Returns undefined if the client does not exist any more.
  *
- * @param nameOf the clientId of a client's UUID
+ * @param nameOf returns the client id of a UUID
  */
 export async function consentRepresentation(
   consent: Consent,

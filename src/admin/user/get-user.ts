@@ -3,7 +3,7 @@ import type { RealmConfiguration } from '../../store/index.ts';
 import type { RealmCall } from '../call/context.ts';
 import { AdminRefusal, notFound } from '../call/refusal.ts';
 
-/** The user of a path. @throws AdminRefusal 404, or 403 for who may not even ask (facts §7.1) */
+/** @throws AdminRefusal 404, or 403 if the caller may not know which users exist */
 export async function getUser(call: RealmCall, id: string): Promise<User> {
   const user = await call.context.store.findUser(call.configuration.realm.id, id);
   if (user !== undefined) return user;
@@ -12,7 +12,8 @@ export async function getUser(call: RealmCall, id: string): Promise<User> {
 }
 
 /**
- * Checks a user against the default user profile (facts §10); what did not change since `before` is not judged.
+ * Checks a user against the default user profile, see docs/keycloak/users.md#user-profile. Accepts values that did not
+ * change since `before`.
  *
  * @throws AdminRefusal 400 with one fault, or all of them under `errors`
  */

@@ -11,7 +11,7 @@ import { byName } from '../representation/names.ts';
 import { getUser } from './get-user.ts';
 import { briefUserRepresentation } from './user-representation.ts';
 
-/** The group of a path. @throws AdminRefusal 404 */
+/** @throws AdminRefusal 404 */
 export function getGroup({ configuration }: RealmCall, id: string): Group {
   const group = configuration.groups.get(id);
   if (group === undefined) throw notFound('Could not find group by id');
@@ -48,7 +48,7 @@ async function rolesByName(call: RealmCall, group: Group): Promise<Json> {
   return byName({ configuration: call.configuration, clientIds }, group.roleIds);
 }
 
-/** A group with attributes and roles. */
+/** Shows a group with its attributes and roles. */
 export async function showGroup(
   call: RealmCall,
   group: Group,
@@ -64,7 +64,7 @@ export async function showGroup(
   };
 }
 
-/** What a list of groups may be asked for. */
+/** The query parameters of a list of groups. */
 export interface GroupQuery {
   search?: string;
   exact?: boolean;
@@ -74,8 +74,8 @@ export interface GroupQuery {
 }
 
 /**
- * Groups below `parentId`, or at the top; a search looks at all and answers with the way down to what it found. Nothing
- * for who may only ask: with their attributes and roles groups say as much as users do.
+ * Lists the groups below `parentId`, or the top-level groups. A search covers all levels and returns the matches with
+ * their parents. The list is empty for callers with `query-groups` only, because groups reveal attributes and roles.
  */
 export async function listGroups(call: RealmCall, query: GroupQuery, parentId?: string): Promise<Json[]> {
   if (!call.rights.has('viewUsers')) return [];
@@ -107,7 +107,7 @@ async function listedGroup(
   return { ...briefGroup(call, group), subGroupCount: children.length, subGroups, access: accessOf(call) };
 }
 
-/** How many groups there are: all, or those at the top. */
+/** Counts all groups that match, or only the top-level ones. */
 export function countGroups(call: RealmCall, options: { top: boolean; search?: string }): Json {
   const search = options.search?.toLowerCase() ?? '';
   const counted = call.configuration.groups
@@ -118,7 +118,7 @@ export function countGroups(call: RealmCall, options: { top: boolean; search?: s
   return { count: [...counted].length };
 }
 
-/** The group of a path such as `staff/finance`. @throws AdminRefusal 404 */
+/** @param path for example `staff/finance` @throws AdminRefusal 404 */
 export async function showGroupByPath(call: RealmCall, path: string): Promise<Json> {
   const wanted = `/${path.replace(/^\//, '')}`;
   const group = call.configuration.groups
@@ -128,16 +128,16 @@ export async function showGroupByPath(call: RealmCall, path: string): Promise<Js
   return await showGroup(call, group, 'plain');
 }
 
-/** What making a group led to. */
+/** Whether a group was created, or an existing one moved. */
 export type GroupMade = { outcome: 'made' | 'moved'; group: Group };
 
-/** Makes a group at the top or below `parent`; one that brings the id of a group there is moved. */
+/** Creates a group at the top or below `parent`. If its id is that of an existing group, moves that group. */
 export async function createGroup(call: RealmCall, given: Json, parent?: Group): Promise<GroupMade> {
   const { context, configuration } = call;
-  const there = configuration.groups.get(text(given['id']) ?? '');
-  const name = text(given['name']) ?? there?.name;
+  const existing = configuration.groups.get(text(given['id']) ?? '');
+  const name = text(given['name']) ?? existing?.name;
   if (name === undefined || name.trim() === '') throw badRequest('Group name is missing');
-  const fresh: Group = {
+  const created: Group = {
     id: uuid(context.random),
     realmId: configuration.realm.id,
     name,
@@ -146,12 +146,12 @@ export async function createGroup(call: RealmCall, given: Json, parent?: Group):
     isDefault: false,
     ...defined({ description: text(given['description']) }),
   };
-  const { parentId: _old, ...stay } = there ?? fresh;
+  const { parentId: _old, ...stay } = existing ?? created;
   const group: Group = { ...stay, name, ...defined({ parentId: parent?.id }) };
-  if (there !== undefined && parent !== undefined && isBelow(call, parent, there))
+  if (existing !== undefined && parent !== undefined && isBelow(call, parent, existing))
     throw badRequest('A group cannot be moved below itself.');
-  const outcome = there === undefined ? 'made' : 'moved';
-  // Its members get the roles of what is above it.
+  const outcome = existing === undefined ? 'made' : 'moved';
+  // The members of a moved group inherit the roles of its new parents.
   if (outcome === 'moved' && parent !== undefined) await checkGroupGrants(call, [parent.id]);
   await applyChanges(
     call,
@@ -182,7 +182,7 @@ function isBelow({ configuration }: RealmCall, group: Group, above: Group): bool
   return false;
 }
 
-/** Changes a group's name, description or attributes. */
+/** Changes the name, description or attributes of a group. @throws AdminRefusal */
 export async function updateGroup(call: RealmCall, group: Group, given: Json): Promise<void> {
   const name = text(given['name']) ?? group.name;
   if (name.trim() === '') throw badRequest('Group name is missing');
@@ -200,7 +200,7 @@ export async function updateGroup(call: RealmCall, group: Group, given: Json): P
   );
 }
 
-/** Removes a group with all below it. */
+/** Removes a group with all its subgroups. */
 export async function deleteGroup(call: RealmCall, group: Group): Promise<void> {
   await applyChanges(call, [{ do: 'remove', what: 'group', id: group.id }], {
     operation: 'DELETE',
@@ -210,14 +210,14 @@ export async function deleteGroup(call: RealmCall, group: Group): Promise<void> 
   });
 }
 
-/** Members of a group itself. */
+/** Lists the members of a group, without those of its subgroups. */
 export function listMembers(call: RealmCall, id: string, range: Range): Pages {
   const group = getGroup(call, id);
   const members = call.context.store.memberPages(group.id, range);
   return shown(members, (page) => page.map(briefUserRepresentation));
 }
 
-/** The groups that a user is in. */
+/** Lists the groups of a user. */
 export async function listUserGroups(call: RealmCall, userId: string): Promise<Json[]> {
   const user = await getUser(call, userId);
   return user.groupIds.flatMap((id) => {
@@ -226,7 +226,7 @@ export async function listUserGroups(call: RealmCall, userId: string): Promise<J
   });
 }
 
-/** Lets a user join a group or leave it; again is no fault. */
+/** Adds a user to a group or removes it. Repeating it is not an error. @throws AdminRefusal */
 export async function changeMembership(
   call: RealmCall,
   userId: string,

@@ -14,7 +14,7 @@ import { buildCredentials } from './build-user.ts';
 import { getUser } from './get-user.ts';
 import { credentialRepresentation } from './user-representation.ts';
 
-/** @throws AdminRefusal 400 with the first thing that the policy does not allow (facts §7.2, §11) */
+/** @throws AdminRefusal 400 for the first rule of the policy that the password breaks */
 export async function checkNewPassword(
   policy: string | undefined,
   password: string,
@@ -32,25 +32,24 @@ function candidateOf(
 }
 
 /**
- * Sets a user's password and ends all sessions of the user (contract §5). `temporary` asks for a new one at the next
- * login.
+ * Sets a user's password and ends all sessions of the user. With `temporary` the user must change it at the next login.
  *
- * @throws AdminRefusal where there is none, or the policy does not allow it
+ * @throws AdminRefusal if the password is missing or breaks the policy
  */
 export async function resetPassword(call: RealmCall, userId: string, given: Json): Promise<void> {
   const user = await getUser(call, userId);
-  // Before the password is compared with those that the user had.
+  // Before the password is compared with the user's previous ones.
   await checkMayChange(call, user);
   const { context, configuration } = call;
   const { passwordPolicy } = configuration.realm.settings;
   const value = text(given['value']);
   if (value === undefined) throw badInput('No password provided');
   if (value === '') throw badInput('Empty password not allowed');
-  const there = await context.store.listCredentials(userId);
+  const existing = await context.store.listCredentials(userId);
   const candidate = candidateOf(user, value);
-  const fault = await findPasswordFault(context.passwords, passwordPolicy, candidate, there);
+  const fault = await findPasswordFault(context.passwords, passwordPolicy, candidate, existing);
   if (fault !== undefined) throw badInput(fault.key, fault.message);
-  const old = there.filter(({ type }) => type === 'password');
+  const old = existing.filter(({ type }) => type === 'password');
   const credential = { type: 'password', value, userLabel: given['userLabel'] };
   const made = await buildCredentials([credential], userId, { context, passwordPolicy, path: '$' });
   const temporary = given['temporary'] === true;
@@ -73,7 +72,7 @@ export async function resetPassword(call: RealmCall, userId: string, given: Json
   );
 }
 
-/** The credentials of a user, without what is secret. */
+/** Lists the credentials of a user without their secrets. */
 export async function listCredentials(call: RealmCall, userId: string): Promise<readonly Json[]> {
   await getUser(call, userId);
   const credentials = await call.context.store.listCredentials(userId);
@@ -88,7 +87,7 @@ async function getCredential(call: RealmCall, userId: string, id: string): Promi
   return credential;
 }
 
-/** Takes a credential away. */
+/** @throws AdminRefusal 404 */
 export async function deleteCredential(call: RealmCall, userId: string, id: string): Promise<void> {
   await getCredential(call, userId, id);
   await checkMayChange(call, await getUser(call, userId));
@@ -99,7 +98,7 @@ export async function deleteCredential(call: RealmCall, userId: string, id: stri
   });
 }
 
-/** Names a credential. */
+/** Sets the label of a credential. @throws AdminRefusal 404 */
 export async function labelCredential(
   call: RealmCall,
   userId: string,

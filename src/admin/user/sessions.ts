@@ -27,7 +27,7 @@ async function represent(call: RealmCall, found: SessionWithClients): Promise<Js
   };
 }
 
-/** Whether a session that is stored still lives (facts §4): idle time and maximum of the realm. */
+/** Whether a stored session is within the realm's idle time and maximum, see docs/keycloak/sessions.md#lifetimes. */
 function isLive({ context, configuration }: RealmCall, { session }: SessionWithClients): boolean {
   const { settings } = configuration.realm;
   const now = Math.floor(context.clock.now() / 1000);
@@ -49,7 +49,7 @@ async function listed(call: RealmCall, found: readonly SessionWithClients[]): Pr
   return sessions;
 }
 
-/** The sessions of a user; offline ones only those of one client. */
+/** Lists the online sessions of a user, or the offline sessions of a user with one client. */
 export async function listUserSessions(call: RealmCall, userId: string, offlineOf?: string): Promise<Json[]> {
   await getUser(call, userId);
   const found = await call.context.store.listUserSessions(userId, offlineOf !== undefined);
@@ -57,7 +57,7 @@ export async function listUserSessions(call: RealmCall, userId: string, offlineO
   return await listed(call, wanted);
 }
 
-/** The sessions of a client. */
+/** @throws AdminRefusal 404 */
 export async function listClientSessions(
   call: RealmCall,
   clientUuid: string,
@@ -68,7 +68,7 @@ export async function listClientSessions(
   return shown(found, (page) => listed(call, page));
 }
 
-/** `{"count": n}` of a client's sessions. */
+/** Counts the sessions of a client. @throws AdminRefusal 404 */
 export async function countClientSessions(
   call: RealmCall,
   clientUuid: string,
@@ -80,7 +80,7 @@ export async function countClientSessions(
   return { count: (offline ? own?.offline : own?.online) ?? 0 };
 }
 
-/** Sessions by client, numbers as text (facts §7.2). */
+/** Counts sessions by client. The numbers are text, see docs/keycloak/admin-api.md#session-statistics. */
 export async function sessionStats(call: RealmCall): Promise<Json[]> {
   const { store } = call.context;
   const { realm } = call.configuration;
@@ -98,7 +98,7 @@ export async function sessionStats(call: RealmCall): Promise<Json[]> {
   return stats;
 }
 
-/** Ends a user's online sessions; tokens issued until now are stale (facts §7.2). */
+/** Ends the online sessions of a user, and invalidates all tokens that were issued before. */
 export async function logoutUser(call: RealmCall, userId: string): Promise<void> {
   const user = await getUser(call, userId);
   const notBefore = Math.floor(call.context.clock.now() / 1000);
@@ -112,7 +112,7 @@ export async function logoutUser(call: RealmCall, userId: string): Promise<void>
   );
 }
 
-/** Ends one session. @throws AdminRefusal 404 in Keycloak's spelling */
+/** Ends one session. @throws AdminRefusal 404, with Keycloak's misspelled message */
 export async function deleteSession(call: RealmCall, id: string, offline: boolean): Promise<void> {
   const { store } = call.context;
   const session = await store.findSession(id, offline);
@@ -120,8 +120,8 @@ export async function deleteSession(call: RealmCall, id: string, offline: boolea
     throw notFound('Sesssion not found');
   const ofUser = await store.listUserSessions(session.userId, offline);
   const sessions = ofUser.filter((one) => one.session.id === id);
-  const tell = await call.context.sessionEndings?.prepare(session.realmId, { sessions });
+  const notify = await call.context.sessionEndings?.prepare(session.realmId, { sessions });
   await store.endSession(id, offline);
-  await tell?.();
+  await notify?.();
   await applyChanges(call, [], { operation: 'DELETE', resource: 'USER_SESSION', path: `sessions/${id}` });
 }

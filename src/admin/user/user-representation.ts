@@ -1,7 +1,7 @@
 import type { Credential, User } from '../../model/index.ts';
 import { defined, type Json } from '../representation/json.ts';
 
-/** A user as `GET …/users/{id}` gives it, without `access` (facts §8.2). */
+/** A user as `GET …/users/{id}` returns it, without `access`. See docs/keycloak/users.md#representation. */
 export function userRepresentation(user: User, options: { totp: boolean }): Json {
   return {
     ...briefUserRepresentation(user),
@@ -30,13 +30,13 @@ export function briefUserRepresentation(user: User): Json {
   };
 }
 
-/** A credential as the administrative API shows it: never its secret (facts §7.2). */
+/** A credential as the administrative API returns it, without its secret. */
 export function credentialRepresentation(credential: Credential): Json {
   const { id, type, userLabel, createdDate, credentialData } = credential;
   return { ...defined({ id, type, userLabel }), createdDate, credentialData };
 }
 
-/** A credential as an export writes it, with its secret. */
+/** A credential as an export contains it, with its secret. */
 export function exportedCredential(credential: Credential): Json {
   const secretData = credential.secretData ?? credential.secrets['/secretData']?.reveal();
   return {

@@ -13,13 +13,13 @@ import { checkProfile, getUser } from './get-user.ts';
 import { checkNewPassword } from './passwords.ts';
 import { briefUserRepresentation, userRepresentation } from './user-representation.ts';
 
-/** A user as its administrator sees it. */
+/** Shows a user with the caller's access to it. @throws AdminRefusal 404 */
 export async function showUser(call: RealmCall, id: string): Promise<Json> {
   const user = await getUser(call, id);
   return { ...(await representUser(call, user)), access: accessOf(call) };
 }
 
-/** Without `access`. */
+/** Shows a user without `access`. */
 export async function representUser(call: RealmCall, user: User): Promise<Json> {
   const credentials = await call.context.store.listCredentials(user.id);
   return userRepresentation(user, { totp: credentials.some(({ type }) => type === 'otp') });
@@ -37,7 +37,7 @@ function accessOf({ rights }: RealmCall): Json {
   };
 }
 
-/** Users by the query, sorted by username; nobody for who may only ask (facts §7.2). */
+/** Lists the users that match, sorted by username. The list is empty for callers with `query-users` only. */
 export async function listUsers(
   call: RealmCall,
   query: Omit<UserQuery, 'realmId'> & Range,
@@ -63,15 +63,15 @@ export async function listUsers(
 }
 
 /**
- * How many users match; service accounts never count. None for who may only ask: whether one matches tells an attribute
- * letter by letter.
+ * Counts the users that match, without service accounts. Returns 0 for callers with `query-users` only, who could
+ * otherwise guess an attribute letter by letter.
  */
 export async function countUsers(call: RealmCall, query: Omit<UserQuery, 'realmId'>): Promise<number> {
   if (!call.rights.has('viewUsers')) return 0;
   return await call.context.store.countUsers({ ...query, realmId: call.configuration.realm.id });
 }
 
-/** Makes a user with the realm's default role and groups; answers its id. */
+/** Creates a user with the realm's default role and groups, and returns its id. @throws AdminRefusal */
 export async function createUser(call: RealmCall, given: Json): Promise<string> {
   const { context, configuration } = call;
   const { realm } = configuration;
@@ -101,7 +101,7 @@ export async function createUser(call: RealmCall, given: Json): Promise<string> 
       : built.requiredActions,
   };
   const made = await buildCredentials(
-    // A repeated temporary flag is no field of a credential; ids are our own.
+    // idkit assigns the ids of new credentials.
     credentials.map(({ id: _own, ...credential }) => credential),
     user.id,
     { context, passwordPolicy: realm.settings.passwordPolicy, path: '$.credentials' },
@@ -145,7 +145,7 @@ async function checkTaken(call: RealmCall, user: User): Promise<void> {
   if (sameEmail !== undefined && sameEmail.id !== user.id) throw conflict('User exists with same email');
 }
 
-/** Changes the fields that are given; the rest stays (observed admin-users/update). */
+/** Changes the given fields. All others stay, as in Keycloak 26. @throws AdminRefusal */
 export async function updateUser(call: RealmCall, id: string, given: Json): Promise<void> {
   const before = await getUser(call, id);
   const { context, configuration } = call;
@@ -203,7 +203,7 @@ export async function updateUser(call: RealmCall, id: string, given: Json): Prom
   if (given['enabled'] === true) await context.store.removeLoginFailures(realm.id, id);
 }
 
-/** The named fields of `built` that the representation carries. */
+/** Picks the named fields of `built` that the representation contains. */
 function givenFields<K extends keyof User & string>(
   given: Json,
   built: User,
@@ -214,7 +214,7 @@ function givenFields<K extends keyof User & string>(
   ) as Partial<Pick<User, K>>;
 }
 
-/** Text fields sent as "" are cleared. */
+/** Removes the text fields that the representation sets to an empty string. */
 function withoutCleared(user: User, given: Json): User {
   const { email, firstName, lastName, ...rest } = user;
   const keep = (name: string, value: string | undefined) => (given[name] === '' ? undefined : value);
@@ -228,7 +228,7 @@ function withoutCleared(user: User, given: Json): User {
   };
 }
 
-/** Removes a user with sessions and credentials. */
+/** Removes a user with its sessions and credentials. @throws AdminRefusal 404 */
 export async function deleteUser(call: RealmCall, id: string): Promise<void> {
   const user = await getUser(call, id);
   await applyChanges(call, [{ do: 'remove', what: 'user', id }], {

@@ -33,7 +33,7 @@ test('a change of a record whose turn is not held is a bug, and nothing of it is
   const other = recordKey('user', 'another');
   await assert.rejects(
     async () => updateUser(await call([other]), id, { firstName: 'Bob' }),
-    new RegExp(`user:${id} is changed outside of its turn`),
+    new RegExp(`user:${id} is changed without its turn`),
   );
   assert.equal((await context.store.findUser(realmId, id))!.firstName, undefined);
   await updateUser(await call([recordKey('user', id)]), id, { firstName: 'Bob' });
