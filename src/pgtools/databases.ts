@@ -45,7 +45,7 @@ export async function queryBeside<Row extends object = JsonRow>(
       if (!absent || index === MAINTENANCE.length - 1) throw error;
     }
   }
-  throw new IdkitError('IDKIT_BUG', 'there is no database to work from');
+  throw new IdkitError('IDKIT_BUG', 'no maintenance database was tried');
 }
 
 /** Returns those of the named databases that exist. */

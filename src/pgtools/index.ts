@@ -34,12 +34,12 @@ export {
 } from './service-tables.ts';
 export { createStaged, handOver } from './staged.ts';
 export {
-  discard,
+  discardDatabases,
   drop,
   reopen,
   stagedBytes,
-  swapBack,
-  swapIn,
+  swapDatabases,
+  swapDatabasesBack,
   swapNames,
 } from './swap.ts';
 export { findTraits } from './traits.ts';

@@ -19,7 +19,7 @@ const PATIENCE = 15;
  * does both renames and changes the role's password if needed. A call that was interrupted may be repeated, and a
  * call after a finished swap does nothing.
  */
-export async function swapIn(
+export async function swapDatabases(
   context: PostgresContext,
   names: SwapNames,
   id: string,
@@ -50,7 +50,7 @@ export async function swapIn(
 }
 
 /** Puts the previous database back. Does nothing if there was no swap. May be repeated. */
-export async function swapBack(
+export async function swapDatabasesBack(
   context: PostgresContext,
   names: SwapNames,
   id: string,
@@ -77,7 +77,7 @@ export async function swapBack(
 }
 
 /** Removes the staged database and, with `previous`, the previous one. May be repeated. */
-export async function discard(
+export async function discardDatabases(
   context: PostgresContext,
   names: SwapNames,
   options: { previous: boolean },
@@ -90,7 +90,7 @@ export async function discard(
   if (live?.restored !== undefined) await queryBeside(context, comment(names.live, live.comment));
 }
 
-/** Bytes that `discard` without `previous` frees. */
+/** Bytes that `discardDatabases` without `previous` frees. */
 export async function stagedBytes(context: PostgresContext, names: SwapNames): Promise<number> {
   const [row] = await queryBeside(
     context,

@@ -15,7 +15,7 @@ import type {
   StagedDatabase,
 } from '../contract.ts';
 import { IdkitStore } from '../idkit-store.ts';
-import { discard, stagedBytes, swapBack, swapFiles, swapIn } from './swap.ts';
+import { discardFiles, stagedBytes, swapFile, swapFileBack, swapFiles } from './swap.ts';
 
 /** The SQLite file of the embedded platform. */
 export class SqliteDatabase implements PlatformDatabase {
@@ -52,7 +52,7 @@ export class SqliteDatabase implements PlatformDatabase {
     const { kind, schemaVersion = 0, meta = new Map<string, string>() } = dump;
     if (kind !== 'sqlite')
       throw new IdkitError('IDKIT_VERSION', `the dump is from ${kind}, and this platform runs on sqlite`, {
-        hints: ['restore it into a platform whose idkit.yaml names such a database'],
+        hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'],
       });
     if (service !== 'idkit')
       throw new IdkitError(
@@ -69,7 +69,7 @@ export class SqliteDatabase implements PlatformDatabase {
   ): Promise<LoadedDatabase> {
     const files = swapFiles(this.#file, id);
     await makeDataDirectory(this.#file);
-    await discard(files, { previous: false });
+    await discardFiles(files, { previous: false });
     await loadSqlite(files.staged, sql, { signal, ...(onProgress === undefined ? {} : { onProgress }) });
     return { location: files.staged };
   }
@@ -82,14 +82,14 @@ export class SqliteDatabase implements PlatformDatabase {
   }
 
   swap(id: string): Promise<void> {
-    return whileStopped(this.#file, 'restore', () => swapIn(swapFiles(this.#file, id)));
+    return whileStopped(this.#file, 'restore', () => swapFile(swapFiles(this.#file, id)));
   }
 
   async swapBack(id: string): Promise<void> {
     const files = swapFiles(this.#file, id);
     const { previous, noPrevious } = files;
     if (!existsSync(previous) && !existsSync(noPrevious) && !existsSync(`${previous}-wal`)) return;
-    await whileStopped(this.#file, 'restore', () => swapBack(files));
+    await whileStopped(this.#file, 'restore', () => swapFileBack(files));
   }
 
   stagedBytes(id: string): Promise<number> {
@@ -97,7 +97,7 @@ export class SqliteDatabase implements PlatformDatabase {
   }
 
   discard(id: string, options: { previous: boolean }): Promise<void> {
-    return discard(swapFiles(this.#file, id), options);
+    return discardFiles(swapFiles(this.#file, id), options);
   }
 
   async findSpace(): Promise<DatabaseSpace> {

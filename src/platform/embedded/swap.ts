@@ -38,7 +38,7 @@ export function swapFiles(live: string, id: string): SwapFiles {
  * file a second name, and renames the staged file over it. The live name never lacks a database. A call that was
  * interrupted may be repeated, and a call after a finished swap does nothing.
  */
-export async function swapIn(files: SwapFiles): Promise<void> {
+export async function swapFile(files: SwapFiles): Promise<void> {
   if (!existsSync(files.staged)) {
     if (existsSync(files.previous) || existsSync(files.noPrevious)) return;
     throw new IdkitError('IDKIT_FAILED', `there is no loaded database ${files.staged} to put in place`);
@@ -53,7 +53,7 @@ export async function swapIn(files: SwapFiles): Promise<void> {
 }
 
 /** Puts the previous database back. Does nothing if there was no swap. May be repeated. */
-export async function swapBack(files: SwapFiles): Promise<void> {
+export async function swapFileBack(files: SwapFiles): Promise<void> {
   if (existsSync(files.noPrevious)) {
     if (!existsSync(files.staged)) await removeDatabase(files.live);
     await rm(files.noPrevious, { force: true });
@@ -71,7 +71,7 @@ export async function swapBack(files: SwapFiles): Promise<void> {
 }
 
 /** Removes the staged database and, with `previous`, the one that a swap kept. May be repeated. */
-export async function discard(files: SwapFiles, options: { previous: boolean }): Promise<void> {
+export async function discardFiles(files: SwapFiles, options: { previous: boolean }): Promise<void> {
   await removeDatabase(files.staged);
   if (options.previous) {
     await removeDatabase(files.previous);
@@ -80,7 +80,7 @@ export async function discard(files: SwapFiles, options: { previous: boolean }):
   if (existsSync(dirname(files.live))) await syncDirectory(files.live);
 }
 
-/** Bytes that `discard` without `previous` frees. */
+/** Bytes that `discardFiles` without `previous` frees. */
 export async function stagedBytes({ staged }: SwapFiles): Promise<number> {
   let bytes = 0;
   for (const file of filesOf(staged)) if (existsSync(file)) bytes += (await stat(file)).blocks * BLOCK;

@@ -23,7 +23,7 @@ export function checkDumpFits(owner: DatabaseOwner, dump: DumpReport, { inPlace 
     throw new IdkitError(
       'IDKIT_VERSION',
       `the dump is from ${dump.kind}, and this platform runs on postgres`,
-      { hints: ['restore it into a platform whose idkit.yaml names such a database'] },
+      { hints: ['restore it into a platform whose idkit.yaml sets a database of that kind'] },
     );
   if (dump.postgres?.unread === true) {
     // The loaded database is checked before the swap. In place, the live database would be gone by then.

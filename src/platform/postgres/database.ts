@@ -5,7 +5,7 @@ import {
   checkConstraints,
   checkServerFits,
   createStaged,
-  discard,
+  discardDatabases,
   dumpPostgres,
   emptyLive,
   findDatabases,
@@ -23,8 +23,8 @@ import {
   SERVICE_SCHEMAS,
   setPassword,
   stagedBytes,
-  swapBack,
-  swapIn,
+  swapDatabases,
+  swapDatabasesBack,
   swapNames,
 } from '../../pgtools/index.ts';
 import type {
@@ -148,14 +148,14 @@ export class PostgresDatabase implements PlatformDatabase {
     if (inPlace) await setPassword(context, password);
     const { replaced } = inPlace
       ? { replaced: false }
-      : await swapIn(context, this.#names(id), id, { password, closed });
+      : await swapDatabases(context, this.#names(id), id, { password, closed });
     if (password !== undefined) context.psql.preferPassword(password);
     if (replaced) await this.#shutGate();
     else if (closed) await reopen(context, context.database);
   }
 
   async swapBack(id: string, { password }: { password?: Secret | undefined } = {}): Promise<void> {
-    await swapBack(this.#context, this.#names(id), id, await this.#passwordToSet(password));
+    await swapDatabasesBack(this.#context, this.#names(id), id, await this.#passwordToSet(password));
     if (password !== undefined) this.#context.psql.preferPassword(password);
   }
 
@@ -164,7 +164,7 @@ export class PostgresDatabase implements PlatformDatabase {
   }
 
   discard(id: string, options: { previous: boolean }): Promise<void> {
-    return discard(this.#context, this.#names(id), options);
+    return discardDatabases(this.#context, this.#names(id), options);
   }
 
   findSpace(): Promise<DatabaseSpace> {
@@ -253,7 +253,7 @@ export class PostgresDatabase implements PlatformDatabase {
     const names = this.#names(id);
     const source = findTraits(head);
     if (!inPlace) {
-      await discard(this.#context, names, { previous: false });
+      await discardDatabases(this.#context, names, { previous: false });
       return createStaged(this.#context, names, source);
     }
     const closed = this.#options.gate?.isWanted === true;

@@ -5,7 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { discard, type SwapFiles, swapBack, swapFiles, swapIn } from '../../../src/platform/embedded/swap.ts';
+import {
+  discardFiles,
+  type SwapFiles,
+  swapFile,
+  swapFileBack,
+  swapFiles,
+} from '../../../src/platform/embedded/swap.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'idkit-swap-'));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -56,7 +62,11 @@ function rows(file: string): readonly string[] {
 const OLD = ['old', 'old, in the log'];
 
 /** Runs one call in a separate process that dies before its n-th change of the file system. */
-function runKilled(call: 'swapIn' | 'swapBack', files: SwapFiles, n: number): { calls: number | undefined } {
+function runKilled(
+  call: 'swapFile' | 'swapFileBack',
+  files: SwapFiles,
+  n: number,
+): { calls: number | undefined } {
   const module = new URL('../../../src/platform/embedded/swap.ts', import.meta.url).href;
   const script = `const { ${call} } = await import(${JSON.stringify(module)}); await ${call}(${JSON.stringify(files)});`;
   const preload = new URL('./kill-at-call.ts', import.meta.url).href;
@@ -71,44 +81,44 @@ function runKilled(call: 'swapIn' | 'swapBack', files: SwapFiles, n: number): { 
 
 test('puts the staged database in place and keeps the previous one with everything in its log', async () => {
   const files = place();
-  await swapIn(files);
+  await swapFile(files);
   assert.deepEqual(rows(files.live), ['new']);
   assert.deepEqual(rows(files.previous), OLD);
   assert.ok(!existsSync(files.staged));
-  await swapIn(files);
+  await swapFile(files);
   assert.deepEqual(rows(files.live), ['new'], 'a second call changes nothing');
 });
 
 test('puts the previous database back, and a second call changes nothing', async () => {
   const files = place();
-  await swapIn(files);
-  await swapBack(files);
+  await swapFile(files);
+  await swapFileBack(files);
   assert.deepEqual(rows(files.live), OLD);
-  await swapBack(files);
+  await swapFileBack(files);
   assert.deepEqual(rows(files.live), OLD);
 });
 
 test('swapping back without a swap does nothing', async () => {
   const files = place();
-  await swapBack(files);
+  await swapFileBack(files);
   assert.deepEqual(rows(files.live), OLD);
   assert.deepEqual(rows(files.staged), ['new']);
 });
 
 test('a place without a database has none again after swapping back', async () => {
   const files = place({ previous: false });
-  await swapIn(files);
+  await swapFile(files);
   assert.deepEqual(rows(files.live), ['new']);
-  await swapBack(files);
+  await swapFileBack(files);
   assert.ok(!existsSync(files.live));
 });
 
 test('discards the staged database and, with `previous`, the one that a swap kept', async () => {
   const files = place();
-  await swapIn(files);
-  await discard(files, { previous: false });
+  await swapFile(files);
+  await discardFiles(files, { previous: false });
   assert.deepEqual(rows(files.previous), OLD);
-  await discard(files, { previous: true });
+  await discardFiles(files, { previous: true });
   assert.deepEqual(readdirSync(join(files.live, '..')), ['idkit.db']);
 });
 
@@ -117,31 +127,31 @@ test('rejects a restore id that would leave the directory', () => {
 });
 
 test('killed at any change of the file system, the swap leaves a complete database and can be finished or undone', async () => {
-  const { calls } = runKilled('swapIn', place(), 0);
+  const { calls } = runKilled('swapFile', place(), 0);
   assert.ok(calls !== undefined && calls > 4, `the swap changes the file system ${calls} times`);
   for (let n = 1; n <= calls; n++) {
     const files = place();
-    assert.equal(runKilled('swapIn', files, n).calls, undefined, `call ${n} kills`);
+    assert.equal(runKilled('swapFile', files, n).calls, undefined, `call ${n} kills`);
     const found = rows(files.live);
     assert.ok([OLD.join(), 'new'].includes(found.join()), `after a kill at call ${n}: ${found}`);
-    await swapIn(files);
+    await swapFile(files);
     assert.deepEqual(rows(files.live), ['new'], `finished after a kill at call ${n}`);
     assert.deepEqual(rows(files.previous), OLD);
-    await swapBack(files);
+    await swapFileBack(files);
     assert.deepEqual(rows(files.live), OLD, `undone after a kill at call ${n}`);
   }
 });
 
 test('killed at any change of the file system, swapping back can be repeated', async () => {
   const ready = place();
-  await swapIn(ready);
-  const { calls } = runKilled('swapBack', ready, 0);
+  await swapFile(ready);
+  const { calls } = runKilled('swapFileBack', ready, 0);
   assert.ok(calls !== undefined && calls > 1);
   for (let n = 1; n <= calls; n++) {
     const files = place();
-    await swapIn(files);
-    assert.equal(runKilled('swapBack', files, n).calls, undefined, `call ${n} kills`);
-    await swapBack(files);
+    await swapFile(files);
+    assert.equal(runKilled('swapFileBack', files, n).calls, undefined, `call ${n} kills`);
+    await swapFileBack(files);
     assert.deepEqual(rows(files.live), OLD, `repeated after a kill at call ${n}`);
   }
 });
