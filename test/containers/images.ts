@@ -37,6 +37,7 @@ const SOURCES = [
   'src',
   'package.json',
   'package-lock.json',
+  '.node',
   'tsconfig.json',
   'tsconfig.build.json',
   'README.md',
