@@ -64,7 +64,10 @@ test('"the passphrase: exactly one source; two at once, or one that cannot be re
   ];
   const before = readdirSync(root);
   const cases: [env: NodeJS.ProcessEnv, told: RegExp][] = [
-    [{ [value]: 'a', [file]: '/a' }, /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are set, but only one/],
+    [
+      { [value]: 'a', [file]: '/a' },
+      /IDKIT_BACKUP_PASSPHRASE and IDKIT_BACKUP_PASSPHRASE_FILE are set, but only one/,
+    ],
     [{ [file]: join(platform.cwd, 'absent') }, /_FILE names .*absent, which cannot be read/],
     [{ [file]: empty }, /the file of IDKIT_BACKUP_PASSPHRASE_FILE gives an empty passphrase/],
     [{ [command]: 'exit 7' }, /the command of IDKIT_BACKUP_PASSPHRASE_COMMAND failed with exit code 7/],
