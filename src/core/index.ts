@@ -13,7 +13,18 @@ export {
 export { errorMessage, IdkitError, systemErrorCode } from './errors.ts';
 export { decodeJsonObject, isJsonObject, type JsonObject, jsonFields, parseJsonObject } from './json.ts';
 export { nearestName } from './nearest-name.ts';
-export { type Clock, type Random, randomId, seconds, systemClock, systemRandom, uuid } from './ports.ts';
+export {
+  type Branded,
+  type Clock,
+  type Milliseconds,
+  type Random,
+  randomId,
+  type Seconds,
+  seconds,
+  systemClock,
+  systemRandom,
+  uuid,
+} from './ports.ts';
 export { Secret } from './secret.ts';
 export { threadModule } from './thread-module.ts';
 export { inTurn, inTurns, inTurnWithin } from './turns.ts';

@@ -1,9 +1,20 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 
+declare const BRAND: unique symbol;
+
+/**
+ * A value that is not assignable to a value with another brand. A plain value is accepted, so that only confusions are
+ * errors of the compiler. The brand does not exist at run time.
+ */
+export type Branded<T, Name extends string> = T & { readonly [BRAND]?: Name };
+
+export type Seconds = Branded<number, 'Seconds'>;
+export type Milliseconds = Branded<number, 'Milliseconds'>;
+
 /** The source of time. A test injects its own. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
-  now(): number;
+  now(): Milliseconds;
 }
 
 /** The source of randomness. A test injects its own. */
@@ -35,7 +46,7 @@ export const systemRandom: Random = {
 };
 
 /** Returns the Unix time in whole seconds, rounded down, as JWT claims use it (RFC 7519 §2). */
-export function seconds(clock: Clock): number {
+export function seconds(clock: Clock): Seconds {
   return Math.floor(clock.now() / 1000);
 }
 

@@ -1,3 +1,5 @@
+import type { Milliseconds, Seconds } from '../core/index.ts';
+import type { ClientUuid, FamilyId, RealmId, SessionId } from './ids.ts';
 /** The parameters of a valid authorization request (OpenID Connect Core §3.1.2.1). */
 export interface AuthorizationRequest {
   redirectUri: string;
@@ -31,23 +33,23 @@ export interface AuthorizationRequest {
 export interface AuthenticationSession {
   /** The `tab_id` in the URLs of the pages. */
   id: string;
-  realmId: string;
-  clientUuid: string;
+  realmId: RealmId;
+  clientUuid: ClientUuid;
   /** SHA-256 of the browser's cookie value. */
   browserHash: Buffer;
   /** Increases by one with every change. `putAuthenticationSession` compares it. 0: not stored yet. */
   revision: number;
   /** Unix time in seconds of the request. */
-  startedAt: number;
+  startedAt: Seconds;
   /** Unix time in seconds at which the login expires. */
-  expiresAt: number;
+  expiresAt: Seconds;
   request: AuthorizationRequest;
   /** Random text that a form of this step must send back (`session_code`). Every step has a new one. */
   formCode: string;
   /** The proved user. Present while required actions or the consent are pending. */
   userId?: string;
   /** Unix time in seconds at which the user proved themselves. */
-  authenticatedAt?: number;
+  authenticatedAt?: Seconds;
   rememberMe: boolean;
   /** The stage of the login, the chosen locale and other facts. */
   notes: Readonly<Record<string, string>>;
@@ -57,17 +59,17 @@ export interface AuthenticationSession {
 export interface AuthorizationCode {
   /** SHA-256 of the whole code. */
   hash: Buffer;
-  realmId: string;
-  clientUuid: string;
+  realmId: RealmId;
+  clientUuid: ClientUuid;
   userId: string;
   /** The user session. It exists as long as the code. */
-  sessionId: string;
+  sessionId: SessionId;
   /** Id of the token family that the exchange creates. Revoking the family also revokes what a stolen code obtained. */
-  familyId: string;
+  familyId: FamilyId;
   /** Unix time in seconds of its issue. */
-  issuedAt: number;
+  issuedAt: Seconds;
   /** Unix time in seconds at which it expires. */
-  expiresAt: number;
+  expiresAt: Seconds;
   /** Absent if the authorization request had none. */
   redirectUri?: string;
   scope?: string;
@@ -83,11 +85,11 @@ export interface AuthorizationCode {
 /** A user's consent for a client (UserConsentRepresentation, docs/keycloak/login.md#consent). */
 export interface Consent {
   userId: string;
-  clientUuid: string;
+  clientUuid: ClientUuid;
   /** Ids of client scopes. */
   scopeIds: readonly string[];
   /** Unix time in milliseconds. */
-  createdDate: number;
+  createdDate: Milliseconds;
   /** Unix time in milliseconds. */
-  lastUpdatedDate: number;
+  lastUpdatedDate: Milliseconds;
 }

@@ -1,3 +1,4 @@
+import type { ClientId, ClientUuid, RealmId } from './ids.ts';
 import type { Revised, Secrets } from './record.ts';
 
 /** A source of claims of a client or client scope (ProtocolMapperRepresentation, docs/keycloak/tokens.md#mappers). */
@@ -14,10 +15,10 @@ export interface ProtocolMapper {
 /** A client, with the field names of ClientRepresentation (docs/keycloak/clients.md#representation). */
 export interface Client extends Revised {
   /** The UUID that the administrative API uses in paths. */
-  id: string;
-  realmId: string;
+  id: ClientUuid;
+  realmId: RealmId;
   /** The `client_id` of the protocol. */
-  clientId: string;
+  clientId: ClientId;
   name?: string;
   description?: string;
   type?: string;
@@ -61,7 +62,7 @@ export interface Client extends Revised {
 /** A client scope (ClientScopeRepresentation, docs/keycloak/clients.md#client-scopes). */
 export interface ClientScope extends Revised {
   id: string;
-  realmId: string;
+  realmId: RealmId;
   name: string;
   description?: string;
   protocol: string;

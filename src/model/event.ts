@@ -1,3 +1,4 @@
+import type { RealmId, SessionId } from './ids.ts';
 /** An event of a user or client (EventRepresentation, docs/keycloak/realms.md#events). */
 export interface UserEvent {
   id: string;
@@ -5,10 +6,10 @@ export interface UserEvent {
   time: number;
   /** For example `LOGIN` or `REFRESH_TOKEN_ERROR`. */
   type: string;
-  realmId: string;
+  realmId: RealmId;
   clientId?: string;
   userId?: string;
-  sessionId?: string;
+  sessionId?: SessionId;
   ipAddress?: string;
   error?: string;
   details: Readonly<Record<string, string>>;
@@ -19,7 +20,7 @@ export interface AdminEvent {
   id: string;
   /** Unix time in milliseconds. */
   time: number;
-  realmId: string;
+  realmId: RealmId;
   authRealmId: string;
   authClientId: string;
   authUserId: string;

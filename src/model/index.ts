@@ -12,6 +12,20 @@ export type {
 export { type ClientFlow, readClientFlow } from './authentication-flow.ts';
 export type { Client, ClientScope, ProtocolMapper } from './client.ts';
 export type { AdminEvent, UserEvent } from './event.ts';
+export {
+  type ClientId,
+  type ClientUuid,
+  clientId,
+  clientUuid,
+  type FamilyId,
+  familyId,
+  type RealmId,
+  realmId,
+  type SessionId,
+  sessionId,
+  type TokenHash,
+  tokenHash,
+} from './ids.ts';
 export { listNotBuilt, type WaitingUsers } from './not-built.ts';
 export {
   checkPassword,

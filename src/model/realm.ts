@@ -1,3 +1,4 @@
+import type { RealmId } from './ids.ts';
 import type { Revised, Secrets } from './record.ts';
 
 /**
@@ -69,7 +70,7 @@ export interface RealmSettings {
 /** A realm: a separate namespace of users, clients and sessions. */
 export interface Realm extends Revised {
   /** A UUID, or the id in the representation. */
-  id: string;
+  id: RealmId;
   /** The `{realm}` of every path. */
   name: string;
   /** Id of the role `default-roles-{realm}`. */
@@ -100,7 +101,7 @@ export interface Unenforced {
  */
 export interface Component extends Revised {
   id: string;
-  realmId: string;
+  realmId: RealmId;
   name: string;
   providerId: string;
   /** For example `org.keycloak.keys.KeyProvider`. */

@@ -1,14 +1,15 @@
+import type { ClientUuid, RealmId } from './ids.ts';
 import type { Revised } from './record.ts';
 import type { User } from './user.ts';
 
 /** A realm role, or a client role if `clientUuid` is set (RoleRepresentation). */
 export interface Role extends Revised {
   id: string;
-  realmId: string;
+  realmId: RealmId;
   name: string;
   description?: string;
   /** The client that owns the role. Absent for a realm role. */
-  clientUuid?: string;
+  clientUuid?: ClientUuid;
   attributes: Readonly<Record<string, readonly string[]>>;
   /** Ids of the roles that this one includes. */
   compositeIds: readonly string[];
@@ -17,7 +18,7 @@ export interface Role extends Revised {
 /** A group of users (GroupRepresentation). */
 export interface Group extends Revised {
   id: string;
-  realmId: string;
+  realmId: RealmId;
   name: string;
   description?: string;
   /** Absent for a top-level group. */

@@ -1,14 +1,16 @@
+import type { Seconds } from '../core/index.ts';
+import type { ClientUuid, FamilyId, RealmId, SessionId, TokenHash } from './ids.ts';
 /** A user session: one login of one user. It is active as long as its row exists. */
 export interface UserSession {
-  id: string;
+  id: SessionId;
   /** An offline session outlives the online one with the same id. The key is (id, offline). */
   offline: boolean;
-  realmId: string;
+  realmId: RealmId;
   userId: string;
   /** Unix time in seconds of the login. */
-  startedAt: number;
+  startedAt: Seconds;
   /** Unix time in seconds of the last use: a login, or a refresh of one of its families. */
-  lastAccessAt: number;
+  lastAccessAt: Seconds;
   ipAddress: string;
   rememberMe: boolean;
   /** Facts of the login: `auth_time`, `acr`, `authMethod` and others. */
@@ -21,24 +23,24 @@ export interface UserSession {
  */
 export interface TokenFamily {
   /** The claim `reuse_id`. */
-  id: string;
-  sessionId: string;
+  id: FamilyId;
+  sessionId: SessionId;
   offline: boolean;
-  realmId: string;
-  clientUuid: string;
+  realmId: RealmId;
+  clientUuid: ClientUuid;
   userId: string;
   /** SHA-256 of the newest refresh token. */
-  currentHash: Buffer;
+  currentHash: TokenHash;
   /** SHA-256 of the token that the newest one replaced. Absent before the first refresh. */
-  parentHash?: Buffer;
+  parentHash?: TokenHash;
   /** Number of uses of the parent. */
   parentUses: number;
   /** All granted scopes, hidden ones included, separated by spaces. */
   scope: string;
   /** Unix time in seconds at which the family began (start of the client session). */
-  startedAt: number;
+  startedAt: Seconds;
   /** Unix time in seconds of the last refresh, or of the start. */
-  lastRefreshAt: number;
+  lastRefreshAt: Seconds;
   /** `nonce` and other facts, for later tokens. */
   notes: Readonly<Record<string, string>>;
 }
@@ -52,7 +54,7 @@ export interface SessionEndings {
    * Finds the clients to notify of the end of these sessions, and returns the function that does it. The function
    * resolves when it has reached all clients, or after a short time. It retries in the background, and never throws.
    */
-  prepare(realmId: string, ending: EndingSessions): Promise<() => Promise<void>>;
+  prepare(realmId: RealmId, ending: EndingSessions): Promise<() => Promise<void>>;
 }
 
 /**
@@ -63,8 +65,8 @@ export type EndingSessions =
   | {
       sessions: readonly {
         session: Pick<UserSession, 'id' | 'userId' | 'offline'>;
-        clientUuids: readonly string[];
+        clientUuids: readonly ClientUuid[];
       }[];
     }
   | { userId: string; offlineToo: boolean }
-  | { userId: string; clientUuid: string };
+  | { userId: string; clientUuid: ClientUuid };

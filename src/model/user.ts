@@ -1,9 +1,10 @@
+import type { RealmId } from './ids.ts';
 import type { Revised, Secrets } from './record.ts';
 
 /** A user, with the field names of UserRepresentation (docs/keycloak/users.md#representation). */
 export interface User extends Revised {
   id: string;
-  realmId: string;
+  realmId: RealmId;
   /** In lower case. */
   username: string;
   firstName?: string;
@@ -49,7 +50,7 @@ export interface Credential extends Revised {
 
 /** Brute force counters of one user (docs/keycloak/login.md#brute-force-protection). */
 export interface LoginFailures {
-  realmId: string;
+  realmId: RealmId;
   userId: string;
   /** Increases by one with every change. `putLoginFailures` compares it. 0: not stored yet. */
   revision: number;

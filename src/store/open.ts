@@ -1,4 +1,4 @@
-// The door to the drivers: opens a store, and whole-database work on files.
+// The door to the drivers: opens a store, and works on whole database files.
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import {
@@ -25,31 +25,34 @@ export { checkSqlite, checkSqliteDump, type DumpFacts } from './sqlite/check/che
 export { type DumpOptions, dumpSqlite, type SqliteDump } from './sqlite/dump/dump.ts';
 export { type LoadOptions, loadSqlite } from './sqlite/load/load.ts';
 
-/** How to open a store: a SQLite file or a Postgres database. */
+/** Options of a store: a SQLite file or a Postgres database. */
 export interface StoreOptions {
-  /** The SQLite file, absolute. */
+  /** The SQLite file, an absolute path. */
   file?: string;
-  /** Instead of a file. */
+  /** The Postgres database to open instead of a file. */
   postgres?: PostgresLocation;
   masterKey: Secret;
-  /** The key before an unfinished `master-key rotate`: both are accepted, and opening for writing finishes it. */
+  /**
+   * The key before an unfinished `master-key rotate`. Both keys are accepted, and opening for writing finishes the
+   * rotation.
+   */
   masterKeyOld?: Secret | undefined;
-  /** Instead of the machine's clock and of the one that a Postgres server has. */
+  /** Replaces the machine's clock and the clock of the Postgres server. */
   clock?: Clock;
-  /** Default: the machine's. On Postgres it is corrected to the server's. */
+  /** Default: the machine's clock. On Postgres it is corrected to the server's. */
   machineClock?: Clock;
   random?: Random;
   /** `read` never creates, migrates or writes. Default: `write`. */
   mode?: 'write' | 'read';
-  /** Makes the file where there is none. Default: true for `write`. A Postgres database is never made. */
+  /** Creates the file if it does not exist. Default: true for `write`. A Postgres database is never created. */
   create?: boolean;
 }
 
 /**
- * Opens the store. Whatever is wrong is found before anything on the disk is changed.
+ * Opens the store. It reports every error before it changes anything on the disk.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_VERSION (newer schema, other program), IDKIT_DATABASE_DAMAGED,
- *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE; of Postgres also
+ *   IDKIT_DIRECTORY_NOT_WRITABLE, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_NO_SPACE; on Postgres also
  *   IDKIT_UNREACHABLE, IDKIT_CREDENTIALS, IDKIT_SETTING
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -71,12 +74,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * Seals every secret with `to` in small transactions. May be killed at any point and run again with the same keys;
- * until it is finished a store needs both. The caller holds the database's lock.
+ * Encrypts every secret with `to` in small transactions. After an interruption it can run again with the same keys;
+ * until it has finished, a store needs both. The caller holds the database's lock.
  *
  * @param database a SQLite file or a Postgres database
- * @returns how many records this run sealed
- * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION; of Postgres also as `openStore`
+ * @returns the number of records that this run encrypted
+ * @throws IDKIT_NOT_FOUND, IDKIT_MASTER_KEY_WRONG, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION; on Postgres also as
+ *   `openStore`
  */
 export async function rotateMasterKey(
   database: string | PostgresLocation,

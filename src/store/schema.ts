@@ -1,12 +1,17 @@
-/** Rows as Kysely sees them. Booleans are 0 or 1; `doc` is JSON text; times are seconds unless a name says else. */
+import type { Milliseconds, Seconds } from '../core/index.ts';
+import type { ClientId, ClientUuid, FamilyId, RealmId, SessionId } from '../model/index.ts';
+/**
+ * The columns of every table. Booleans are 0 or 1, `doc` is JSON text, and times are Unix times in seconds unless a
+ * name or a comment says otherwise.
+ */
 export type Tables = {
   meta: { name: string; value: string };
-  realm: { id: string; name: string; doc: string; sealed: Uint8Array | null };
-  client: { id: string; realm_id: string; client_id: string; doc: string; sealed: Uint8Array | null };
-  client_scope: { id: string; realm_id: string; name: string; doc: string };
-  role: { id: string; realm_id: string; client_uuid: string | null; name: string; doc: string };
-  realm_group: { id: string; realm_id: string; parent_id: string | null; name: string; doc: string };
-  component: { id: string; realm_id: string; doc: string; sealed: Uint8Array | null };
+  realm: { id: RealmId; name: string; doc: string; sealed: Uint8Array | null };
+  client: { id: ClientUuid; realm_id: RealmId; client_id: ClientId; doc: string; sealed: Uint8Array | null };
+  client_scope: { id: string; realm_id: RealmId; name: string; doc: string };
+  role: { id: string; realm_id: RealmId; client_uuid: ClientUuid | null; name: string; doc: string };
+  realm_group: { id: string; realm_id: RealmId; parent_id: string | null; name: string; doc: string };
+  component: { id: string; realm_id: RealmId; doc: string; sealed: Uint8Array | null };
   account: AccountRow;
   user_role: { user_id: string; role_id: string };
   user_group: { user_id: string; group_id: string };
@@ -23,25 +28,23 @@ export type Tables = {
   authentication_session: AuthenticationSessionRow;
   authorization_code: CodeRow;
   user_consent: ConsentRow;
-  revoked_token: { jti: string; expires_at: number };
-  claim: { name: string; expires_at: number };
-  login_failures: { realm_id: string; user_id: string; revision: number; doc: string };
+  revoked_token: { jti: string; expires_at: Seconds };
+  claim: { name: string; expires_at: Seconds };
+  login_failures: { realm_id: RealmId; user_id: string; revision: number; doc: string };
   event: {
     seq: number;
-    realm_id: string;
-    /** Milliseconds. */
-    time: number;
+    realm_id: RealmId;
+    time: Milliseconds;
     type: string;
-    client_id: string | null;
+    client_id: ClientId | null;
     user_id: string | null;
     ip_address: string | null;
     doc: string;
   };
   admin_event: {
     seq: number;
-    realm_id: string;
-    /** Milliseconds. */
-    time: number;
+    realm_id: RealmId;
+    time: Milliseconds;
     operation_type: string;
     resource_type: string;
     resource_path: string;
@@ -55,93 +58,94 @@ export type Tables = {
 
 export type AccountRow = {
   id: string;
-  realm_id: string;
+  realm_id: RealmId;
   username: string;
   email: string | null;
-  /** In lower case, for searches; `doc` holds the name as given. */
+  /** In lower case, for searches. `doc` holds the original name. */
   first_name: string | null;
   last_name: string | null;
   enabled: number;
   email_verified: number;
-  service_account_client: string | null;
+  service_account_client: ClientUuid | null;
   doc: string;
 };
 
 export type SessionRow = {
-  id: string;
+  id: SessionId;
   offline: number;
-  realm_id: string;
+  realm_id: RealmId;
   user_id: string;
-  started_at: number;
-  last_access_at: number;
+  started_at: Seconds;
+  last_access_at: Seconds;
   remember_me: number;
-  /** Hour since the epoch in which the sweep looks at it again; coarse, so that a refresh never changes it. */
+  /**
+   * The hour since the epoch in which the sweep checks the session again. It is coarse, so that a refresh never
+   * changes it.
+   */
   look_again: number;
   doc: string;
 };
 
 export type FamilyRow = {
-  id: string;
-  session_id: string;
+  id: FamilyId;
+  session_id: SessionId;
   offline: number;
-  client_uuid: string;
+  client_uuid: ClientUuid;
   user_id: string;
-  realm_id: string;
+  realm_id: RealmId;
   current_hash: Uint8Array;
   parent_hash: Uint8Array | null;
   parent_uses: number;
   scope: string;
-  started_at: number;
-  last_refresh_at: number;
+  started_at: Seconds;
+  last_refresh_at: Seconds;
   notes: string;
 };
 
 export type AuthenticationSessionRow = {
   id: string;
-  realm_id: string;
-  client_uuid: string;
+  realm_id: RealmId;
+  client_uuid: ClientUuid;
   user_id: string | null;
   browser_hash: Uint8Array;
   revision: number;
-  expires_at: number;
+  expires_at: Seconds;
   doc: string;
 };
 
-/** States of an authorization code. */
+/** The states of an authorization code. */
 export const UNUSED = 0;
 export const TAKEN = 1;
 
 export type CodeRow = {
   hash: Uint8Array;
-  realm_id: string;
-  client_uuid: string;
+  realm_id: RealmId;
+  client_uuid: ClientUuid;
   user_id: string;
-  session_id: string;
-  family_id: string;
-  issued_at: number;
-  expires_at: number;
-  /** `UNUSED` or more: `TAKEN`; an older version wrote 2 where it was presented again. */
+  session_id: SessionId;
+  family_id: FamilyId;
+  issued_at: Seconds;
+  expires_at: Seconds;
+  /** `UNUSED` or `TAKEN`. An older version wrote 2 when a code was presented again. */
   state: number;
-  /** The rest of the request; empty once the code was taken. */
+  /** The parameters of the request. Empty once the code is taken. */
   doc: string;
 };
 
 export type ConsentRow = {
   user_id: string;
-  client_uuid: string;
+  client_uuid: ClientUuid;
   /** JSON array. */
   scope_ids: string;
-  /** Milliseconds. */
-  created_date: number;
-  /** Milliseconds. */
-  last_updated_date: number;
+  created_date: Milliseconds;
+  last_updated_date: Milliseconds;
 };
 
-/** Values of a query by the names of its slots. */
+/** The values of a query by the names of its slots. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
-/** A row as both databases' drivers give it. */
+/** A row as the drivers of both databases return it. */
 export type Row = Record<string, null | number | bigint | string | Uint8Array>;
 
-/** A value now, or later: SQLite answers point reads at once, Postgres never does. */
+/** A value, or a promise of it: SQLite returns point reads immediately, Postgres never does. */
 export type Answer<T> = T | Promise<T>;

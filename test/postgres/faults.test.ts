@@ -20,7 +20,7 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
   test(title, { skip: missing ?? false }, (t) => run(t, server!));
 };
 
-/** The error of an opening that must fail; it never names the password. */
+/** Returns the error of an opening that must fail, and checks that it does not contain the password. */
 async function refusal(postgres: PostgresLocation, key = masterKey): Promise<IdkitError> {
   const error = await openStore({ postgres, masterKey: key }).then(
     (store) => store.close().then(() => assert.fail('it was opened')),
@@ -45,7 +45,7 @@ onPostgres(
   },
 );
 
-onPostgres('without any password the hint says where one goes', async (t, pg) => {
+onPostgres('without a password the hint says where to set it', async (t, pg) => {
   const { url } = await makeDatabase(pg);
   const nowhere = join(await newDirectory(t), 'none');
   const error = await refusal({ url: `${url}?passfile=${encodeURIComponent(nowhere)}` });
@@ -53,7 +53,7 @@ onPostgres('without any password the hint says where one goes', async (t, pg) =>
   assert.match(error.hints.join(), /pgpass/);
 });
 
-onPostgres('a server that is not there is unreachable (exit 15)', async () => {
+onPostgres('a server that does not run is unreachable (exit 15)', async () => {
   const port = await freePort();
   const error = await refusal({ url: `postgres://idkit@127.0.0.1:${port}/idkit?connect_timeout=1` });
   assert.equal(error.code, 'IDKIT_UNREACHABLE');
@@ -61,7 +61,7 @@ onPostgres('a server that is not there is unreachable (exit 15)', async () => {
   assert.match(error.message, new RegExp(`127\\.0\\.0\\.1:${port}/idkit`));
 });
 
-onPostgres('a server that accepts and says nothing is unreachable within the time to connect', async (t) => {
+onPostgres('a server that accepts and sends nothing is unreachable within the connect timeout', async (t) => {
   const silent = createServer();
   t.after(() => silent.close());
   const port = await new Promise<number>((resolve) =>
@@ -98,9 +98,9 @@ onPostgres(
   },
 );
 
-onPostgres('a server that is too old is refused (exit 14)', async (_, pg) => {
+onPostgres('a server that is too old is rejected (exit 14)', async (_, pg) => {
   const { url, name } = await makeDatabase(pg);
-  // A server of this version that calls itself 12: the name is all that is asked.
+  // A server of this version that reports 12: only its version is read.
   await runSql(
     pg,
     `CREATE FUNCTION public.current_setting(text) RETURNS text LANGUAGE sql AS
@@ -111,12 +111,12 @@ onPostgres('a server that is too old is refused (exit 14)', async (_, pg) => {
   const error = await refusal({ url, password: passwordOf(pg) });
   assert.equal(error.code, 'IDKIT_VERSION');
   assert.equal(error.exitCode, 14);
-  assert.match(error.message, /Postgres 12, and idkit needs 13 or newer/);
+  assert.match(error.message, /Postgres 12, but idkit needs 13 or newer/);
   const made = await runSql(pg, `SELECT to_regclass('idkit_schema') AS made`, name);
   assert.deepEqual(made, [{ made: null }]);
 });
 
-onPostgres('a newer schema is refused (exit 14)', async (t, pg) => {
+onPostgres('a newer schema is rejected (exit 14)', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'UPDATE idkit_schema SET version = 999', name);
@@ -125,7 +125,7 @@ onPostgres('a newer schema is refused (exit 14)', async (t, pg) => {
   assert.match(error.message, /999/);
 });
 
-onPostgres('another master key is refused, and the database stays as it is', async (t, pg) => {
+onPostgres('another master key is rejected, and the database does not change', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   const before = await runSql(pg, 'SELECT * FROM meta', name);
@@ -134,24 +134,27 @@ onPostgres('another master key is refused, and the database stays as it is', asy
   assert.deepEqual(await runSql(pg, 'SELECT * FROM meta', name), before);
 });
 
-onPostgres('a read-only database is refused with a hint, and one that becomes so tells it', async (t, pg) => {
-  const { url, name } = await makeDatabase(pg);
-  const store = await openOn(t, pg, url);
-  await store.apply([{ do: 'create', realm: aRealm({}) }]);
-  await runSql(pg, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  await runSql(pg, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-  await assert.rejects(store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
-    code: 'IDKIT_UNREACHABLE',
-    message: /accepts no writes/,
-  });
-  const error = await refusal({ url: `${url}?connect_timeout=1`, password: passwordOf(pg) });
-  assert.equal(error.code, 'IDKIT_UNREACHABLE');
-  assert.match(error.hints.join(), /HOST1,HOST2/);
-  await runSql(pg, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
-  assert.deepEqual(await store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
-    outcome: 'applied',
-  });
-});
+onPostgres(
+  'a read-only database is rejected with a hint, and one that becomes read-only reports it',
+  async (t, pg) => {
+    const { url, name } = await makeDatabase(pg);
+    const store = await openOn(t, pg, url);
+    await store.apply([{ do: 'create', realm: aRealm({}) }]);
+    await runSql(pg, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    await runSql(pg, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await assert.rejects(store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
+      code: 'IDKIT_UNREACHABLE',
+      message: /accepts no writes/,
+    });
+    const error = await refusal({ url: `${url}?connect_timeout=1`, password: passwordOf(pg) });
+    assert.equal(error.code, 'IDKIT_UNREACHABLE');
+    assert.match(error.hints.join(), /HOST1,HOST2/);
+    await runSql(pg, `ALTER DATABASE ${name} RESET default_transaction_read_only`);
+    assert.deepEqual(await store.apply([{ do: 'remove', what: 'realm', id: 'realm-1' }]), {
+      outcome: 'applied',
+    });
+  },
+);
 
 onPostgres('the password comes from a password file that only its owner can read', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
@@ -167,7 +170,7 @@ onPostgres('the password comes from a password file that only its owner can read
   assert.equal((await refusal(location)).code, 'IDKIT_CREDENTIALS');
 });
 
-onPostgres('a socket of this machine is reached by its directory', async (_, pg) => {
+onPostgres('a Unix socket is reached through its directory', async (_, pg) => {
   const { name } = await makeDatabase(pg);
   const url = `postgres://${pg.user}@/${name}?host=${encodeURIComponent(pg.dir)}&port=${pg.port}`;
   const store = await openStore({ postgres: { url, password: passwordOf(pg) }, masterKey });
@@ -175,29 +178,32 @@ onPostgres('a socket of this machine is reached by its directory', async (_, pg)
   await store.close();
 });
 
-onPostgres('who has no connection left says so, and a store waits for one of its own', async (t, pg) => {
-  const { url, name } = await makeDatabase(pg);
-  await runSql(
-    pg,
-    `CREATE ROLE few LOGIN PASSWORD '${pg.password}' CONNECTION LIMIT 3; GRANT ALL ON SCHEMA public TO few`,
-    name,
-  );
-  const few = { url: url.replace('postgres@', 'few@'), password: passwordOf(pg) };
-  await runSql(pg, `ALTER DATABASE ${name} OWNER TO few`);
-  const store = await openStore({ postgres: few, masterKey });
-  t.after(() => store.close());
-  await store.apply([{ do: 'create', realm: aRealm({}) }]);
-  const users = Array.from({ length: 40 }, (_, i) =>
-    aUser({ id: `u${i}`, username: `u${i}`, email: `u${i}@example.org` }),
-  );
-  const answers = await Promise.all(users.map((user) => store.apply([{ do: 'create', user }])));
-  assert.ok(answers.every(({ outcome }) => outcome === 'applied'));
-  const error = await refusal({ ...few, url: `${few.url}?connect_timeout=1` });
-  assert.equal(error.code, 'IDKIT_UNREACHABLE');
-  assert.match(error.message, /no connection left/);
-});
+onPostgres(
+  'a server without a free connection reports it, and a store waits for one of its own',
+  async (t, pg) => {
+    const { url, name } = await makeDatabase(pg);
+    await runSql(
+      pg,
+      `CREATE ROLE few LOGIN PASSWORD '${pg.password}' CONNECTION LIMIT 3; GRANT ALL ON SCHEMA public TO few`,
+      name,
+    );
+    const few = { url: url.replace('postgres@', 'few@'), password: passwordOf(pg) };
+    await runSql(pg, `ALTER DATABASE ${name} OWNER TO few`);
+    const store = await openStore({ postgres: few, masterKey });
+    t.after(() => store.close());
+    await store.apply([{ do: 'create', realm: aRealm({}) }]);
+    const users = Array.from({ length: 40 }, (_, i) =>
+      aUser({ id: `u${i}`, username: `u${i}`, email: `u${i}@example.org` }),
+    );
+    const answers = await Promise.all(users.map((user) => store.apply([{ do: 'create', user }])));
+    assert.ok(answers.every(({ outcome }) => outcome === 'applied'));
+    const error = await refusal({ ...few, url: `${few.url}?connect_timeout=1` });
+    assert.equal(error.code, 'IDKIT_UNREACHABLE');
+    assert.match(error.message, /no connection left/);
+  },
+);
 
-onPostgres('whoever holds the database alone is let be, and named', async (t, pg) => {
+onPostgres('the exclusive holder of a database is respected, and named', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const location = { url, password: passwordOf(pg) };
   const store = await openOn(t, pg, url, {
@@ -282,7 +288,7 @@ onPostgres(
   },
 );
 
-onPostgres('what has grown for years may take long to be emptied', async (t, pg) => {
+onPostgres('a table that has grown for years may take long to clear', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
   await store.apply([

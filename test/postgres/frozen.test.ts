@@ -11,11 +11,11 @@ import { begin, rotation } from '../conformance/store/suite.ts';
 import { makeDatabase, openOn, runSql } from '../store/databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
 
-// A server that is frozen: its machine takes every packet, and nothing answers.
+// A frozen server: its machine accepts every packet, and no program responds.
 
 const skip = missingPostgres() ?? false;
 
-/** All processes of a server. */
+/** Stops and continues all processes of a server. */
 function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
   const main = readFileSync(join(server.dir, 'cluster', 'postmaster.pid'), 'utf8').split('\n')[0]!;
   let stopped: number[] = [];
@@ -30,7 +30,7 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
         try {
           process.kill(pid, 'SIGCONT');
         } catch {
-          // It ended when it was killed.
+          // The process has ended already.
         }
       }
     },
@@ -38,7 +38,7 @@ function freezer(server: PostgresServer): { freeze(): void; thaw(): void } {
 }
 
 async function start(t: TestContext) {
-  // Thawed before it is stopped.
+  // Continue it before it is stopped.
   let ice: ReturnType<typeof freezer> | undefined;
   t.after(() => ice?.thaw());
   const server = await startPostgres(t);
@@ -46,7 +46,7 @@ async function start(t: TestContext) {
   return { server, ice };
 }
 
-test('a frozen server is given up: callers are refused within seconds, and served once it is there again', {
+test('a frozen server is given up: callers fail within seconds, and succeed once it responds again', {
   skip,
 }, async (t) => {
   const { server, ice } = await start(t);
@@ -76,7 +76,7 @@ test('a frozen server is given up: callers are refused within seconds, and serve
   await end?.();
 });
 
-test('of two hosts the other one is used within 5 s once the first is frozen, for what was sent too', {
+test('of two hosts the other one is used within 5 s once the first is frozen, also for requests in flight', {
   skip,
 }, async (t) => {
   const [first, second] = [await start(t), await start(t)];
@@ -101,7 +101,7 @@ test('of two hosts the other one is used within 5 s once the first is frozen, fo
   assert.ok(await store.takeTurn('a turn'), 'turns come from there too');
 });
 
-test('a statement that takes long on a server that is there is not given up', { skip }, async (t) => {
+test('a slow statement on a server that responds is not given up', { skip }, async (t) => {
   const { server } = await start(t);
   const { url, name } = await makeDatabase(server);
   const store = await openOn(t, server, url);
@@ -120,7 +120,7 @@ test('a statement that takes long on a server that is there is not given up', { 
   await held;
 });
 
-test('the lock of services is not held any more once its server is frozen', { skip }, async (t) => {
+test('the lock of services is lost once its server is frozen', { skip }, async (t) => {
   const { server, ice } = await start(t);
   const { url } = await makeDatabase(server);
   const lock = await lockPostgres({ url, password: new Secret(server.password) }, 'exclusive');
@@ -134,7 +134,7 @@ test('the lock of services is not held any more once its server is frozen', { sk
   }
 });
 
-test('a store whose server is frozen closes all the same', { skip }, async (t) => {
+test('a store whose server is frozen still closes', { skip }, async (t) => {
   const { server, ice } = await start(t);
   const { url } = await makeDatabase(server);
   const store = await openOn(t, server, `${url}?connect_timeout=2`);

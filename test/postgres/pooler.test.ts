@@ -17,7 +17,7 @@ import {
 } from '../store/postgres-server.ts';
 import { waitUntil } from '../wait-until.ts';
 
-// A real pgbouncer, as it is configured by default but for its mode.
+// A real pgbouncer with its default configuration, except for its mode.
 
 const missing = missingPostgres() ?? missingPooler();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -34,7 +34,11 @@ function withSbin(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin` };
 }
 
-/** Starts a pooler before a database. @returns the address through it, without a password */
+/**
+ * Starts a pooler in front of a database.
+ *
+ * @returns the address through the pooler, without a password
+ */
 async function startPooler(t: TestContext, pg: PostgresServer, name: string, mode: string): Promise<string> {
   const dir = await newDirectory(t);
   chmodSync(dir, 0o755);
@@ -73,7 +77,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-test('a pooler that keeps sessions is as good as none: locks, limits and notifications work through it', {
+test('locks, limits and notifications work through a pooler that keeps sessions', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);
@@ -92,7 +96,7 @@ test('a pooler that keeps sessions is as good as none: locks, limits and notific
   assert.deepEqual(locks, { each: true }, 'each connection holds the lock of services');
 });
 
-test('a pooler that hands connections from session to session is refused, with what to change', {
+test('a pooler that moves connections between sessions is rejected with a hint', {
   skip,
 }, async (t) => {
   const { name } = await makeDatabase(server!);

@@ -1,7 +1,7 @@
 import { REVISION, type Revised } from '../../src/model/index.ts';
 import type { Applied, Change, Store } from '../../src/store/index.ts';
 
-/** Applies changes whose puts are of records as they are now, as if they had been read just before. */
+/** Applies changes and gives each put the current revision, as if the record had been read immediately before. */
 export async function applyAsRead(store: Store, changes: readonly Change[]): Promise<Applied> {
   const asRead: Change[] = [];
   for (const change of changes) asRead.push(change.do === 'put' ? await withRevision(store, change) : change);
@@ -39,7 +39,7 @@ async function findStored(
   return (await store.findRealmById(realmId))?.clientScopes.get(id);
 }
 
-/** A record as it was made, without what it was read as. */
+/** Returns the record without its revision. */
 export function unread<T extends Revised | undefined>(record: T): T {
   if (record === undefined) return record;
   const { [REVISION]: _, ...rest } = record;

@@ -8,7 +8,7 @@ import { missingPostgres, startPostgres } from './postgres-server.ts';
 const skip = missingPostgres() ?? false;
 const USERS = 2000;
 
-test('an import reads a few rows for each user, also on a connection whose plans are of an empty database', {
+test('an import reads a few rows for each user, also on a connection whose plans were made for an empty database', {
   skip,
 }, async (t) => {
   const server = await startPostgres(t);
@@ -24,11 +24,11 @@ test('an import reads a few rows for each user, also on a connection whose plans
         email: `${prefix}-${index}@example.test`,
       }),
     }));
-  // Enough for a plan that is kept.
+  // Enough calls for a cached plan.
   for (const one of people('first', 8)) await store.apply([one]);
   assert.deepEqual(await store.apply(people('second', USERS)), { outcome: 'applied' });
   const read = async () => {
-    // The server counts what a connection did once the connection has done something more.
+    // The server counts the work of a connection when the connection runs the next statement.
     await store.apply(people(`later-${Math.random()}`, 1));
     const [row] = await runSql(
       server,

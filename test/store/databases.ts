@@ -12,19 +12,19 @@ export const masterKey = newMasterKey();
 
 let made = 0;
 
-/** A new, empty database on a server; `url` is without its password. */
+/** Creates an empty database on a server. `url` lacks the password. */
 export async function makeDatabase(server: PostgresServer): Promise<{ name: string; url: string }> {
   const name = `idkit_${++made}`;
   await runSql(server, `CREATE DATABASE ${name}`);
   return { name, url: `postgres://${server.user}@127.0.0.1:${server.port}/${name}` };
 }
 
-/** How the superuser connects. */
+/** Returns the connection settings of the superuser. */
 export function connectionOf({ port, user, password }: PostgresServer): ClientConfig {
   return { host: '127.0.0.1', port, user, password, ssl: false };
 }
 
-/** Runs statements as the superuser; the rows of the last one. */
+/** Runs statements as the superuser and returns the rows of the last one. */
 export async function runSql(
   server: PostgresServer,
   sql: string,
@@ -40,7 +40,7 @@ export async function runSql(
   }
 }
 
-/** Opens a store on a database; it is closed with the test. */
+/** Opens a store on a database. It closes with the test. */
 export async function openOn(
   t: TestContext,
   server: PostgresServer,

@@ -29,7 +29,7 @@ async function dump(file: string): Promise<{ sql: Buffer; summary: Awaited<Retur
   return { sql: Buffer.concat(chunks), summary };
 }
 
-/** Values that dump tools are known to lose (disaster-recovery study §5.2). */
+/** Values that dump tools are known to lose. */
 function makeOddDatabase(file: string): void {
   const database = new DatabaseSync(file);
   database.exec(`
@@ -64,7 +64,7 @@ function makeOddDatabase(file: string): void {
   database.close();
 }
 
-test('a dump loaded again holds every value bit by bit, row numbers and pragmas too', async (t) => {
+test('a loaded dump has every value bit by bit, including row numbers and pragmas', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'odd.db');
   makeOddDatabase(file);
@@ -79,7 +79,7 @@ test('a dump loaded again holds every value bit by bit, row numbers and pragmas 
   }
 });
 
-test('the sqlite3 program alone loads a dump (contract §4)', async (t) => {
+test('the sqlite3 program loads a dump on its own', async (t) => {
   if (!hasProgram(t, 'sqlite3')) return;
   const directory = await newDirectory(t);
   const file = join(directory, 'odd.db');
@@ -91,7 +91,7 @@ test('the sqlite3 program alone loads a dump (contract §4)', async (t) => {
   assert.deepEqual(contents(copy), contents(file));
 });
 
-test('a dump says what its own snapshot holds, service accounts not counted', async (t) => {
+test('a dump reports the contents of its own snapshot without service accounts', async (t) => {
   const { store, file } = await newStore(t);
   await fill(store);
   const { summary, sql } = await dump(file);
@@ -102,7 +102,7 @@ test('a dump says what its own snapshot holds, service accounts not counted', as
   assert.ok(sql.includes('"token_family"'));
 });
 
-test('a dump goes on to its end while 500 writes a second arrive, and is of one moment', async (t) => {
+test('a dump completes while 500 writes a second arrive, and is one snapshot', async (t) => {
   const { store, file } = await newStore(t);
   await fill(store);
   const many = Array.from({ length: 3000 }, (_, i) => ({
@@ -144,7 +144,7 @@ test('a loaded dump passes its check with its own master key only', async (t) =>
   await loaded.close();
 });
 
-test('a dump holds sessions and consents, and neither logins half done nor codes', async (t) => {
+test('a dump contains sessions and consents, but no unfinished logins and no codes', async (t) => {
   const { store, file, masterKey, directory } = await newStore(t);
   await fill(store);
   await store.putAuthenticationSession(anAuthenticationSession({ expiresAt: 4_000_000_000 }));
@@ -162,7 +162,7 @@ test('a dump holds sessions and consents, and neither logins half done nor codes
   assert.deepEqual(await loaded.takeCode(aCode({}).hash, START), { outcome: 'gone' });
 });
 
-test('anything but the statements of a dump is refused and leaves no file (contract §3)', async (t) => {
+test('any statement that does not belong in a dump is rejected and leaves no file', async (t) => {
   const directory = await newDirectory(t);
   const good = `PRAGMA foreign_keys=OFF;\nBEGIN;\nCREATE TABLE t (a);\nINSERT INTO t(a) VALUES\n(1);\nCOMMIT;\n${END_LINE}\n`;
   const wrap = (statement: string) => good.replace('INSERT INTO t(a) VALUES\n(1);', statement);
@@ -195,7 +195,7 @@ test('anything but the statements of a dump is refused and leaves no file (contr
   await loadSqlite(join(directory, 'good.db'), inPieces(Buffer.from(good), 16));
 });
 
-test('a loaded database that holds anything which idkit does not make is damaged, before anything of it runs', async (t) => {
+test('a loaded database with an object that idkit does not create is damaged, before any of it runs', async (t) => {
   const planted = {
     spy: 'CREATE TRIGGER spy AFTER UPDATE ON account BEGIN DELETE FROM realm; END',
     seen: 'CREATE VIEW seen AS SELECT name FROM realm',
@@ -211,10 +211,10 @@ test('a loaded database that holds anything which idkit does not make is damaged
     await store.close();
     const database = new DatabaseSync(file);
     database.exec(sql);
-    // As after an older idkit: then there is something to migrate, and a trigger would fire.
+    // As after an older idkit: a migration is due, and a trigger would fire.
     if (what === 'spy') database.exec('PRAGMA user_version = 1');
     database.close();
-    const message = /what idkit does not make|is missing/;
+    const message = /that idkit does not create|lacks a table or an index/;
     await assert.rejects(checkSqlite(file, masterKey), { code: 'IDKIT_DAMAGED', message }, what);
     const kept = new DatabaseSync(file, { readOnly: true });
     assert.equal(kept.prepare('SELECT count(*) AS n FROM realm').get()!['n'], 1, what);

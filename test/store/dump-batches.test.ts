@@ -15,7 +15,7 @@ async function assertExact(directory: string, file: string): Promise<Buffer> {
   return sql;
 }
 
-test('rows of any length among short ones are dumped each once, whatever names and kinds of key there are', async (t) => {
+test('long rows among short ones are dumped once each, whatever the names and kinds of the keys', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'lengths.db');
   const database = new DatabaseSync(file);
@@ -51,7 +51,7 @@ test('rows of any length among short ones are dumped each once, whatever names a
   await assertExact(directory, file);
 });
 
-test('short rows come in INSERTs of tens of kilobytes', async (t) => {
+test('short rows are written in INSERTs of tens of kilobytes', async (t) => {
   const directory = await newDirectory(t);
   const file = join(directory, 'short.db');
   const database = new DatabaseSync(file);

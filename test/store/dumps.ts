@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { writeDump } from '../../src/store/sqlite/dump/write-dump.ts';
 
-/** A dump of a database that is not idkit's. */
+/** Returns the dump of any database. */
 export function dumpDirectly(file: string): Buffer {
   const database = new DatabaseSync(file, { readOnly: true });
   const chunks: Uint8Array[] = [];
@@ -10,12 +10,12 @@ export function dumpDirectly(file: string): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** A text as it arrives. */
+/** Returns a text in chunks. */
 export async function* inPieces(sql: Buffer, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < sql.length; at += size) yield sql.subarray(at, at + size);
 }
 
-/** Every table's rows with type and bytes of each value, and the row numbers. */
+/** Returns every table's rows with the type and bytes of each value, and the row numbers. */
 export function contents(file: string): unknown {
   const database = new DatabaseSync(file, { readOnly: true });
   const tables = database.prepare(`SELECT name, sql FROM sqlite_schema WHERE type = 'table'`).all();

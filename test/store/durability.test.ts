@@ -12,14 +12,14 @@ import { openStore } from '../../src/store/open.ts';
 import { aFamily, aRealm, aSession, aUser, hash, START } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
-/** The load takes well under a second; a machine that is busy otherwise may need far longer. */
+/** The load takes well under a second, but may take far longer on a busy machine. */
 const REFRESHING_MS = 60_000;
 
-test('"A promise that resolves for a write means that the write is durable": kill -9 under refresh load loses no answered token, and none is usable twice', async (t) => {
+test('"A promise that resolves for a write means that the write is durable": kill -9 under refresh load loses no returned token, and none is usable twice', async (t) => {
   const file = join(await newDirectory(t), 'idkit.db');
   const masterKey = newMasterKey();
   const program = fileURLToPath(new URL('./rotate-until-killed.ts', import.meta.url));
-  // A file takes every line at once; a pipe whose reader is late refuses some (EAGAIN).
+  // A file accepts every line immediately; a pipe with a slow reader rejects some (EAGAIN).
   const lines = await open(`${file}.answered`, 'a+');
   t.after(() => lines.close());
   const child = spawn(process.execPath, [program, file, masterKey.reveal()], {
@@ -45,7 +45,7 @@ test('"A promise that resolves for a write means that the write is durable": kil
   for (const [caller, use] of answered) {
     const id = `family-${caller}`;
     const { family } = (await store.findFamily(id))!;
-    // At most one rotation was on the disk without having been answered.
+    // At most one rotation was durable without its result being reported.
     const stored = [use, use + 1].find((n) => family.currentHash.equals(hash(`${id} ${n}`)));
     assert.ok(stored !== undefined, `family ${caller} lost an answered rotation`);
     const again = await store.rotateRefreshToken({
@@ -61,7 +61,7 @@ test('"A promise that resolves for a write means that the write is durable": kil
   await store.close();
 });
 
-test('an error of one call leaves the others of its batch alone', async (t) => {
+test('an error of one call does not affect the others of its batch', async (t) => {
   const { store } = await newStore(t);
   await store.apply([
     { do: 'create', realm: aRealm({}) },
@@ -84,7 +84,7 @@ test('an error of one call leaves the others of its batch alone', async (t) => {
   assert.equal(await store.findSession('new', false), undefined);
 });
 
-test('a full disk is IDKIT_NO_SPACE, nothing is half-written, and the store works again when there is room', async (t) => {
+test('a full disk is IDKIT_NO_SPACE, nothing is half-written, and the store works again once there is space', async (t) => {
   const directory = await newDirectory(t);
   const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
   if (mount.status !== 0) {
@@ -110,7 +110,7 @@ test('a full disk is IDKIT_NO_SPACE, nothing is half-written, and the store work
   }
 });
 
-/** Takes what room there is, then writes more than fits. */
+/** Fills the available space, then writes more than fits. */
 async function fillUp(store: Store, ballast: string): Promise<unknown> {
   const handle = await open(ballast, 'w');
   try {

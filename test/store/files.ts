@@ -7,19 +7,19 @@ import { type Clock, Secret } from '../../src/core/index.ts';
 import type { Store } from '../../src/store/index.ts';
 import { openStore } from '../../src/store/open.ts';
 
-/** A master key of its own. */
+/** Returns a new master key. */
 export function newMasterKey(): Secret {
   return new Secret(randomBytes(32).toString('base64'));
 }
 
-/** A directory that goes with the test. */
+/** Creates a directory that is removed after the test. */
 export async function newDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'idkit-store-'));
   t.after(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** A new store in a file of its own, closed with the test. */
+/** Creates a store in a new file. It closes with the test. */
 export async function newStore(
   t: TestContext,
   options: { clock?: Clock } = {},

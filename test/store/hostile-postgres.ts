@@ -1,23 +1,23 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** What a server says once it knows who connects; `ask` gives the client's next message. */
+/** Plays a server after the start message. `ask` returns the client's next message. */
 export type Talk = (server: {
   say(type: string, body?: Buffer): void;
   ask(): Promise<Buffer>;
 }) => Promise<void> | void;
 
-/** A server that is not Postgres: it says what a test wants, connection by connection. */
+/** A program that poses as Postgres and sends what the test prescribes, connection by connection. */
 export interface HostileServer {
   port: number;
-  /** Everything that clients sent, but for what went on to a real server. */
+  /** Everything that clients sent, except what was forwarded to a real server. */
   heard(): Buffer;
-  /** How many connections there were. */
+  /** The number of connections so far. */
   connections(): number;
 }
 
 /**
- * Starts it on the loopback address; it has no TLS. The last talk is repeated; a port instead of a talk leads to a real
+ * Starts it on the loopback address without TLS. The last talk repeats. A port instead of a talk forwards to a real
  * server.
  */
 export async function startHostile(
@@ -68,7 +68,7 @@ async function speak(socket: Socket, talk: Talk, heard: Buffer[]): Promise<void>
   const start = await ask();
   if (start.readInt32BE(4) === 80_877_103) {
     socket.write('N');
-    // The client may come back without TLS, on a connection of its own.
+    // The client may reconnect without TLS.
     return;
   }
   const say = (type: string, body = Buffer.alloc(0)) => {
@@ -80,7 +80,7 @@ async function speak(socket: Socket, talk: Talk, heard: Buffer[]): Promise<void>
   await talk({ say, ask });
 }
 
-/** An authentication message: what the server asks for, and what belongs to it. */
+/** Returns an authentication message: the server's request and its data. */
 export function authentication(code: number, body: Buffer | string = ''): Buffer {
   const head = Buffer.alloc(4);
   head.writeInt32BE(code);
@@ -93,7 +93,7 @@ export const SCRAM = authentication(10, 'SCRAM-SHA-256\0\0');
 export const LET_IN = authentication(0);
 export const READY = Buffer.from('I');
 
-/** The server's first message of SCRAM in answer to the client's. */
+/** Returns the server's first SCRAM message in response to the client's. */
 export function scramChallenge(clientFirst: Buffer, iterations: number): Buffer {
   const [, nonce] = /r=([^,\0]+)/.exec(clientFirst.toString('latin1'))!;
   return authentication(11, `r=${nonce}abcdef,s=c2FsdHNhbHRzYWx0,i=${iterations}`);

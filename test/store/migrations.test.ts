@@ -18,7 +18,7 @@ const CONSENTS = [
   'not a consent',
 ];
 
-/** A database as the first schema had it: what later ones added is taken out again. */
+/** Creates a database with the first schema by removing what later ones added. */
 async function olderDatabase(
   t: TestContext,
 ): Promise<{ file: string; masterKey: Secret; directory: string }> {
@@ -68,13 +68,13 @@ async function checkMigrated(file: string, masterKey: Secret): Promise<void> {
   await store.close();
 }
 
-test('an older database is lifted to the schema of today when it is opened, with what it holds', async (t) => {
+test('opening an older database migrates it to the current schema with its data', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   await checkMigrated(file, masterKey);
   await checkMigrated(file, masterKey);
 });
 
-test('a migration that fails leaves the older database as it was', async (t) => {
+test('a failed migration leaves the older database unchanged', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   const database = new DatabaseSync(file);
   database.exec('CREATE TABLE user_consent (in_the_way TEXT)');
@@ -87,7 +87,7 @@ test('a migration that fails leaves the older database as it was', async (t) => 
   await checkMigrated(file, masterKey);
 });
 
-test('the dump of an older database is migrated in the side file, the dump of one opened for reading stays older', async (t) => {
+test('the dump of an older database keeps its schema, and is migrated in the side file', async (t) => {
   const { file, masterKey } = await olderDatabase(t);
   const directory = await newDirectory(t);
   const chunks: Uint8Array[] = [];

@@ -14,7 +14,7 @@ import { compileAll } from '../../src/store/queries/index.ts';
 import { aClient, aCredential, aFamily, aRealm, aSession, aUser } from '../conformance/store/records.ts';
 import { newDirectory, newMasterKey, newStore } from './files.ts';
 
-/** Names, bytes and times of a directory's files. */
+/** Returns the names, bytes and times of a directory's files. */
 async function fingerprint(directory: string): Promise<unknown> {
   const names = (await readdir(directory)).sort();
   return Promise.all(
@@ -40,7 +40,7 @@ async function filled(t: Parameters<typeof newStore>[0]) {
   return made;
 }
 
-test('each fault of a database is its own error, and nothing is changed', async (t) => {
+test('each defect of a database has its own error, and nothing is changed', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   const spoil: Record<string, { code: string; spoil: (copy: string) => Promise<unknown>; key?: Secret }> = {
     'wrong key': { code: 'IDKIT_MASTER_KEY_WRONG', spoil: async () => {}, key: newMasterKey() },
@@ -84,12 +84,12 @@ test('each fault of a database is its own error, and nothing is changed', async 
   });
 });
 
-/** The user `nobody`: root may write everything, so what may not be written is tried as another user. */
+/** The user `nobody`. Root may write everything, so tests of permissions run as another user. */
 const NOBODY = 65_534;
 
 /**
- * What opening a store comes to for a user who is not root: an error's code, or `opened`. As root in a process that
- * gives its rights away once the modules are loaded, which the checkout may show to root alone.
+ * Opens a store as a user other than root and returns the code of the error, or `opened`. Root does so in a process
+ * that drops its privileges after the modules are loaded, because the checkout may be readable for root only.
  */
 async function openAsUser(file: string, masterKey: Secret): Promise<string> {
   const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href);
@@ -110,7 +110,7 @@ async function openAsUser(file: string, masterKey: Secret): Promise<string> {
   return (await run).stdout.trim();
 }
 
-test('a file that may not be written is IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
+test('a file without write permission is IDKIT_DIRECTORY_NOT_WRITABLE', async (t) => {
   const { file, masterKey, directory } = await filled(t);
   if (process.getuid?.() === 0) for (const path of [directory, file]) await chown(path, NOBODY, NOBODY);
   await chmod(file, 0o400);
@@ -139,7 +139,7 @@ test('"Secrets, passwords and refresh tokens are never stored in the clear"', as
     assert.equal(bytes.includes(secret), false, secret);
 });
 
-test('a sealed secret moved to another record does not open', async (t) => {
+test('an encrypted secret that is moved to another record does not decrypt', async (t) => {
   const { file, masterKey } = await filled(t);
   run(file, `UPDATE client SET sealed = (SELECT sealed FROM realm)`);
   const store = await openStore({ file, masterKey });
@@ -147,7 +147,7 @@ test('a sealed secret moved to another record does not open', async (t) => {
   await store.close();
 });
 
-test('a rotated master key opens everything and the old one nothing', async (t) => {
+test('a rotated master key decrypts everything and the old one nothing', async (t) => {
   const { file, masterKey } = await filled(t);
   const next = newMasterKey();
   await assert.rejects(rotateMasterKey(file, newMasterKey(), next), { code: 'IDKIT_MASTER_KEY_WRONG' });
@@ -159,7 +159,7 @@ test('a rotated master key opens everything and the old one nothing', async (t) 
   await store.close();
 });
 
-test('a master key rotation that was cut off needs both keys and is finished by the next opening', async (t) => {
+test('an interrupted master key rotation needs both keys and is finished when the store is opened again', async (t) => {
   const { file, masterKey } = await filled(t);
   const next = newMasterKey();
   const database = new DatabaseSync(file);
@@ -181,7 +181,7 @@ test('a master key rotation that was cut off needs both keys and is finished by 
   await store.close();
 });
 
-test('the compiled queries are those of the Kysely sources, and Postgres has all that SQLite has', async () => {
+test('the compiled queries are those of the Kysely sources, and Postgres has every query of SQLite', async () => {
   for (const dialect of ['sqlite', 'postgres'] as const) {
     const file = new URL(`../../src/store/queries/compiled/${dialect}.ts`, import.meta.url);
     assert.equal(await readFile(file, 'utf8'), renderCompiledQueries(dialect));

@@ -13,31 +13,31 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 
-/** Where Debian keeps the programs of its Postgres versions. */
+/** The directory of Debian's Postgres programs. */
 const DEBIAN = '/usr/lib/postgresql';
-/** Milliseconds that a start or stop may take on a busy machine. */
+/** Timeout of a start or stop in milliseconds, on a busy machine. */
 const PATIENCE = 60_000;
 
-/** A Postgres server of the tests' own, on loopback and a socket in its directory. */
+/** A Postgres server for tests, on loopback and on a socket in its directory. */
 export interface PostgresServer {
-  /** The newest major version's programs: `psql`, `pg_dump` and so on lie here. */
+  /** The programs of the newest major version: `psql`, `pg_dump` and others. */
   programs: string;
-  /** Holds the cluster, the socket and the log. */
+  /** Contains the cluster, the socket and the log. */
   dir: string;
   port: number;
   /** The superuser `postgres`, with its password. */
   url: string;
   user: string;
   password: string;
-  /** What the server wrote so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** Ends at once, as a loss of power would for the clients (SIGQUIT), or waits for them (SIGINT: fast). */
+  /** Stops immediately, which looks like a loss of power to clients (SIGQUIT), or waits for them (SIGINT: fast). */
   stop(how?: 'fast' | 'immediate'): Promise<void>;
   /** After `stop`. */
   start(): Promise<void>;
 }
 
-/** Why there is no Postgres server here; undefined where there is one. In CI a missing one is a failure. */
+/** Returns the reason why no Postgres server is available, or undefined. In CI a missing server is a failure. */
 export function missingPostgres(): string | undefined {
   if (findPrograms() !== undefined) return undefined;
   const missing = 'the programs of a Postgres server are not installed (Debian package postgresql)';
@@ -45,13 +45,16 @@ export function missingPostgres(): string | undefined {
   return missing;
 }
 
-/** Makes a cluster and starts it; it is stopped and removed with the test. `settings` as in postgresql.conf; `core`: the only one that it runs on. */
+/**
+ * Creates a cluster and starts it. It is stopped and removed with the test. `settings` as in postgresql.conf; `core`:
+ * the only CPU core that it uses.
+ */
 export async function startPostgres(
   t: { after(close: () => Promise<void>): void },
   options: { settings?: Readonly<Record<string, string>>; programs?: string; core?: number } = {},
 ): Promise<PostgresServer> {
   const programs = options.programs ?? findPrograms();
-  if (programs === undefined) throw new Error('there is no Postgres server; ask missingPostgres first');
+  if (programs === undefined) throw new Error('there is no Postgres server; call missingPostgres first');
   const dir = mkdtempSync(join(tmpdir(), 'idkit-postgres-'));
   const owner = ownerOfClusters();
   if (owner !== undefined) chownSync(dir, owner.uid, owner.gid);
@@ -82,7 +85,7 @@ export async function startPostgres(
     listen_addresses: '127.0.0.1',
     port: String(port),
     unix_socket_directories: dir,
-    // Servers are killed here and machines are not: the kernel keeps what was written.
+    // Only servers are killed here, not machines: the kernel keeps what was written.
     fsync: 'off',
     ...options.settings,
   };
@@ -140,7 +143,7 @@ function accepts(programs: string, dir: string, port: number): boolean {
   }
 }
 
-/** The newest installed version, or the directory that IDKIT_TEST_POSTGRES names. */
+/** Returns the newest installed version, or the directory in IDKIT_TEST_POSTGRES. */
 function findPrograms(): string | undefined {
   const named = process.env['IDKIT_TEST_POSTGRES'];
   if (named !== undefined) return named;
@@ -150,7 +153,9 @@ function findPrograms(): string | undefined {
   return newest === undefined ? undefined : join(DEBIAN, newest, 'bin');
 }
 
-/** Whose the files of a server are: Postgres refuses to run as root, and Debian's package brings a user for it. */
+/**
+ * Returns the owner of a server's files. Postgres refuses to run as root, and Debian's package creates a user for it.
+ */
 export function ownerOfClusters(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

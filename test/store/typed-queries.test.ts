@@ -2,6 +2,15 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { seconds, systemClock } from '../../src/core/index.ts';
+import {
+  type Client,
+  type Realm,
+  type TokenFamily,
+  tokenHash,
+  type UserSession,
+} from '../../src/model/index.ts';
+import type { Store } from '../../src/store/index.ts';
 import { renderQueryTypes } from '../../src/store/queries/compile.ts';
 import { migrate } from '../../src/store/sqlite/schema-state.ts';
 import { Statements } from '../../src/store/sqlite/statements.ts';
@@ -34,6 +43,42 @@ export function* doNotCompile(statements: Statements): Steps<void> {
   session?.sealed;
   // @ts-expect-error a query of Postgres alone
   statements.all('family.findAll', { ids: [] });
+}
+
+/** Never called. */
+export async function doNotConfuse(
+  store: Store,
+  {
+    realm,
+    client,
+    session,
+    family,
+  }: { realm: Realm; client: Client; session: UserSession; family: TokenFamily },
+): Promise<void> {
+  await store.findClientByUuid(realm.id, client.id);
+  // @ts-expect-error a client_id is not a client's UUID
+  await store.findClientByUuid(realm.id, client.clientId);
+  // @ts-expect-error nor the other way round
+  await store.findClient(realm.id, client.id);
+  // @ts-expect-error a client's UUID is not the id of a realm
+  await store.findRealmById(client.id);
+  // @ts-expect-error a session is not a family
+  await store.findFamily(session.id);
+  // @ts-expect-error a family is not a session
+  await store.endSession(family.id, false);
+  // @ts-expect-error milliseconds are not seconds
+  await store.claimOnce('key', systemClock.now());
+  // @ts-expect-error seconds are not milliseconds
+  await store.listEvents({ realmId: realm.id, from: seconds(systemClock), first: 0, max: 1 });
+  const rotation = {
+    now: seconds(systemClock),
+    singleUse: true,
+    maxReuse: 0,
+    nextHash: tokenHash(Buffer.alloc(32)),
+  };
+  await store.rotateRefreshToken({ ...rotation, familyId: family.id, presentedHash: family.currentHash });
+  // @ts-expect-error a session is not a family
+  await store.rotateRefreshToken({ ...rotation, familyId: session.id, presentedHash: family.currentHash });
 }
 
 test('the types of the queries are those of the Kysely sources and the migrations', async () => {

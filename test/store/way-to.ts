@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import type { PostgresServer } from './postgres-server.ts';
 
 /**
- * A way to the server that can be disturbed. From `cut` on nothing that the server answers comes through, the
- * connections end, at the latest with the next answer, and no new one is made until `mend`. From `silence` on the
- * connections that are there carry nothing more, and nobody is told; new ones are as before.
+ * A proxy to the server that can fail. After `cut`, no response arrives, connections close with the next response at
+ * the latest, and new ones fail until `mend`. After `silence`, existing connections carry nothing more without an
+ * error; new ones work.
  */
 export async function wayTo(t: TestContext, server: PostgresServer) {
   let isCut = false;

@@ -1,12 +1,15 @@
 import type {
   AdminEvent,
   Client,
+  ClientId,
   ClientScope,
+  ClientUuid,
   Component,
   Consent,
   Credential,
   Group,
   Realm,
+  RealmId,
   Role,
   User,
 } from '../../model/index.ts';
@@ -101,13 +104,13 @@ export type Applied = { outcome: 'applied' } | Conflict | Missing | Stale;
 export interface ConfigurationStore {
   listRealmNames(): Promise<readonly string[]>;
   findRealm(name: string): Promise<RealmConfiguration | undefined>;
-  findRealmById(id: string): Promise<RealmConfiguration | undefined>;
-  findClient(realmId: string, clientId: string): Promise<Client | undefined>;
-  findClientByUuid(realmId: string, id: string): Promise<Client | undefined>;
+  findRealmById(id: RealmId): Promise<RealmConfiguration | undefined>;
+  findClient(realmId: RealmId, clientId: ClientId): Promise<Client | undefined>;
+  findClientByUuid(realmId: RealmId, id: ClientUuid): Promise<Client | undefined>;
   /** Sorted by clientId. `clientId` matches exactly, `search` as an infix. */
   listClients(query: {
-    realmId: string;
-    clientId?: string;
+    realmId: RealmId;
+    clientId?: ClientId;
     search?: string;
     first?: number;
     max?: number;

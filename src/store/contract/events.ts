@@ -1,27 +1,28 @@
-import type { AdminEvent, UserEvent } from '../../model/index.ts';
+import type { Milliseconds } from '../../core/index.ts';
+import type { AdminEvent, ClientId, RealmId, UserEvent } from '../../model/index.ts';
 
 /** The part of a list of events to return, newest first. Times are Unix times in milliseconds. */
 interface EventRange {
-  from?: number;
-  to?: number;
+  from?: Milliseconds;
+  to?: Milliseconds;
   first: number;
   max: number;
   /** Returns only events that are older than the one at this place. */
-  before?: { time: number; seq: number };
+  before?: { time: Milliseconds; seq: number };
 }
 
 /** Filters of `listEvents`. */
 export interface EventQuery extends EventRange {
-  realmId: string;
+  realmId: RealmId;
   types?: readonly string[];
-  clientId?: string;
+  clientId?: ClientId;
   userId?: string;
   ipAddress?: string;
 }
 
 /** Filters of `listAdminEvents`. */
 export interface AdminEventQuery extends EventRange {
-  realmId: string;
+  realmId: RealmId;
   operationTypes?: readonly string[];
   resourceTypes?: readonly string[];
   /** `*` stands for any text. */
@@ -38,8 +39,8 @@ export interface EventStore {
   appendEvents(events: readonly UserEvent[]): Promise<void>;
   listEvents(query: EventQuery): Promise<readonly UserEvent[]>;
   eventPages(query: EventQuery): AsyncIterable<readonly UserEvent[]>;
-  clearEvents(realmId: string): Promise<void>;
+  clearEvents(realmId: RealmId): Promise<void>;
   listAdminEvents(query: AdminEventQuery): Promise<readonly AdminEvent[]>;
   adminEventPages(query: AdminEventQuery): AsyncIterable<readonly AdminEvent[]>;
-  clearAdminEvents(realmId: string): Promise<void>;
+  clearAdminEvents(realmId: RealmId): Promise<void>;
 }

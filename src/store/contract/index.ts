@@ -1,7 +1,7 @@
 // The persistence contract: one small port for each aggregate, joined into `Store`.
 // Decided here: which reads and writes exist, and what each of them guarantees. Not here: how a driver keeps it.
 // Start at `Store`, then read the port of the aggregate that you need.
-import type { Clock } from '../../core/index.ts';
+import type { Clock, Seconds } from '../../core/index.ts';
 import type { ConfigurationStore } from './configuration.ts';
 import type { EventStore } from './events.ts';
 import type { LoginStore } from './login.ts';
@@ -76,7 +76,7 @@ export interface Store extends ConfigurationStore, UserStore, SessionStore, Logi
    * records that are due. One store of each database does this until it closes or loses its connection; for the others
    * nothing is due.
    */
-  sweep(now: number, limit: number): Promise<Swept>;
+  sweep(now: Seconds, limit: number): Promise<Swept>;
   figures(): Promise<StoreFigures>;
   /** Finishes running writes, checkpoints and closes. Idempotent. */
   close(): Promise<void>;

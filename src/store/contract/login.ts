@@ -1,7 +1,12 @@
+import type { Seconds } from '../../core/index.ts';
 import type {
   AuthenticationSession,
   AuthorizationCode,
+  ClientUuid,
   Consent,
+  FamilyId,
+  RealmId,
+  SessionId,
   TokenFamily,
   UserSession,
 } from '../../model/index.ts';
@@ -44,7 +49,7 @@ export interface LoginStore {
    * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. A session in
    * which somebody proved a password stays.
    */
-  boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }>;
+  boundAuthenticationSessions(realmId: RealmId, most: number): Promise<{ removed: number }>;
 
   /**
    * One transaction: removes the authentication session (absent: the login needed no page), creates or continues the
@@ -65,15 +70,15 @@ export interface LoginStore {
   }): Promise<'finished' | 'gone'>;
 
   /** Reads a code without taking it. Returns undefined if it was presented before, has expired or never existed. */
-  findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined>;
+  findCode(hash: Buffer, now: Seconds): Promise<AuthorizationCode | undefined>;
   /** Takes a code and starts nothing, for an exchange that fails. Its mark stays for an hour after its expiry. */
-  takeCode(hash: Buffer, now: number): Promise<TakenCode>;
+  takeCode(hash: Buffer, now: Seconds): Promise<TakenCode>;
   /**
    * One transaction: takes the code if one is given, and stores its family, with the offline session if one is given.
    * `used`: as in `takeCode`. `gone`: the code, the user session or the client does not exist.
    */
   startFamily(
-    code: { hash: Buffer; now: number } | undefined,
+    code: { hash: Buffer; now: Seconds } | undefined,
     family: TokenFamily,
     offlineSession?: UserSession,
   ): Promise<'started' | 'used' | 'gone'>;
@@ -83,23 +88,23 @@ export interface LoginStore {
    * earlier. Returns an empty object if there is no such family.
    */
   findClientNotes(
-    sessionId: string,
+    sessionId: SessionId,
     offline: boolean,
-    clientUuid: string,
-    startedBy: number,
+    clientUuid: ClientUuid,
+    startedBy: Seconds,
   ): Promise<Readonly<Record<string, string>>>;
 
-  findConsent(userId: string, clientUuid: string): Promise<Consent | undefined>;
+  findConsent(userId: string, clientUuid: ClientUuid): Promise<Consent | undefined>;
   /** Oldest first. */
   listConsents(userId: string): Promise<readonly Consent[]>;
   /**
    * Removes the consent and, with it, all families that the client has of the user, including offline ones. Without a
    * consent it removes the offline families only. `removed` is false if there was neither.
    */
-  removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }>;
+  removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }>;
   /**
    * Reports whether a family was removed together with its consent, or because its code was presented twice. The store
    * remembers it for a day.
    */
-  wasDetached(familyId: string): Promise<boolean>;
+  wasDetached(familyId: FamilyId): Promise<boolean>;
 }

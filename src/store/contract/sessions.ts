@@ -1,15 +1,24 @@
-import type { TokenFamily, UserSession } from '../../model/index.ts';
+import type { Seconds } from '../../core/index.ts';
+import type {
+  ClientUuid,
+  FamilyId,
+  RealmId,
+  SessionId,
+  TokenFamily,
+  TokenHash,
+  UserSession,
+} from '../../model/index.ts';
 import type { Range } from './users.ts';
 
 /** One refresh and the rules of rotation that apply to it (docs/keycloak/tokens.md#rotation). */
 export interface Rotation {
-  familyId: string;
+  familyId: FamilyId;
   /** SHA-256 of the token that the client presented. */
-  presentedHash: Buffer;
+  presentedHash: TokenHash;
   /** SHA-256 of the token that the client receives. */
-  nextHash: Buffer;
+  nextHash: TokenHash;
   /** Unix time in seconds of the refresh. */
-  now: number;
+  now: Seconds;
   /** False: any token of the family may be used again. */
   singleUse: boolean;
   /** The number of further uses of one token while `singleUse` is true. 0 is strict. */
@@ -23,7 +32,7 @@ export interface Rotation {
  */
 export type RotationResult =
   | { outcome: 'rotated' }
-  | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly string[] }
+  | { outcome: 'reused'; reason: 'stale' | 'exceeded'; clientUuids: readonly ClientUuid[] }
   | { outcome: 'gone' };
 
 /** A family with its session. The session's last access counts all its families. */
@@ -36,48 +45,53 @@ export interface FamilyInSession {
 export interface SessionWithClients {
   session: UserSession;
   username: string;
-  clientUuids: readonly string[];
+  clientUuids: readonly ClientUuid[];
 }
 
 /** User sessions and their token families, never cached; and what must be used only once. */
 export interface SessionStore {
   /** One transaction: creates the session if it does not exist, and its family. */
   startSession(session: UserSession, family: TokenFamily): Promise<void>;
-  findSession(id: string, offline: boolean): Promise<UserSession | undefined>;
-  findFamily(id: string): Promise<FamilyInSession | undefined>;
+  findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined>;
+  findFamily(id: FamilyId): Promise<FamilyInSession | undefined>;
   /**
    * Reports whether the client still has a family in the session. `startedBy` (Unix time in seconds) ignores younger
    * families: an access token that is older than all families belongs to one that was removed.
    */
-  hasFamily(sessionId: string, offline: boolean, clientUuid: string, startedBy?: number): Promise<boolean>;
+  hasFamily(
+    sessionId: SessionId,
+    offline: boolean,
+    clientUuid: ClientUuid,
+    startedBy?: Seconds,
+  ): Promise<boolean>;
   rotateRefreshToken(rotation: Rotation): Promise<RotationResult>;
   /** Revokes one family; the user session continues. `removed` is false if there was no such family. */
-  removeFamily(id: string): Promise<{ removed: boolean }>;
+  removeFamily(id: FamilyId): Promise<{ removed: boolean }>;
   /** Ends one user session with all its families. `ended` is false if there was no such session. */
-  endSession(id: string, offline: boolean): Promise<{ ended: boolean }>;
+  endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }>;
   /** Unfinished logins and unexchanged codes end too. */
   endUserSessions(userId: string, options: { offlineToo: boolean }): Promise<{ ended: number }>;
   /** Ends all online sessions of a realm. */
-  endRealmSessions(realmId: string): Promise<{ ended: number }>;
+  endRealmSessions(realmId: RealmId): Promise<{ ended: number }>;
   listUserSessions(userId: string, offline: boolean): Promise<readonly SessionWithClients[]>;
   listClientSessions(query: {
-    clientUuid: string;
+    clientUuid: ClientUuid;
     offline: boolean;
     first: number;
     max: number;
   }): Promise<readonly SessionWithClients[]>;
   /** Sorted by id; read page by page, as `userPages`. */
   clientSessionPages(
-    query: { clientUuid: string; offline: boolean } & Range,
+    query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]>;
   countClientSessions(
-    realmId: string,
-  ): Promise<readonly { clientUuid: string; online: number; offline: number }[]>;
+    realmId: RealmId,
+  ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]>;
   /** The access token with this `jti` is refused until `expiresAt` (Unix time in seconds). */
-  revokeAccessToken(jti: string, expiresAt: number): Promise<void>;
+  revokeAccessToken(jti: string, expiresAt: Seconds): Promise<void>;
   isAccessTokenRevoked(jti: string): Promise<boolean>;
   /** Returns true to the first caller with this key, until `expiresAt` (Unix time in seconds). */
-  claimOnce(key: string, expiresAt: number): Promise<boolean>;
+  claimOnce(key: string, expiresAt: Seconds): Promise<boolean>;
   /** Reports whether a claim of this key is in force. */
   isClaimed(key: string): Promise<boolean>;
 }

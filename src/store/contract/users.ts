@@ -1,4 +1,4 @@
-import type { Credential, LoginFailures, User } from '../../model/index.ts';
+import type { ClientUuid, Credential, LoginFailures, RealmId, User } from '../../model/index.ts';
 
 /** A part of a list. */
 export interface Range {
@@ -12,7 +12,7 @@ export interface Range {
  * (docs/keycloak/users.md#search).
  */
 export interface UserQuery {
-  realmId: string;
+  realmId: RealmId;
   /** Words that must all match username, e-mail, first or last name: prefix, `*infix*`, `"exact"`. */
   search?: string;
   username?: string;
@@ -34,17 +34,17 @@ export interface UserQuery {
 
 /** Users with their credentials and login failures. Only service accounts are cached, like configuration. */
 export interface UserStore {
-  findUser(realmId: string, id: string): Promise<User | undefined>;
+  findUser(realmId: RealmId, id: string): Promise<User | undefined>;
   /** `username` in lower case. */
-  findUserByUsername(realmId: string, username: string): Promise<User | undefined>;
+  findUserByUsername(realmId: RealmId, username: string): Promise<User | undefined>;
   /** `email` in lower case. Returns the first user by id if the realm allows duplicates. */
-  findUserByEmail(realmId: string, email: string): Promise<User | undefined>;
-  findServiceAccount(clientUuid: string): Promise<User | undefined>;
+  findUserByEmail(realmId: RealmId, email: string): Promise<User | undefined>;
+  findServiceAccount(clientUuid: ClientUuid): Promise<User | undefined>;
   /** Sorted by username. */
   listUsers(query: UserQuery): Promise<readonly User[]>;
   countUsers(query: UserQuery): Promise<number>;
   /** The number of enabled users for each required action. */
-  countRequiredActions(realmId: string): Promise<ReadonlyMap<string, number>>;
+  countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>>;
   /** Sorted by username. Includes service accounts. */
   listUsersWithRole(roleId: string, first: number, max: number): Promise<readonly User[]>;
   listGroupMembers(groupId: string, first: number, max: number): Promise<readonly User[]>;
@@ -66,15 +66,15 @@ export interface UserStore {
    * removed, and only the master key reveals which. Returns undefined if none of the first few users has a password.
    */
   findSomePassword(
-    realmId: string,
+    realmId: RealmId,
     name: string,
   ): Promise<Pick<Credential, 'secretData' | 'credentialData'> | undefined>;
   /** Replaces a password hash after a login, only if the stored hash still equals `previous.secretData`. */
   rehashPassword(previous: Credential, next: Credential): Promise<'replaced' | 'changed'>;
 
-  findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined>;
+  findLoginFailures(realmId: RealmId, userId: string): Promise<LoginFailures | undefined>;
   /** Compare and swap: stores `next` with revision + 1, only if the stored revision is `next.revision`. */
   putLoginFailures(next: LoginFailures): Promise<'stored' | 'changed'>;
   /** Removes the failures of one user. Default: of every user of the realm. */
-  removeLoginFailures(realmId: string, userId?: string): Promise<void>;
+  removeLoginFailures(realmId: RealmId, userId?: string): Promise<void>;
 }

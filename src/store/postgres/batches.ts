@@ -7,24 +7,25 @@ interface Waiting<In, Out> {
 }
 
 /**
- * Gathers calls until the statement before them is answered: at least those of one turn of the event loop travel
- * together. One batch is in flight at a time; of one key at most one call is at work, the others wait their turn. Where
- * a batch could not reach the database, those that waited as long as it did are told with it: each in turn would wait
- * anew, and their number grow for as long as the database is away.
+ * Gathers calls until the previous statement returns. Calls of the same turn of the event loop always travel
+ * together. One batch is in flight at a time, and at most one call for each key is at work; the others wait. If a
+ * batch cannot reach the database, the calls that waited as long as the batch fail with it. Otherwise each would wait
+ * in turn, and their number would grow while the database is unavailable.
  */
 export class Batches<In, Out> {
   readonly #largest: number;
   readonly #keyOf: ((input: In) => string) | undefined;
   readonly #run: (inputs: readonly In[]) => Promise<readonly Promise<Out>[]>;
   #waiting: Waiting<In, Out>[] = [];
-  /** Keys at work. */
+  /** Keys of calls at work. */
   readonly #busy = new Set<string>();
-  #flying = false;
+  #inFlight = false;
   #planned = false;
 
   /**
-   * @param run answers in the order of the inputs, each when it is ready; the next batch begins once it resolves
-   * @param keyOf absent: calls do not stand in each other's way
+   * @param run returns the results in the order of the inputs, each when it is ready; the next batch starts once it
+   *   resolves
+   * @param keyOf absent: calls do not wait for each other
    */
   constructor(options: {
     largest: number;
@@ -44,18 +45,18 @@ export class Batches<In, Out> {
   }
 
   #plan(): void {
-    if (this.#planned || this.#flying || this.#waiting.length === 0) return;
+    if (this.#planned || this.#inFlight || this.#waiting.length === 0) return;
     this.#planned = true;
     setImmediate(() => {
       this.#planned = false;
-      void this.#fly();
+      void this.#sendBatch();
     });
   }
 
-  async #fly(): Promise<void> {
+  async #sendBatch(): Promise<void> {
     const batch = this.#takeBatch();
     if (batch.length === 0) return;
-    this.#flying = true;
+    this.#inFlight = true;
     const waited = this.#waiting.length;
     try {
       const answers = await this.#run(batch.map(({ input }) => input));
@@ -68,11 +69,11 @@ export class Batches<In, Out> {
       }
       if (isUnreachable(error)) for (const waiting of this.#waiting.splice(0, waited)) waiting.reject(error);
     }
-    this.#flying = false;
+    this.#inFlight = false;
     this.#plan();
   }
 
-  /** Those in front whose keys are free. */
+  /** Takes the first calls whose keys are free. */
   #takeBatch(): Waiting<In, Out>[] {
     const keyOf = this.#keyOf;
     if (keyOf === undefined) return this.#waiting.splice(0, this.#largest);

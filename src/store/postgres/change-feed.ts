@@ -6,54 +6,63 @@ import { ADVISORY, endInTime, oneRow, POOLER_HINT } from '../../postgres/index.t
 import type { AppliedRows, Touched } from '../verbs/verbs.ts';
 import type { SharedClock } from './shared-clock.ts';
 
-/** Milliseconds between looks for what no notification told; with the answer's way well under a second. */
-const LOOK_MS = 750;
-/** Milliseconds until a lost connection is tried again. */
+/**
+ * Milliseconds between two reads of the table of changes, which find what no notification reported. With the time of
+ * a response this is well under a second.
+ */
+const READ_MS = 750;
+/** Milliseconds until a lost connection is opened again. */
 const RETRY_MS = 250;
-/** Milliseconds without an answer after which another connection is asked as well. */
+/** Milliseconds without a response after which another connection is used as well. */
 const SLOW_MS = 150;
-/** Milliseconds after which no answer will come: whoever has nothing to tell would not notice for much longer. */
+/**
+ * Milliseconds after which a response can no longer arrive. A connection without traffic would detect its loss much
+ * later.
+ */
 const SILENT_MS = 5_000;
 /**
- * A process that is stopped keeps its connection, and its turns would be nobody's: a connection that is silent for as
- * long as ten looks is ended by the server (from 14 on), and its turns with it.
+ * A stopped process keeps its connection, and with it its turns. The server (14 or newer) therefore ends a connection
+ * that is silent for ten seconds.
  */
 const GIVEN_UP_IF_IDLE = `SELECT set_config(name, '10s', false) FROM pg_settings WHERE name = 'idle_session_timeout'`;
-/** A notification holds at most 8000 bytes. */
+/** A notification holds at most 8,000 bytes. */
 const LARGEST_PAYLOAD = 7_000;
-/** How long rows of changes are kept; who was away for longer forgets everything anyway. */
+/**
+ * The age at which rows of changes are removed. A store that was disconnected for longer drops its whole cache
+ * anyway.
+ */
 const KEPT = '15 minutes';
 const CHANNEL = 'idkit_configuration';
 
-/** The server's clock, in milliseconds; the one of the beginning of a statement would be older. */
+/** The server's clock in milliseconds. The time of the start of a statement would be older. */
 const SERVER_TIME = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::text AS time';
 
-/** What each look answers. */
-interface Looked {
+/** The columns that each read returns. */
+interface ReadState {
   oldest: string;
   time: string;
 }
 
-/** What a feed works with. */
+/** The dependencies of a feed. */
 export interface FeedParts {
   connections: Connections;
-  /** Tells this store's own changes from those of others. */
+  /** Distinguishes this store's changes from those of others. */
   origin: string;
-  /** Learns the server's time with every look. */
+  /** Learns the server's time with every read. */
   clock: SharedClock;
 }
 
-/** What a store is told of the changes of others. */
+/** Receives the changes of other stores. */
 export interface ChangeSubscriber {
   changed(touched: Touched): void;
-  /** Changes may have been missed. */
+  /** The feed may have missed changes. */
   missed(): void;
 }
 
 /**
- * Changes of configuration and users between the stores of one database. Each is a row, written in the change's own
- * transaction, and a notification. The rows are looked through as well, by the transactions that no earlier look can
- * have seen, so that a lost notification is made good.
+ * Changes of configuration and users between the stores of one database. Each change is a row, written in its own
+ * transaction, and a notification. The feed also reads the rows of every transaction that no earlier read can have
+ * seen, so a lost notification does no harm.
  */
 export class ChangeFeed {
   readonly #connections: Connections;
@@ -61,9 +70,9 @@ export class ChangeFeed {
   readonly #clock: SharedClock;
   #subscriber: ChangeSubscriber | undefined;
   #client: Client | undefined;
-  /** The connection whose session has the right to clean. */
-  #cleaner: Client | undefined;
-  /** What earlier transactions committed was looked at. */
+  /** The connection whose session has the right to sweep. */
+  #sweeper: Client | undefined;
+  /** All transactions before this one have been read. */
   #since: string;
   readonly #stopping = new AbortController();
   readonly #loop: Promise<void>;
@@ -96,7 +105,7 @@ export class ChangeFeed {
     this.#subscriber = subscriber;
   }
 
-  /** Part of the transaction that applies a change. */
+  /** Announces a change, as part of its transaction. */
   async announce(client: Pick<Client, 'query'>, applied: AppliedRows): Promise<void> {
     if (applied.outcome !== 'applied') return;
     const touched = JSON.stringify(applied.touched);
@@ -115,26 +124,26 @@ export class ChangeFeed {
     ]);
   }
 
-  /** The connection that hears of changes now; undefined while there is none. */
+  /** The connection that receives notifications. Undefined while there is none. */
   get client(): Client | undefined {
     return this.#client;
   }
 
   /**
-   * Whether this store is the one that cleans. The right goes with the connection: once it is lost, whoever asks first
-   * has it.
+   * Reports whether this store is the one that sweeps. The right belongs to the connection: once it is lost, the next
+   * store that calls gets it.
    */
-  async claimCleaning(): Promise<boolean> {
+  async claimSweep(): Promise<boolean> {
     const { client } = this;
     if (client === undefined) return false;
-    if (this.#cleaner === client) return true;
+    if (this.#sweeper === client) return true;
     const sql = 'SELECT pg_try_advisory_lock($1, $2) AS held';
     const { held } = oneRow(await client.query<{ held: boolean }>(sql, [...ADVISORY.sweep]));
-    if (held) this.#cleaner = client;
+    if (held) this.#sweeper = client;
     return held;
   }
 
-  /** Removes rows that every store has seen. */
+  /** Removes rows that every store has read. */
   async sweep(): Promise<void> {
     await this.#connections.use((client) =>
       client.query(`DELETE FROM configuration_change WHERE time < now() - interval '${KEPT}'`),
@@ -146,10 +155,10 @@ export class ChangeFeed {
     await this.#loop;
   }
 
-  /** Reads notifications and rows on a connection of its own until the end. */
+  /** Reads notifications and rows on its own connection until the end. */
   async #follow(first: Client): Promise<void> {
     let client: Client | undefined = first;
-    this.#hear(client);
+    this.#listenTo(client);
     while (!this.#stopping.signal.aborted) {
       await this.#pause(client);
       if (this.#stopping.signal.aborted) break;
@@ -157,81 +166,87 @@ export class ChangeFeed {
         if (client === undefined) {
           client = await this.#connections.open(RETRY_MS);
           this.#since = await listen(client, this.#clock);
-          this.#hear(client);
+          this.#listenTo(client);
           this.#subscriber?.missed();
         }
-        await this.#lookInTime(client);
+        await this.#readInTime(client);
       } catch {
-        // What is said meanwhile is made good by forgetting everything.
+        // Dropping the whole cache covers the changes of the meantime.
         if (client !== undefined) endInTime(client).catch(() => {});
         client = undefined;
         this.#client = undefined;
-        // It may be that this connection alone is lost, or cannot be had. While the server is away nothing changes.
-        await this.#lookElsewhere().catch(() => {});
+        // Perhaps only this connection is lost or unavailable. Nothing changes while the server is unavailable.
+        await this.#readElsewhere().catch(() => {});
       }
     }
     if (client !== undefined) await endInTime(client).catch(() => {});
   }
 
-  /** Where this connection is slow, others are asked meanwhile. @throws where it does not answer at all */
-  async #lookInTime(client: Client): Promise<void> {
+  /**
+   * Uses other connections as well if this one is slow.
+   *
+   * @throws if the connection does not respond at all
+   */
+  async #readInTime(client: Client): Promise<void> {
     let answered = false;
-    const looked = this.look(client).then(() => {
+    const reading = this.read(client).then(() => {
       answered = true;
     });
-    for (let wait = SLOW_MS; ; wait = LOOK_MS) {
-      await Promise.race([looked, sleep(wait)]);
+    for (let wait = SLOW_MS; ; wait = READ_MS) {
+      await Promise.race([reading, sleep(wait)]);
       if (answered) return;
-      await Promise.race([looked, this.#lookElsewhere().catch(() => {})]);
+      await Promise.race([reading, this.#readElsewhere().catch(() => {})]);
       if (answered) return;
     }
   }
 
-  async #lookElsewhere(): Promise<void> {
-    await this.#connections.use((client) => this.look(client), { patience: RETRY_MS });
+  async #readElsewhere(): Promise<void> {
+    await this.#connections.use((client) => this.read(client), { patience: RETRY_MS });
   }
 
-  /** Until the next look, or until the connection is lost: then another one is made at once. */
+  /**
+   * Waits until the next read. Returns early if the connection is lost, so that another one is opened immediately.
+   */
   async #pause(client: Client | undefined): Promise<void> {
     const lost = new AbortController();
-    const tell = () => lost.abort();
-    client?.once('end', tell);
+    const onEnd = () => lost.abort();
+    client?.once('end', onEnd);
     const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
-    await sleep(client === undefined ? RETRY_MS : LOOK_MS, undefined, { signal }).catch(() => {});
-    client?.off('end', tell);
+    await sleep(client === undefined ? RETRY_MS : READ_MS, undefined, { signal }).catch(() => {});
+    client?.off('end', onEnd);
   }
 
-  #hear(client: Client): void {
+  #listenTo(client: Client): void {
     this.#client = client;
     client.on('notification', ({ payload = '' }) => {
       if (this.#client !== client) return;
       const at = payload.indexOf(' ');
-      if (payload.slice(0, at) !== this.#origin) this.#tell(payload.slice(at + 1));
+      if (payload.slice(0, at) !== this.#origin) this.#notify(payload.slice(at + 1));
     });
   }
 
   /**
-   * Tells what was committed by transactions that had not ended at the look before; some are seen twice. This store's
-   * own too: the answer to one may have been lost.
+   * Reports the changes of transactions that had not ended at the previous read. Some are reported twice. This
+   * store's own changes are included, because the result of one may have been lost.
    */
-  async look(client: Pick<Client, 'query'>): Promise<void> {
+  async read(client: Pick<Client, 'query'>): Promise<void> {
     const order = {
-      name: 'change.look',
+      name: 'change.read',
       text: `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}, change.touched
         FROM (VALUES (1)) AS one LEFT JOIN configuration_change AS change
         ON change.transaction >= $1::bigint`,
       values: [this.#since],
       query_timeout: SILENT_MS,
     };
-    const learn = this.#clock.ask();
-    const result = await client.query<Looked & { touched: string | null }>(order);
+    const learn = this.#clock.measure();
+    const result = await client.query<ReadState & { touched: string | null }>(order);
     const { time, oldest } = oneRow(result);
     learn(Number(time));
-    for (const { touched } of result.rows) if (touched !== null) this.#tell(touched);
+    for (const { touched } of result.rows) if (touched !== null) this.#notify(touched);
     this.#since = oldest;
   }
 
-  #tell(text: string): void {
+  #notify(text: string): void {
     if (text === '') this.#subscriber?.missed();
     else {
       const touched: Touched = JSON.parse(text);
@@ -240,12 +255,12 @@ export class ChangeFeed {
   }
 }
 
-/** @returns the oldest transaction that is under way */
+/** @returns the oldest transaction in progress */
 async function listen(client: Client, clock: SharedClock): Promise<string> {
   await client.query(`LISTEN ${CHANNEL}`);
   await client.query(GIVEN_UP_IF_IDLE);
-  const learn = clock.ask();
-  const result = await client.query<Looked>(
+  const learn = clock.measure();
+  const result = await client.query<ReadState>(
     `SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, ${SERVER_TIME}`,
   );
   const { time, oldest } = oneRow(result);
@@ -253,7 +268,11 @@ async function listen(client: Client, clock: SharedClock): Promise<string> {
   return oldest;
 }
 
-/** Two sessions that are open at once are two, unless a pooler makes one of them. @throws IDKIT_SETTING */
+/**
+ * Checks that two parallel sessions are two: a pooler may give them one connection.
+ *
+ * @throws IDKIT_SETTING
+ */
 async function checkSessions(connections: Connections, client: Client): Promise<void> {
   const text = 'SELECT pg_backend_pid() AS pid';
   const own = await client.query<{ pid: number }>(text);
@@ -261,7 +280,7 @@ async function checkSessions(connections: Connections, client: Client): Promise<
   if (oneRow(own).pid === oneRow(other).pid)
     throw new IdkitError(
       'IDKIT_SETTING',
-      `the database at ${connections.place} gives two sessions one connection`,
+      `the database at ${connections.place} gave two sessions the same connection`,
       {
         hints: [POOLER_HINT],
       },

@@ -14,14 +14,17 @@ export interface PostgresOptions {
   location: PostgresLocation;
   masterKey: Secret;
   masterKeyOld?: Secret | undefined;
-  /** Absent: the machine's, corrected to the server's in a store for writing. */
+  /** Default: the machine's clock; in a store for writing, corrected to the server's. */
   clock: Clock | undefined;
   machineClock: Clock;
   random: Random;
   mode: 'write' | 'read';
 }
 
-/** Finds the server that takes writes, checks it, migrates, proves the key, finishes a rotation. See `openStore`. */
+/**
+ * Finds the server that accepts writes, checks it, migrates, checks the master key and finishes an interrupted
+ * rotation. See `openStore`.
+ */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   const { random, mode, machineClock } = options;
   const keyring = openKeyring(options.masterKey, options.masterKeyOld);
@@ -54,7 +57,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
   }
 }
 
-/** Seals every secret of a database with the keyring's current key. See `rotateMasterKey`. */
+/** Encrypts every secret of a database with the keyring's current key. See `rotateMasterKey`. */
 export async function rotateMasterKeyIn(
   location: PostgresLocation,
   keyring: Keyring,
@@ -84,23 +87,23 @@ function unprepared(place: string, version: number): IdkitError {
     ? new IdkitError('IDKIT_NOT_FOUND', `the database at ${place} is empty`)
     : new IdkitError(
         'IDKIT_VERSION',
-        `the database at ${place} has schema ${version}, older than this idkit's ${SCHEMA_VERSION}`,
-        { hints: ['start the service once: idkit serve'] },
+        `the database at ${place} has schema ${version}, older than version ${SCHEMA_VERSION} of this idkit`,
+        { hints: ['start the service once to migrate it: idkit serve'] },
       );
 }
 
-/** Connections of one store at most; more only wait for each other's rows. */
+/** Maximum number of connections of one store. More would only wait for each other's rows. */
 const LARGEST = 12;
-/** For requests; fewer would let one long write hold up every refresh. */
+/** Minimum for requests. With fewer, one long write would delay every refresh. */
 const SMALLEST = 2;
-/** Of the server's connections one store takes at most this part. */
+/** The part of the server's connections that one store uses at most. */
 const PART = 5;
 
-/** Of these for reads that may take long, where there are enough; else one. */
+/** The number for reads that may take long, if there are enough connections. Otherwise 1. */
 const READS = 2;
 const ENOUGH = 8;
 
-/** How many connections a store takes of a server: few where it has few for this database and user. */
+/** Returns the number of connections for this store: few if the server permits few to this database and user. */
 export async function readPoolSizes(client: Pick<Client, 'query'>): Promise<Record<Lane, number>> {
   const result = await client.query<{ connections: number }>(`
     SELECT least(

@@ -1,6 +1,7 @@
 import type { Compilable } from 'kysely';
-import type { Clock } from '../../core/index.ts';
+import type { Clock, Seconds } from '../../core/index.ts';
 import { IdkitError } from '../../core/index.ts';
+import type { FamilyId } from '../../model/index.ts';
 import type { Connections } from '../../postgres/driver.ts';
 import { mapFault, oneRow } from '../../postgres/index.ts';
 import type { FamilyInSession, RotationResult, StoreFigures, Swept } from '../contract/index.ts';
@@ -25,29 +26,29 @@ import { advance, runSteps, type TransactionOptions } from './transactions.ts';
 import { Turns } from './turns.ts';
 import { UnansweredRotations } from './unanswered.ts';
 
-/** Changes of one list from which tables grow while it is written, as by an import. */
+/** Number of changes in one list above which tables grow while it is written, as in an import. */
 const MANY_CHANGES = 200;
-/** Milliseconds that one statement of a change may run: the end of a realm takes all of its users with it. */
+/** Timeout of one statement of a change in milliseconds. Removing a realm removes all of its users. */
 const CHANGE_MS = 600_000;
-/** Statements that empty what may have grown for years. */
+/** Statements that remove what may have grown for years. */
 const LONG: ReadonlySet<QueryName> = new Set<QueryName>([
   'session.deleteOfRealm',
   'event.clear',
   'admin_event.clear',
 ]);
-/** Records that one transaction of a sweep works on at most, so that it stands in nobody's way for long. */
+/** Maximum number of records in one transaction of a sweep, so that it delays no other statement for long. */
 const SWEEP = 200;
 
-/** What the store works with. */
+/** The dependencies of the store. */
 export interface PostgresParts {
   connections: Connections;
   sealing: Sealing;
   clock: Clock;
-  /** Absent in a store opened for reading. */
+  /** Absent in a store that is opened for reading. */
   feed: ChangeFeed | undefined;
 }
 
-/** The store on Postgres. A write is answered after its commit; what is read comes from the server that is written to. */
+/** The store on Postgres. A write returns after its commit. Reads come from the server that receives the writes. */
 export class PostgresStore extends SqlStore {
   protected readonly dialect = 'postgres';
   protected readonly sealing: Sealing;
@@ -93,7 +94,7 @@ export class PostgresStore extends SqlStore {
     });
   }
 
-  override async findFamily(id: string): Promise<FamilyInSession | undefined> {
+  override async findFamily(id: FamilyId): Promise<FamilyInSession | undefined> {
     this.checkOpen();
     const row = await this.#track(this.#families.call(withoutNul(id)));
     return row === undefined ? undefined : readFamilyInSession(row);
@@ -107,9 +108,9 @@ export class PostgresStore extends SqlStore {
     return this.#track(within === undefined ? this.#turns.take(name) : this.#turns.takeWithin(name, within));
   }
 
-  override async sweep(now: number, limit: number): Promise<Swept> {
+  override async sweep(now: Seconds, limit: number): Promise<Swept> {
     const all = { removed: 0, handled: 0 };
-    if (!(await this.#track(this.#cleans()))) return all;
+    if (!(await this.#track(this.#mustSweep()))) return all;
     while (all.handled < limit) {
       const part = Math.min(SWEEP, limit - all.handled);
       const { removed, handled } = await this.write('sweep', { now, limit: part });
@@ -121,11 +122,11 @@ export class PostgresStore extends SqlStore {
     return all;
   }
 
-  /** A store for reading is refused by the sweep itself. */
-  async #cleans(): Promise<boolean> {
+  /** The sweep itself rejects a store that is open for reading. */
+  async #mustSweep(): Promise<boolean> {
     this.checkOpen();
     try {
-      return (await this.#feed?.claimCleaning()) ?? true;
+      return (await this.#feed?.claimSweep()) ?? true;
     } catch (error) {
       throw mapFault(error, this.#connections.place);
     }
@@ -192,7 +193,7 @@ export class PostgresStore extends SqlStore {
     return this.#track(runSteps(this.#connections, () => stepsOf(verb, input), options));
   }
 
-  /** How the verbs that differ from the others are run. */
+  /** The options of the verbs that differ from the others. */
   readonly #options: {
     readonly [V in Verb]?: (input: Verbs[V]['in']) => TransactionOptions<Verbs[V]['out']>;
   } = {
@@ -235,7 +236,7 @@ export class PostgresStore extends SqlStore {
     return this.#track(readAgain(this.#connections, work));
   }
 
-  /** Closing waits for it. */
+  /** Makes `close` wait for the promise. */
   #track<T>(promise: Promise<T>): Promise<T> {
     this.#running.add(promise);
     const done = () => this.#running.delete(promise);

@@ -7,11 +7,11 @@ import { WaitingRoom } from '../sql/waiting-room.ts';
 import { Batches } from './batches.ts';
 import { type Order, prepared, rowsOf } from './prepared.ts';
 
-/** Connections that may break under one read. */
+/** Maximum number of attempts of one read. */
 const ATTEMPTS = 6;
 
 /**
- * Runs what may be run twice, again where its connection breaks, on another one.
+ * Runs a read that may run twice. If its connection breaks, it runs again on another one.
  *
  * @throws the catalogue's errors
  */
@@ -30,13 +30,13 @@ export async function readAgain<T>(
   }
 }
 
-/** Ids of one statement at most. */
+/** Maximum number of ids in one statement. */
 const LARGEST = 256;
 
 /** The queries that read rows by their ids. */
 type PointQuery = 'family.findAll' | 'user.findAll';
 
-/** Reads rows by id, those of many callers with one statement: a round trip costs more than the row. */
+/** Reads rows by id, for many callers with one statement: a round trip costs more than the row. */
 export function openPointReads<Q extends PointQuery>(
   connections: Connections,
   query: Q,
@@ -53,8 +53,9 @@ export function openPointReads<Q extends PointQuery>(
 }
 
 /**
- * Reads that may take long: lists, searches and counts of administrators. They have connections of their own, whose
- * server ends each statement in time, and wait for one another, so that no login and no token waits for them.
+ * Reads of administrators that may take long: lists, searches and counts. They have their own connections, on which
+ * the server limits the time of each statement. They wait for each other, so that no login and no token waits for
+ * them.
  */
 export class AdministrativeReads {
   readonly #connections: Connections;
@@ -65,7 +66,7 @@ export class AdministrativeReads {
     this.#room = new WaitingRoom(connections.sizes.reads);
   }
 
-  /** @throws IDKIT_UNREACHABLE where too many others wait, or the statement takes too long */
+  /** @throws IDKIT_UNREACHABLE if too many others wait, or the statement takes too long */
   read<R>(order: Order<R>): Promise<R[]> {
     const signal = callerSignal();
     return this.#room.use(() => {
@@ -74,7 +75,10 @@ export class AdministrativeReads {
     }, signal);
   }
 
-  /** Ends a statement at the server when its caller goes; the connection is nobody else's until that is done. */
+  /**
+   * Cancels a statement on the server when its caller disconnects. The connection stays reserved until the
+   * cancellation is done.
+   */
   async #untilGone<T>(
     client: PoolClient,
     statement: Promise<T>,
@@ -86,7 +90,7 @@ export class AdministrativeReads {
       const pid = this.#connections.serverOf(client)?.pid;
       ending = this.#connections
         .use((other) => other.query('SELECT pg_cancel_backend($1)', [pid]))
-        // Its time limit ends it then.
+        // The statement's own timeout ends it then.
         .catch(() => {});
     };
     if (signal.aborted) end();

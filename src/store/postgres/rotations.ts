@@ -12,59 +12,64 @@ import type { UnansweredRotations } from './unanswered.ts';
 
 type Call = Verbs['rotate']['in'];
 
-/** Rotations of one statement at most. */
+/** Maximum number of rotations in one statement. */
 const LARGEST = 256;
-/** Milliseconds for which a family that somebody else holds is waited for, and between two tries. */
+/** Milliseconds to wait for a family that another transaction has locked, and the pauses between two attempts. */
 const HELD_MS = 2_000;
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 64;
-/** Milliseconds in which another store takes back what it could not answer, once the server is there again. */
+/**
+ * Milliseconds in which another store undoes rotations that it could not report, once the server is available again.
+ */
 const TAKEN_BACK_MS = 1_000;
 
-/** What one statement did of its calls, by their families. */
-interface Tried {
+/** The results of one statement, by family. */
+interface Attempt {
   rotated: ReadonlySet<string>;
   held: ReadonlySet<string>;
-  /** An earlier attempt was sent and not answered: it may be done yet. */
+  /** An earlier attempt was sent and its result is unknown: it may still take effect. */
   unsure: boolean;
 }
 
 /**
- * Rotates many families by one statement, which is on the disk when it is answered. What it did not rotate (reuse,
- * families that are gone) goes the verb's full way, in a transaction of its own; a family that somebody else holds is
- * tried again, and holds up nobody.
+ * Rotates many families with one statement, which is durable when it returns. A family that it did not rotate (reuse,
+ * no such family) goes through the whole verb in its own transaction. A family that another transaction has locked is
+ * reattempt and delays no other.
  */
 export function openRotations(
   connections: Connections,
   unanswered: UnansweredRotations,
 ): Batches<Call, RotationResult> {
-  const again = new Batches<Call, Tried>({
+  const again = new Batches<Call, Attempt>({
     largest: LARGEST,
     run: async (calls) => {
-      const tried = await rotateAll(connections, calls, unanswered);
-      return calls.map(() => Promise.resolve(tried));
+      const attempt = await rotateAll(connections, calls, unanswered);
+      return calls.map(() => Promise.resolve(attempt));
     },
   });
 
-  const finish = async (call: Call, first: Tried): Promise<RotationResult> => {
-    let tried = first;
-    let unsure = tried.unsure;
+  const finish = async (call: Call, first: Attempt): Promise<RotationResult> => {
+    let attempt = first;
+    let unsure = attempt.unsure;
     try {
       const until = performance.now() + HELD_MS;
       for (
         let pause = FIRST_PAUSE_MS;
-        tried.held.has(call.id);
+        attempt.held.has(call.id);
         pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
       ) {
         if (performance.now() > until)
-          throw new IdkitError('IDKIT_UNREACHABLE', `the database at ${connections.place} holds a session`);
+          throw new IdkitError(
+            'IDKIT_UNREACHABLE',
+            `the database at ${connections.place} holds the lock of a session for too long`,
+          );
         await sleep(pause);
-        tried = await again.call(call);
-        unsure ||= tried.unsure;
+        attempt = await again.call(call);
+        unsure ||= attempt.unsure;
       }
-      if (tried.rotated.has(call.id)) return { outcome: 'rotated' };
+      if (attempt.rotated.has(call.id)) return { outcome: 'rotated' };
       await unanswered.settle([call.id]);
-      // It may be the very token that another store did not get to answer with its successor.
+      // This may be the token that another store rotated without reporting its successor.
       if (!unsure && connections.isJustBack) await sleep(TAKEN_BACK_MS);
       unsure = true;
       return await runSteps(connections, () => rotate(call), { isolation: 'serializable' });
@@ -79,22 +84,22 @@ export function openRotations(
     keyOf: ({ id }) => id,
     run: async (calls) => {
       await unanswered.settle(calls.map(({ id }) => id));
-      const tried = await rotateAll(connections, calls, unanswered);
-      return calls.map((call) => finish(call, tried));
+      const attempt = await rotateAll(connections, calls, unanswered);
+      return calls.map((call) => finish(call, attempt));
     },
   });
 }
 
 /**
- * Run again where the connection was lost on the way: a rotation that was done all the same is found by the full way,
- * by the hash that no other call has.
+ * Runs again if the connection was lost. If the lost attempt rotated the family after all, the whole verb detects it
+ * by the hash of the next token, which no other call has.
  */
 async function rotateAll(
   connections: Connections,
   calls: readonly Call[],
   unanswered: UnansweredRotations,
-): Promise<Tried> {
-  // In one order everywhere, so that two stores do not wait for each other's rows.
+): Promise<Attempt> {
+  // The same order in every store, so that no two stores wait for each other's rows.
   const sorted = calls.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const bytes = (text: string) => Buffer.from(text, 'latin1');
   const query = prepared('family.rotateAll', {

@@ -5,15 +5,19 @@ import { MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import type { Keyring } from '../sealing/keyring.ts';
 import { checkProofs, type MasterKeyState, proofRow } from '../sealing/proofs.ts';
 
-/** Oldest server whose SQL is enough. */
+/** Oldest supported major version of the server. */
 const OLDEST_SERVER = 13;
 
-/** Milliseconds that one migration may take, and the wait for another store's. */
+/** Timeout of one migration in milliseconds, and of the wait for another store's. */
 const MIGRATION_MS = 1_800_000;
 
 type Queryable = Pick<Client, 'query'>;
 
-/** What stands in the way of using a server or database at all. @throws IDKIT_VERSION */
+/**
+ * Checks that idkit supports the server and the database's encoding.
+ *
+ * @throws IDKIT_VERSION
+ */
 export async function checkServer(client: Queryable, place: string): Promise<void> {
   const result = await client.query<{ version: number; encoding: string }>(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('server_encoding') AS encoding`,
@@ -22,16 +26,16 @@ export async function checkServer(client: Queryable, place: string): Promise<voi
   if (version < OLDEST_SERVER * 10_000)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the server of ${place} is Postgres ${Math.floor(version / 10_000)}, and idkit needs ${OLDEST_SERVER} or newer`,
+      `the server of ${place} is Postgres ${Math.floor(version / 10_000)}, but idkit needs ${OLDEST_SERVER} or newer`,
     );
   if (encoding !== 'UTF8')
     throw new IdkitError('IDKIT_VERSION', `the database at ${place} has the encoding ${encoding}, not UTF8`, {
-      hints: ['make it with: createdb --encoding UTF8 --template template0 NAME'],
+      hints: ['create it with: createdb --encoding UTF8 --template template0 NAME'],
     });
 }
 
 /**
- * The version of idkit's schema; 0 where the database is empty.
+ * Returns the version of the schema, or 0 if the database is empty.
  *
  * @throws IDKIT_VERSION for a schema of another program or of a newer idkit
  */
@@ -43,20 +47,24 @@ export async function readSchemaVersion(client: Queryable, place: string): Promi
   const { own, others } = oneRow(result);
   if (!own && others)
     throw new IdkitError('IDKIT_VERSION', `the database at ${place} holds the tables of another program`, {
-      hints: ['give idkit a database of its own: createdb NAME'],
+      hints: ['create a separate database for idkit: createdb NAME'],
     });
   if (!own) return 0;
   const version = Number((await client.query('SELECT version FROM idkit_schema')).rows[0]?.version);
   if (version > SCHEMA_VERSION)
     throw new IdkitError(
       'IDKIT_VERSION',
-      `the database at ${place} has schema ${version}, newer than this idkit's ${SCHEMA_VERSION}`,
-      { hints: ['use the idkit that wrote it, or a newer one'] },
+      `the database at ${place} has schema ${version}, newer than version ${SCHEMA_VERSION} of this idkit`,
+      { hints: ['use the version of idkit that wrote it, or a newer one'] },
     );
   return version;
 }
 
-/** Whether the keys at hand open the database. @throws IDKIT_MASTER_KEY_WRONG */
+/**
+ * Checks that the given master keys decrypt the database.
+ *
+ * @throws IDKIT_MASTER_KEY_WRONG
+ */
 export async function readKeyState(client: Queryable, keyring: Keyring): Promise<MasterKeyState> {
   const { rows } = await client.query<{ name: string; value: string }>('SELECT name, value FROM meta');
   return checkProofs(
@@ -66,8 +74,8 @@ export async function readKeyState(client: Queryable, keyring: Keyring): Promise
 }
 
 /**
- * Migrations that the database lacks and the proof of the key, all in one transaction. Replicas that start at once
- * wait for each other; those that come later find everything done.
+ * Applies the missing migrations and proves the master key, all in one transaction. Replicas that start in parallel
+ * wait for each other; later ones find nothing to do.
  *
  * @throws as `readSchemaVersion` and `readKeyState`
  */
@@ -98,7 +106,7 @@ export async function migrate(
   }
 }
 
-/** A statement that may take long. */
+/** Runs a statement that may take long. */
 async function patiently(client: Queryable, text: string, values: unknown[] = []): Promise<void> {
   const order = { text, values, query_timeout: MIGRATION_MS };
   await client.query(order);

@@ -1,12 +1,12 @@
 import type { Clock } from '../../core/index.ts';
 
 /**
- * The clock of the database's server, for all services that share the database: this machine's clock, corrected by how
- * far it is from the server's. Machines whose clocks differ so agree about what has expired.
+ * The clock of the database server, for all services that share the database: the machine's clock, corrected by its
+ * difference to the server's. Machines with different clocks thus agree on what has expired.
  */
 export class SharedClock implements Clock {
   readonly #machine: Clock;
-  /** Milliseconds that the server is ahead of this machine. */
+  /** Milliseconds by which the server is ahead of this machine. */
   #ahead = 0;
 
   constructor(machine: Clock) {
@@ -17,21 +17,21 @@ export class SharedClock implements Clock {
     return Math.round(this.#machine.now() + this.#ahead);
   }
 
-  /** What is to be told with the server's answer. */
-  ask(): (serverMilliseconds: number) => void {
-    const asked = this.#machine.now();
-    return (server) => this.#learn(server, asked, this.#machine.now());
+  /** Starts a measurement. Call the result with the server's time. */
+  measure(): (serverMilliseconds: number) => void {
+    const sent = this.#machine.now();
+    return (server) => this.#learn(server, sent, this.#machine.now());
   }
 
   /**
-   * The server's time lay between question and answer. A correction that fits is kept, so that no slow answer moves the
-   * clock; one that does not fit is moved by as little as makes it fit.
+   * The server read its clock between the request and the response. A correction that fits stays, so that a slow
+   * response does not move the clock. Otherwise the correction changes by the least that makes it fit.
    */
-  #learn(server: number, asked: number, answered: number): void {
-    // This machine's clock was set back meanwhile.
-    if (answered < asked) return;
-    const least = server - answered;
-    const most = server - asked;
+  #learn(server: number, sent: number, received: number): void {
+    // This machine's clock was set back in the meantime.
+    if (received < sent) return;
+    const least = server - received;
+    const most = server - sent;
     this.#ahead = Math.min(Math.max(this.#ahead, least), most);
   }
 }

@@ -7,43 +7,44 @@ import type { Steps } from '../verbs/steps.ts';
 import { answer } from './prepared.ts';
 import { readAgain } from './reads.ts';
 
-/** How often a verb is run before its lost races are an error. */
+/** Maximum number of attempts of a verb that loses races. */
 const ATTEMPTS = 40;
-/** Milliseconds that the loser of a race waits at most before it tries again, times the attempts it had. */
+/** Maximum pause in milliseconds after a lost race, multiplied by the number of attempts. */
 const PAUSE_MS = 4;
 
-/** Looks at a transaction whose connection was lost and that still runs, and the milliseconds between them. */
+/**
+ * Number of checks of a transaction whose connection was lost and that still runs, and the milliseconds between them.
+ */
 const LOOKS = 40;
 const BETWEEN_LOOKS_MS = 50;
-/** Milliseconds after a statement's own limit in which the server tells that it was reached. */
+/** Milliseconds after a statement's timeout in which the server reports it. */
 const SILENCE_MS = 5_000;
 const TRANSACTION_ID = 'SELECT pg_current_xact_id()::text AS id';
 
 export interface TransactionOptions<T> {
   /**
-   * `alone`: each statement is a transaction of its own; `repeatable` also, and it does no harm to run it twice. Else all
-   * stand or fall together; `serializable` as if no other such transaction ran meanwhile.
+   * `alone`: each statement is its own transaction. `repeatable`: likewise, and running it twice does no harm.
+   * Otherwise all statements are one transaction; `serializable` runs as if no other such transaction ran in
+   * parallel.
    */
   isolation: 'alone' | 'repeatable' | 'read committed' | 'serializable';
-  /** Milliseconds that each statement may run, where not as long as all others. */
+  /** Timeout of each statement in milliseconds. Default: that of the connection. */
   statementMilliseconds?: number | undefined;
-  /**
-   * The transaction fills tables: plans that were made for them when they were small would read them whole for each row.
-   */
+  /** The transaction fills tables. Plans that were made for small tables would read them whole for each row. */
   fills?: boolean;
-  /** Statements that belong to the transaction and run before its commit. */
+  /** Runs further statements in the transaction, before its commit. */
   finish?(client: PoolClient, value: T): Promise<void>;
-  /** Turns a refusal into the verb's result. Default: it is thrown. */
+  /** Turns a refusal into the verb's result. Default: the refusal is thrown. */
   refused?(answer: Refused['answer']): T;
 }
 
 /**
- * Runs a verb from its start until it has lost no race. Whoever loses one to another store, or another call of this
- * one, sees what the winner left.
+ * Runs a verb, and starts again whenever it loses a race to another transaction. The next attempt sees what the
+ * winner wrote.
  *
- * @param steps makes the verb's steps anew for each attempt
- * @throws the catalogue's errors; IDKIT_UNREACHABLE also where the connection was lost so late that nobody knows whether
- *   it is done
+ * @param steps returns new steps for each attempt
+ * @throws the catalogue's errors; IDKIT_UNREACHABLE also if the connection was lost so late that the outcome is
+ *   unknown
  */
 export async function runSteps<T>(
   connections: Connections,
@@ -75,22 +76,22 @@ export async function runSteps<T>(
   }
 }
 
-/** How far one attempt came. */
+/** The progress of one attempt. */
 interface Progress<T> {
-  /** The end of the transaction was sent, or its one statement. */
+  /** The commit was sent, or the only statement. */
   mayBeDone: boolean;
   transaction: string | undefined;
-  /** Of the server that ran it: the number of the transaction may be another's on a server that was promoted since. */
+  /** The timeline of the server that ran it. After a promotion, the number may belong to another transaction. */
   timeline: string | undefined;
-  /** What the verb answers where it is done. */
+  /** The result of the verb if the transaction is committed. */
   result: { value: T } | undefined;
 }
 
 /**
- * Asks the server, once it is there again, what became of a transaction whose end was not answered.
+ * Asks the server, once it is available again, for the outcome of a transaction whose commit was not confirmed.
  *
- * @throws the catalogue's error for `fault` where nobody can know: a statement that was a transaction of its own, or
- *   another server that was promoted since
+ * @throws the catalogue's error for `fault` if the outcome is unknown: a statement was its own transaction, or
+ *   another server was promoted in the meantime
  */
 async function wasCommitted(
   connections: Connections,
@@ -133,7 +134,7 @@ async function runOnce<T>(
       : []),
   ];
   const sent: Promise<unknown>[] = [];
-  // Goes out with the first statement, and the end with the last one: the connection answers in order.
+  // Sent with the first statement. The connection returns the results in order.
   const begun = client.query(begin.join('; '));
   const named = client.query<{ id: string }>({ name: 'transaction.id', text: TRANSACTION_ID });
   post(sent, begun);
@@ -141,7 +142,7 @@ async function runOnce<T>(
   try {
     const value = await walk(client, steps, sent, limit === undefined ? undefined : limit + SILENCE_MS);
     progress.result = { value };
-    // What follows is quick, and is not to be waited for as long as what may be slow.
+    // The next statements are fast and must not have the timeout of slow ones.
     if (limit !== undefined) await Promise.all(sent);
     if (options.finish !== undefined) post(sent, options.finish(client, value));
     progress.transaction = oneRow(await named).id;
@@ -165,7 +166,7 @@ export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T
   return value;
 }
 
-/** @param sent what nobody has waited for yet is added to it */
+/** @param sent receives the results that nobody has awaited yet */
 async function walk<T>(
   client: PoolClient,
   steps: Steps<T>,
@@ -185,7 +186,7 @@ async function walk<T>(
   return step.value;
 }
 
-/** Its fault is met later, where all that was sent is waited for. */
+/** The error is thrown later, when all sent statements are awaited. */
 function post(sent: Promise<unknown>[], promise: Promise<unknown>): void {
   promise.catch(() => {});
   sent.push(promise);

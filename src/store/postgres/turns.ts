@@ -5,31 +5,38 @@ import { IdkitError } from '../../core/index.ts';
 import { isConnectionLost, mapFault, oneRow } from '../../postgres/index.ts';
 import type { ChangeFeed } from './change-feed.ts';
 
-/** Class of the advisory locks of turns (`idku`); the object is a hash of the turn's name. */
+/** Class of the advisory locks of turns (`idku`). The object is a hash of the turn's name. */
 const TURNS = 0x69646b75;
-/** Milliseconds between two tries: the first, and at most. */
+/** First and longest pause between two attempts, in milliseconds. */
 const FIRST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 48;
-/** Milliseconds for which a turn waits for those before it, and for a connection that was lost. */
+/** Milliseconds to wait for earlier turns, and for a lost connection. */
 const PATIENCE_MS = 30_000;
 const LOST_PATIENCE_MS = 2_000;
 
-/** Turns that wait for a bounded time are short and many: guesses of a storm at thousands of names. */
+/** Turns with a time limit are short and numerous: a storm of password guesses at thousands of names. */
 const BOUNDED = {
   longestPauseMs: 12,
-  /** Every one that waits makes the pauses of all longer by so much, so that they ask a thousand times a second. */
+  /**
+   * Each waiting turn lengthens the pauses of all by this much, so that together they make a thousand requests a
+   * second.
+   */
   pauseForEachMs: 1,
-  /** A store that had one leaves it to others for so long: a queue in one process is no monopoly. */
+  /**
+   * A store that had a turn leaves it to other stores for this long, so that a queue in one process does not keep it.
+   */
   yieldMs: 6,
-  /** Held at once: the server's table of locks has room for some 6,400 in all (`max_locks_per_transaction`). */
+  /**
+   * Maximum number held in parallel. The server's lock table has room for about 6,400 (`max_locks_per_transaction`).
+   */
   most: 512,
 } as const;
 
-/** The turns of one store: locks of one connection, the feed's, so that no pool can run dry of them. */
+/** The turns of one store. They are locks of the feed's connection, so they cannot exhaust a pool. */
 export class Turns {
   readonly #feed: ChangeFeed;
   readonly #place: string;
-  /** Names of bounded turns that this store had just now. */
+  /** Names of bounded turns that this store had recently. */
   readonly #yielding = new Map<string, Promise<void>>();
   #boundedHeld = 0;
   #boundedWaiting = 0;
@@ -40,10 +47,10 @@ export class Turns {
   }
 
   /**
-   * Waits until no other store of the database has the turn of that name, and has seen by then what those before it
-   * changed.
+   * Waits until no other store of the database has the turn of this name, and has then read the changes of earlier
+   * turns.
    *
-   * @returns what ends the turn; it also ends with the connection
+   * @returns a function that ends the turn, which also ends with the connection
    * @throws IDKIT_UNREACHABLE
    */
   async take(name: string): Promise<() => Promise<void>> {
@@ -52,13 +59,13 @@ export class Turns {
       attempt: (client) => this.#try(client, lock, true),
       longestPause: () => LONGEST_PAUSE_MS,
     });
-    if (taken === undefined) throw this.#refusal('gives no turn: another service is at work for too long');
+    if (taken === undefined) throw this.#refusal('granted no turn: another service held it for too long');
     return () => this.#end(taken, lock);
   }
 
   /**
-   * The same for at most `within` milliseconds; undefined: others had the turn for all of them. What is cached may be
-   * older than the turn.
+   * Like `take`, for at most `within` milliseconds. Returns undefined if others had the turn for the whole time.
+   * Cached results may be older than the turn.
    *
    * @throws IDKIT_UNREACHABLE
    */
@@ -80,7 +87,7 @@ export class Turns {
     };
   }
 
-  /** @returns the connection whose turn it is; undefined: not within `patience` milliseconds */
+  /** @returns the connection that has the turn, or undefined after `patience` milliseconds */
   async #wait(
     patience: number,
     {
@@ -97,7 +104,7 @@ export class Turns {
       const now = performance.now();
       if (taken === false) answeredAt = now;
       if (now > until && taken === false) return undefined;
-      if (now > answeredAt + LOST_PATIENCE_MS) throw this.#refusal('does not answer');
+      if (now > answeredAt + LOST_PATIENCE_MS) throw this.#refusal('does not respond');
       await sleep(pause * (0.5 + Math.random()));
     }
   }
@@ -106,7 +113,7 @@ export class Turns {
     return new IdkitError('IDKIT_UNREACHABLE', `the database at ${this.#place} ${what}`);
   }
 
-  /** A place among those held is kept while the server is asked. */
+  /** Reserves a place while the server is asked. */
   async #tryBounded(client: Client, lock: number[]): Promise<boolean | undefined> {
     if (this.#boundedHeld >= BOUNDED.most) return false;
     this.#boundedHeld++;
@@ -120,19 +127,19 @@ export class Turns {
   }
 
   /**
-   * @param look also for changes of others
-   * @returns undefined where the connection is lost; the feed makes a new one
+   * @param readsChanges also reads the changes of other stores
+   * @returns undefined if the connection is lost; the feed opens a new one
    */
-  async #try(client: Client, lock: number[], look: boolean): Promise<boolean | undefined> {
+  async #try(client: Client, lock: number[], readsChanges: boolean): Promise<boolean | undefined> {
     try {
-      // Both travel together; what the second one sees was committed before the first one had its lock.
+      // Both are sent together. The second sees everything that was committed before the first one took its lock.
       const [taken] = await Promise.all([
         client.query<{ taken: boolean }>({
           name: 'turn.take',
           text: 'SELECT pg_try_advisory_lock($1, $2) AS taken',
           values: lock,
         }),
-        look ? this.#feed.look(client) : undefined,
+        readsChanges ? this.#feed.read(client) : undefined,
       ]);
       return oneRow(taken).taken;
     } catch (error) {

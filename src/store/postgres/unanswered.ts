@@ -7,23 +7,23 @@ import { readAgain } from './reads.ts';
 
 type Call = Verbs['rotate']['in'];
 
-/** Milliseconds between two attempts: while the database is away, and at most while it answers. */
+/** Milliseconds between two attempts while the database is unavailable, and at most while it is available. */
 const BETWEEN_MS = 100;
 const LONGEST_MS = 1_000;
 /**
- * Milliseconds in which a statement that nobody listens to any more may still take effect: longer than it may run, and
+ * Milliseconds in which a statement without a listener may still take effect: longer than its timeout, and longer
  * than most commits wait for a standby.
  */
 const KEPT_MS = 120_000;
 
 /**
- * Rotations that were sent and whose callers were told that the service is not available: nobody knows whether they
- * were done, or will be. The token that came of such a rotation was never given away, so it is taken back whenever it
- * shows: the client's own token stays good, and its next attempt is no reuse.
+ * Rotations with an unknown outcome, whose callers received the error that the service is unavailable. No client ever received
+ * the resulting token, so the store takes it back whenever it appears. The client's own token stays valid, and its
+ * next attempt is not reuse.
  */
 export class UnansweredRotations {
   readonly #connections: Connections;
-  /** By `next`, which no two calls share. */
+  /** Keyed by `next`, which no two calls share. */
   readonly #calls = new Map<string, { call: Call; until: number }>();
   #settling = false;
   #closed = false;
@@ -32,22 +32,26 @@ export class UnansweredRotations {
     this.#connections = connections;
   }
 
-  /** Remembers a rotation that its caller will never be told of; it is taken back from here on, by itself. */
+  /** Remembers a rotation whose outcome its caller never receives. From now on the store takes it back by itself. */
   add(call: Call): void {
-    // What was not for single use is the same whether it was done or not.
+    // A token that may be used again is the same with and without the rotation.
     if (!call.single_use) return;
     this.#calls.set(call.next, { call, until: performance.now() + KEPT_MS });
     void this.#settleInTheEnd();
   }
 
-  /** Takes back what is known of these families. @throws IDKIT_UNREACHABLE */
+  /**
+   * Takes back the remembered rotations of these families.
+   *
+   * @throws IDKIT_UNREACHABLE
+   */
   async settle(families: readonly string[]): Promise<void> {
     if (this.#calls.size === 0) return;
     const asked = new Set(families);
     await this.#takeBack(this.#known().filter(({ id }) => asked.has(id)));
   }
 
-  /** Ends the attempts. */
+  /** Stops the attempts. */
   close(): void {
     this.#closed = true;
   }
@@ -66,7 +70,7 @@ export class UnansweredRotations {
         for (const [next, { until }] of this.#calls) if (performance.now() > until) this.#calls.delete(next);
         pause = Math.min(2 * pause, LONGEST_MS);
       } catch (error) {
-        // Any other fault is met by the next call of the family, which has somebody to tell.
+        // Any other error reaches the next call of the family, which can report it.
         if (!isUnreachable(error)) break;
         pause = BETWEEN_MS;
       }

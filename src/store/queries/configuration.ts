@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, compiler, slot } from './define.ts';
 
-/** Columns of the tables whose records `apply` creates, puts and removes by id. */
+/** Columns of the tables whose records `apply` creates, replaces and removes by id. */
 const COLUMNS = {
   realm: ['id', 'name', 'doc', 'sealed'],
   client: ['id', 'realm_id', 'client_id', 'doc', 'sealed'],
@@ -28,7 +28,7 @@ const COLUMNS = {
 
 export type RecordTable = keyof typeof COLUMNS;
 
-/** Insert, update, delete and look-up by id of every record table, and what `apply` asks beside them. */
+/** Insert, update, delete and lookup by id for every record table, and the other queries of `apply`. */
 export function configurationQueries(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -101,7 +101,7 @@ export function configurationQueries(
 
 type Documents = 'role' | 'realm_group' | 'client' | 'client_scope';
 
-/** Records of the realm whose document may name an id; `pattern` is the id between quotes and wildcards. */
+/** Finds records of the realm whose document may refer to an id. `pattern` is the id between quotes and wildcards. */
 function naming(db: Kysely<Tables>, table: Documents): Compilable {
   return db
     .selectFrom(table)

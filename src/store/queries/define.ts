@@ -11,7 +11,7 @@ import {
 } from 'kysely';
 import type { Tables } from '../schema.ts';
 
-/** SQL text with the order in which named arguments, or constants, are bound. */
+/** SQL text with its named arguments and constants, in the order of binding. */
 export interface CompiledQuery {
   sql: string;
   bind: readonly ({ slot: string } | { value: unknown })[];

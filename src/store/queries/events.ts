@@ -50,7 +50,7 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
         (eb) =>
           eb
             .selectFrom('account')
-            // An expression, so that the index of service accounts is read and not that of all accounts.
+            // An expression, so that SQLite reads the index of service accounts and not that of all accounts.
             .select((account) => [
               account.fn.coalesce('realm_id', sql.lit('')).as('realm_id'),
               account.fn.countAll<number>().as('n'),
@@ -74,7 +74,7 @@ export function eventQueries(db: Kysely<Tables>): Record<string, Compilable> {
   };
 }
 
-/** Two counts that an index answers alone; to look at each account takes seconds where there are many. */
+/** Subtracts two counts that come from indexes alone. Reading each account takes seconds if there are many. */
 export function withoutServiceAccounts(
   all: Expression<unknown>,
   service: Expression<unknown>,
@@ -120,7 +120,7 @@ export function eventSearch(
     .offset(query.first);
 }
 
-/** Newest first. `resourcePath` may hold `*` for anything. */
+/** Newest first. `*` in `resourcePath` stands for any text. */
 export function adminEventSearch(
   db: Kysely<Tables>,
   query: AdminEventQuery,
@@ -172,7 +172,7 @@ function between(query: { from?: number; to?: number }): Condition {
   return query.to === undefined ? from : sql`${from} and time <= ${query.to}`;
 }
 
-/** What comes after the last one of another page. */
+/** Continues after the last row of another page. */
 function before({ before: last }: { before?: { time: number; seq: number } }): Condition {
   if (last === undefined) return undefined;
   return sql`time <= ${last.time} and (time < ${last.time} or seq < ${last.seq})`;

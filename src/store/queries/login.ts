@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { TAKEN, type Tables, UNUSED } from '../schema.ts';
 import { type Compilable, slot, slots } from './define.ts';
 
-/** What belongs to the row itself and does not change between steps of a login comes first. */
+/** The columns that do not change between the steps of a login come first. */
 const AUTHENTICATION_SESSION = [
   'id',
   'realm_id',
@@ -27,12 +27,12 @@ const CODE = [
 
 const CONSENT = ['user_id', 'client_uuid', 'scope_ids', 'created_date', 'last_updated_date'] as const;
 
-/** SQLite knows no offset without a limit. */
+/** SQLite accepts no offset without a limit. */
 const EVERY_ROW = 2_147_483_647;
 
 /**
- * What the notes of a login hold once its password is proved and its second factor is not. No text of a request looks
- * like it: JSON writes a quotation mark within a text with a backslash.
+ * Matches the notes of a login with a proved password and an unproved second factor. No text of a request matches it,
+ * because JSON escapes a quotation mark in text with a backslash.
  */
 const PROVED_PASSWORD = '%"passwordUser":%';
 
@@ -56,14 +56,14 @@ export function loginQueries(db: Kysely<Tables>): Record<string, Compilable> {
       .where('revision', '=', slot('revision'))
       .where('expires_at', '>', slot('now')),
     'authentication.delete': current,
-    /** Takes it away for whoever has its newest revision. */
+    /** Removes the session if the caller has its newest revision. */
     'authentication.take': current
       .where('revision', '=', slot('revision'))
       .where('expires_at', '>', slot('now')),
     'authentication.deleteOfUser': db
       .deleteFrom('authentication_session')
       .where('user_id', '=', slot('user_id')),
-    /** The oldest beyond the newest `most` of a realm; a login with a proof in it stays. */
+    /** Removes all but the newest `most` of a realm. A login with a proof stays. */
     'authentication.bound': db.deleteFrom('authentication_session').where('id', 'in', (eb) =>
       eb
         .selectFrom((inner) =>

@@ -2,10 +2,10 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../schema.ts';
 import { type Compilable, slot } from './define.ts';
 
-/** Records of one transaction. */
+/** Number of records in one transaction. */
 const PAGE = 200;
 
-/** Queries of a change of the master key. */
+/** Queries of a master key rotation. */
 export function sealingQueries(db: Kysely<Tables>): Record<string, Compilable> {
   const queries: Record<string, Compilable> = {};
   for (const table of ['realm', 'client', 'component', 'credential'] as const) {

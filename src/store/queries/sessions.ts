@@ -67,7 +67,7 @@ export function sessionQueries(
       .insertInto('user_session')
       .values(slots(SESSION))
       .onConflict((conflict) => conflict.doNothing()),
-    // One used in this very second is not asked for a later use: a session may have very many families.
+    // A session that was used in the current second needs no later use: it may have very many families.
     'session.find': db
       .selectFrom('user_session')
       .selectAll('user_session')
@@ -106,7 +106,7 @@ export function sessionQueries(
       .selectFrom('token_family')
       .select(['client_uuid', 'offline', sql<number>`count(distinct session_id)`.as('sessions')])
       .where('client_uuid', 'in', (eb) =>
-        eb.selectFrom('client').select('id').where('realm_id', '=', slot('realm_id')),
+        eb.selectFrom('client').select('client.id').where('realm_id', '=', slot('realm_id')),
       )
       .groupBy(['client_uuid', 'offline']),
     'session.delete': db
@@ -140,7 +140,7 @@ export function sessionQueries(
     'family.insert': db.insertInto('token_family').values(slots(FAMILY)),
     'family.find': selectFamilies(db).where('token_family.id', '=', slot('id')),
     'family.row': db.selectFrom('token_family').selectAll().where('id', '=', slot('id')),
-    /** Sessions keep the time of the last use of a client's families. */
+    /** Stores the last use of a client's families in their sessions. */
     'session.touchOfClient': db
       .updateTable('user_session')
       .set((eb) => ({
@@ -164,7 +164,7 @@ export function sessionQueries(
       .where('session_id', '=', slot('session_id'))
       .where('offline', '=', slot('offline'))
       .where('last_refresh_at', '<', slot('before')),
-    /** The newest token is presented: it becomes the parent of the next. */
+    /** The newest token is presented and becomes the parent of the next. */
     'family.rotate': db
       .updateTable('token_family')
       .set({
@@ -175,7 +175,7 @@ export function sessionQueries(
       })
       .where('id', '=', slot('id'))
       .where('current_hash', '=', slot('presented')),
-    /** The newest token's parent is presented again, within the uses allowed. */
+    /** The parent of the newest token is presented again, within the permitted uses. */
     'family.rotateAgain': db
       .updateTable('token_family')
       .set({
@@ -186,7 +186,7 @@ export function sessionQueries(
       .where('id', '=', slot('id'))
       .where('parent_hash', '=', slot('presented'))
       .where('parent_uses', '<=', slot('max_reuse')),
-    /** Rotation is off: any token of the living family is good. */
+    /** Rotation is off: any token of an active family is valid. */
     'family.renew': db
       .updateTable('token_family')
       .set({
@@ -238,7 +238,7 @@ export function sessionQueries(
   };
 }
 
-/** Families with their sessions and the last use of all families of these. */
+/** Selects families with their sessions and the last use of all families of these. */
 export function selectFamilies(db: Kysely<Tables>) {
   return db
     .selectFrom('token_family')

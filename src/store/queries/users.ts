@@ -5,7 +5,7 @@ import type { RowOf } from './compiled/types.ts';
 import { type Compilable, slot } from './define.ts';
 import { withoutServiceAccounts } from './events.ts';
 
-/** A user with its assignments as JSON arrays. */
+/** Selects users with their assignments as JSON arrays. */
 export function selectUsers(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres') {
   const array = (column: string): RawBuilder<string> =>
     dialect === 'sqlite'
@@ -60,7 +60,7 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
       .select([requiredActions(dialect).as('actions'), (eb) => eb.fn.countAll<string>().as('users')])
       .where('realm_id', '=', slot('realm_id'))
       .where('enabled', '=', 1)
-      // Most users have none, and reading JSON takes longer than looking for a piece of text.
+      // Most users have no required action, and a text search is faster than reading JSON.
       .where('doc', 'like', '%"requiredActions":["%')
       .groupBy(requiredActions(dialect)),
     'account.byUsername': db
@@ -144,11 +144,14 @@ export function userQueries(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'):
   };
 }
 
-/** Users that are read to find one password among theirs: most users have one. */
+/** Number of users that are read to find one password: most users have one. */
 const SOME = 8;
 const MOST_CREDENTIALS = 64;
 
-/** Of the users from a place in the order of ids on, then of the first ones: the place may be behind the last. */
+/**
+ * Reads users from a position in the order of ids, then the first ones, because the position may be behind the last
+ * id.
+ */
 function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): Compilable {
   const first = db
     .selectFrom('account')
@@ -162,7 +165,7 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
     .select(['next.id', sql<number>`0`.as('part')])
     .unionAll(db.selectFrom(first.as('first')).select(['first.id', sql<number>`1`.as('part')]));
   const users = db.selectFrom(some.as('some'));
-  // Postgres does not know how few users they are, and reads all credentials unless those of each are limited.
+  // Postgres does not know how few users these are, and would read all credentials without a limit for each user.
   const theirs =
     dialect === 'sqlite'
       ? users.innerJoin('credential', 'credential.user_id', 'some.id')
@@ -179,10 +182,10 @@ function credentialsOfSome(db: Kysely<Tables>, dialect: 'sqlite' | 'postgres'): 
   return theirs.selectAll('credential').orderBy('some.part').orderBy('some.id');
 }
 
-/** Users of a role or group beyond which it is one that many have. */
+/** Number of users from which a role or group counts as common. */
 const COMMON = 10_000;
 
-/** Pages of the users who have a role or are in a group: by a sort of all of them, and by a look at each user in order. */
+/** Pages of the users who have a role or are in a group, either sorted or by checking each user in order. */
 function usersOf(
   db: Kysely<Tables>,
   users: ReturnType<typeof selectUsers>,
@@ -209,7 +212,7 @@ from (select 1 from ${link} where ${key} = ${id()} limit ${sql.lit(COMMON)}) as 
   };
 }
 
-/** Whose credentials they are, and what they are. */
+/** Reads the credentials of some users. */
 export function credentialsOf(
   db: Kysely<Tables>,
   userIds: readonly string[],
@@ -217,7 +220,7 @@ export function credentialsOf(
   return db.selectFrom('credential').select(['user_id', 'doc']).where('user_id', 'in', userIds);
 }
 
-/** The page of users that a query asks for, sorted by username. */
+/** Returns the page of users that match a query, sorted by username. */
 export function userSearch(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -231,7 +234,7 @@ export function userSearch(
   return search;
 }
 
-/** How many users a query finds; those of a whole realm by indexes alone. */
+/** Counts the users that match a query. Indexes alone count the users of a whole realm. */
 export function userCount(
   db: Kysely<Tables>,
   dialect: 'sqlite' | 'postgres',
@@ -251,7 +254,7 @@ function realmUserCount(db: Kysely<Tables>, realmId: string): Query<{ users: num
       accounts.where('realm_id', '=', realmId),
       accounts
         .where('service_account_client', 'is not', null)
-        // An expression, so that the index of service accounts is read and not that of all accounts.
+        // An expression, so that the index of service accounts is used and not that of all accounts.
         .where(sql`coalesce(${sql.ref('realm_id')}, '')`, '=', realmId),
     ).as('users');
   });
@@ -268,7 +271,7 @@ function matches(dialect: 'sqlite' | 'postgres', query: UserQuery): RawBuilder<b
   return sql<boolean>`${sql.join(all, sql` and `)}`;
 }
 
-/** What a query asks of a realm's users. */
+/** Returns the conditions of a query. */
 function conditions(dialect: 'sqlite' | 'postgres', query: UserQuery): readonly RawBuilder<unknown>[] {
   const all: RawBuilder<unknown>[] = [];
   for (const word of searchWords(query.search)) {
@@ -305,7 +308,9 @@ function hasAttribute(dialect: 'sqlite' | 'postgres', name: string, value: strin
     : sql`case when position('\\u0000' in account.doc) > 0 then false else exists (select 1 from json_array_elements(account.doc::json -> 'attributes' -> ${name}) as entry where entry::text = ${JSON.stringify(value)}) end`;
 }
 
-/** Words of a search: `"exact"`, `in*fix` with wildcards, otherwise a prefix (facts §7.2). */
+/**
+ * Splits a search into words: `"exact"`, `in*fix` with wildcards, otherwise a prefix (docs/keycloak/users.md#search).
+ */
 function searchWords(search: string | undefined): { pattern: string; exact: boolean }[] {
   const words = (search ?? '').toLowerCase().match(/"[^"]*"|\S+/g) ?? [];
   return words.map((word) => {

@@ -15,15 +15,15 @@ import {
 } from './configuration.ts';
 import { readUser } from './users.ts';
 
-/** How a driver reads. */
+/** How a driver runs reads. */
 export interface ReadSteps {
-  /** Steps of one statement. They may be made and run more than once. */
+  /** Runs the steps of one statement. They may be created and run more than once. */
   one<T>(steps: () => Steps<T>): Answer<T>;
-  /** All statements see the same moment. */
+  /** Runs the steps in one snapshot. */
   snapshot<T>(steps: () => Steps<T>): Answer<T>;
 }
 
-/** Reads configuration; each answer is of one snapshot. */
+/** Reads configuration. Each result is one snapshot. */
 export function configurationSource(keyring: Keyring, read: ReadSteps): ConfigurationSource {
   return {
     realmByName: (name) => read.snapshot(() => realmSteps('realm.byName', { name }, keyring)),

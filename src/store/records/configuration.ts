@@ -14,7 +14,10 @@ import type { Keyring } from '../sealing/keyring.ts';
 import { sealSecrets, unsealSecrets } from '../sealing/seal.ts';
 import { revisionOf } from './revision.ts';
 
-/** Between records and rows: columns for what queries need, `doc` for the rest, one sealed blob for secrets. */
+/**
+ * What converting records to rows needs. A row has columns for queries, `doc` for the rest, and one encrypted blob
+ * for secrets.
+ */
 export interface Sealing {
   keyring: Keyring;
   random: Random;
@@ -113,7 +116,7 @@ export function readGroup(row: Tables['realm_group']): Group {
   return group;
 }
 
-/** The revision of a record that is read from `row`. */
+/** Returns the revision of a record that is read from `row`. */
 export function readAs(row: Readonly<Row>): Revised {
   return { [REVISION]: revisionOf(row) };
 }

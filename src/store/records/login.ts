@@ -1,14 +1,14 @@
-import type { AuthenticationSession, AuthorizationCode, Consent } from '../../model/index.ts';
+import type { AuthenticationSession, AuthorizationCode, Consent, FamilyId } from '../../model/index.ts';
 import type { AuthenticationSessionRow, CodeRow, ConsentRow } from '../schema.ts';
 import { buffer } from './sessions.ts';
 
-/** A code as it is stored first; its hash travels as text, one character per byte. */
+/** A new code. Its hash is text with one character per byte, because it crosses a thread. */
 export type NewCodeRow = Omit<CodeRow, 'state' | 'hash'> & { hash: string };
 
-/** An authentication session as it travels to be stored; `browser_hash` as text, one character per byte. */
+/** A new authentication session. `browser_hash` is text with one character per byte, because it crosses a thread. */
 export type NewAuthenticationRow = Omit<AuthenticationSessionRow, 'browser_hash'> & { browser_hash: string };
 
-/** How an authentication session is stored; what no query asks for is in `doc`. */
+/** Returns the row of an authentication session. `doc` holds what no query uses. */
 export function authenticationRow(session: AuthenticationSession): NewAuthenticationRow {
   const { id, realmId, clientUuid, browserHash, revision, expiresAt, userId, ...doc } = session;
   return {
@@ -23,7 +23,6 @@ export function authenticationRow(session: AuthenticationSession): NewAuthentica
   };
 }
 
-/** The reverse of `authenticationRow`. */
 export function readAuthentication(row: AuthenticationSessionRow): AuthenticationSession {
   const session: AuthenticationSession = {
     id: row.id,
@@ -38,7 +37,6 @@ export function readAuthentication(row: AuthenticationSessionRow): Authenticatio
   return session;
 }
 
-/** How an authorization code is stored: by its hash. */
 export function codeRow(code: AuthorizationCode): NewCodeRow {
   const { hash, realmId, clientUuid, userId, sessionId, familyId, issuedAt, expiresAt, ...doc } = code;
   return {
@@ -54,7 +52,7 @@ export function codeRow(code: AuthorizationCode): NewCodeRow {
   };
 }
 
-/** @param hash that it was found by */
+/** @param hash the hash of the code, which the row is found by */
 export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): AuthorizationCode {
   return {
     hash,
@@ -69,7 +67,6 @@ export function readCode(row: Omit<CodeRow, 'hash'>, hash: Buffer): Authorizatio
   };
 }
 
-/** How a consent is stored. */
 export function consentRow(consent: Consent): ConsentRow {
   return {
     user_id: consent.userId,
@@ -80,7 +77,6 @@ export function consentRow(consent: Consent): ConsentRow {
   };
 }
 
-/** The reverse of `consentRow`. */
 export function readConsent(row: ConsentRow): Consent {
   return {
     userId: row.user_id,
@@ -91,7 +87,7 @@ export function readConsent(row: ConsentRow): Consent {
   };
 }
 
-/** The name under which the list of revoked tokens knows a family whose client was taken out of its session. */
-export function detachedName(familyId: string): string {
+/** Returns the name in the list of revoked tokens of a family whose client was removed from its session. */
+export function detachedName(familyId: FamilyId): string {
   return `family ${familyId}`;
 }

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import type { Row } from '../schema.ts';
 
-/** Columns of a user that hold a JSON array in no certain order. */
+/** Columns of a user that hold a JSON array in no particular order. */
 const LISTS: ReadonlySet<string> = new Set(['role_ids', 'group_ids']);
 
 /**
- * What a record was read as: a digest of its row, of a user with the assignments. Nothing is stored for it, so whatever
- * changes a row changes its revision, an older version of the service too; and where two are equal, nothing is lost.
+ * Returns the revision of a record: a digest of its row, for a user including the assignments. It is not stored, so
+ * every writer changes it by changing the row, including an older version of the service. If two revisions are equal,
+ * a replacement loses nothing.
  */
 export function revisionOf(row: Readonly<Row>): string {
   let whole = '';
@@ -17,7 +18,7 @@ export function revisionOf(row: Readonly<Row>): string {
 function textOf(name: string, value: Row[string]): string {
   if (typeof value === 'string') return LISTS.has(name) ? sorted(JSON.parse(value)) : value;
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  // No text is a NUL.
+  // Differs from every text, because no text is a single NUL.
   return value === null ? '\0' : String(value);
 }
 

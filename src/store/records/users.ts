@@ -63,7 +63,10 @@ export function readLoginFailures(row: Tables['login_failures']): LoginFailures 
   return { ...JSON.parse(row.doc), realmId: row.realm_id, userId: row.user_id, revision: row.revision };
 }
 
-/** A place in the order of a realm's user ids, for a name; written as a user id is, and known by the master key alone. */
+/**
+ * Returns a position in the order of a realm's user ids for a name, in the form of a user id. Only the master key
+ * reveals it.
+ */
 export function pickPlace({ current }: Keyring, realmId: string, name: string): string {
   const key = createHmac('sha256', current.bytes).update('idkit place of a name').digest();
   const hex = createHmac('sha256', key).update(`${realmId} ${name}`).digest('hex');

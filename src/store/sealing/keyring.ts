@@ -1,20 +1,20 @@
 import { createHmac } from 'node:crypto';
 import { IdkitError, type Secret } from '../../core/index.ts';
 
-/** One master key with the id under which sealed blobs name it. */
+/** A master key with its id in encrypted blobs. */
 export interface MasterKey {
-  /** 8 bytes in hex; tells nothing about the key. */
+  /** 8 bytes in hex. It reveals nothing about the key. */
   id: string;
   bytes: Buffer;
 }
 
-/** The keys at hand: new blobs are sealed with `current`; `all` can open. */
+/** The available keys. `current` encrypts new blobs; `all` decrypt. */
 export interface Keyring {
   current: MasterKey;
   all: ReadonlyMap<string, MasterKey>;
 }
 
-/** @throws IDKIT_MASTER_KEY_INVALID where it is not 32 bytes in base64 */
+/** @throws IDKIT_MASTER_KEY_INVALID if it is not 32 bytes in base64 */
 function readMasterKey(secret: Secret): MasterKey {
   const bytes = Buffer.from(secret.reveal(), 'base64');
   if (bytes.length !== 32)

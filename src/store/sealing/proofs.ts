@@ -3,14 +3,14 @@ import { IdkitError, type Random } from '../../core/index.ts';
 import type { Keyring } from './keyring.ts';
 import { seal, unseal } from './seal.ts';
 
-/** A known value sealed with each key in use; rows of `meta`. */
+/** Rows of `meta` with a known value that is encrypted with each key in use. */
 const PREFIX = 'masterKey.';
 const KNOWN = 'idkit';
 
-/** `fresh`: no key yet. `settled`: the current key alone. `rotating`: records of an older key may be left. */
+/** `fresh`: no key yet. `settled`: only the current key. `rotating`: records of an older key may remain. */
 export type MasterKeyState = 'fresh' | 'settled' | 'rotating';
 
-/** Name and value of the row that proves the current key. */
+/** Returns the row that proves the current key. */
 export function proofRow(keyring: Keyring, random: Random): { name: string; value: string } {
   const name = `${PREFIX}${keyring.current.id}`;
   return { name, value: seal(KNOWN, `meta:${name}`, keyring, random).toString('base64') };
@@ -21,9 +21,9 @@ export function proofName(keyId: string): string {
 }
 
 /**
- * Whether the keys at hand open every record of the database.
+ * Checks that the available keys decrypt every record of the database.
  *
- * @throws IDKIT_MASTER_KEY_WRONG where one in use is not at hand
+ * @throws IDKIT_MASTER_KEY_WRONG if a key in use is not available
  */
 export function checkMasterKeys(database: DatabaseSync, keyring: Keyring): MasterKeyState {
   const tables = database.prepare(`SELECT count(*) AS n FROM sqlite_schema WHERE name = 'meta'`).get();
@@ -35,7 +35,7 @@ export function checkMasterKeys(database: DatabaseSync, keyring: Keyring): Maste
   );
 }
 
-/** As `checkMasterKeys`, of the rows of `meta` (name, value) wherever they were read. */
+/** Like `checkMasterKeys`, for rows of `meta` (name, value) from any source. */
 export function checkProofs(meta: Iterable<readonly [string, string]>, keyring: Keyring): MasterKeyState {
   const names: string[] = [];
   for (const [name, value] of meta) {
@@ -50,6 +50,6 @@ export function checkProofs(meta: Iterable<readonly [string, string]>, keyring: 
 
 function wrong(): IdkitError {
   return new IdkitError('IDKIT_MASTER_KEY_WRONG', 'IDKIT_MASTER_KEY does not open this database', {
-    hints: ['use the .env that belongs to this database, or restore one with: idkit restore --from DIR'],
+    hints: ['use the .env that belongs to this database, or restore it with: idkit restore --from DIR'],
   });
 }

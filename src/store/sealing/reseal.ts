@@ -4,22 +4,25 @@ import type { Keyring } from './keyring.ts';
 import { proofName, proofRow } from './proofs.ts';
 import { seal, sealedWith, unseal } from './seal.ts';
 
-/** Tables with sealed records. */
+/** Tables with encrypted records. */
 export const SEALED_TABLES = ['realm', 'client', 'component', 'credential'] as const;
 export type SealedTable = (typeof SEALED_TABLES)[number];
 
-/** One page of a table; `last` is where the next one begins, undefined at the end. */
+/** The result of one page of a table. `last` is the start of the next page, undefined at the end. */
 export interface ResealedPage {
   records: number;
   last: string | undefined;
 }
 
-/** Proves the new key beside the old one. Comes first, so that a run that is cut off is known as unfinished. */
+/**
+ * Proves the new key in addition to the old one. This comes first, so that an interrupted run is detected as
+ * unfinished.
+ */
 export function* beginReseal(keyring: Keyring, random: Random): Steps<void> {
   yield* run('meta.add', proofRow(keyring, random));
 }
 
-/** Seals the records of one page with the current key, where another one sealed them. One transaction. */
+/** Encrypts with the current key those records of one page that have another key. One transaction. */
 export function* resealPage(
   table: SealedTable,
   after: string,
@@ -38,7 +41,7 @@ export function* resealPage(
   return { records, last: rows.at(-1)?.id };
 }
 
-/** From now on the current key alone is needed. */
+/** Removes the proofs of all other keys. */
 export function* endReseal(keyring: Keyring): Steps<void> {
   yield* run('meta.deleteOthers', { pattern: `${proofName('')}%`, name: proofName(keyring.current.id) });
 }

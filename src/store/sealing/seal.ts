@@ -3,15 +3,15 @@ import { IdkitError, type Random, Secret } from '../../core/index.ts';
 import type { Secrets } from '../../model/index.ts';
 import type { Keyring } from './keyring.ts';
 
-/** Layout: version (1), key id (8), nonce (12), ciphertext, tag (16). */
+/** Layout in bytes: version (1), key id (8), nonce (12), ciphertext, tag (16). */
 const VERSION = 1;
 const HEAD = 9;
 const NONCE = 12;
 const TAG = 16;
 
 /**
- * AES-256-GCM with a random nonce. The head (key id) and the record's identity (`table:id`) are associated data,
- * so a blob moved to another record does not open.
+ * Encrypts with AES-256-GCM and a random nonce. The head (key id) and the record's identity (`table:id`) are
+ * associated data, so a blob that is moved to another record does not decrypt.
  */
 export function seal(text: string, identity: string, keyring: Keyring, random: Random): Buffer {
   const head = Buffer.concat([Buffer.of(VERSION), Buffer.from(keyring.current.id, 'hex')]);
@@ -22,11 +22,11 @@ export function seal(text: string, identity: string, keyring: Keyring, random: R
   return Buffer.concat([head, nonce, sealed, cipher.getAuthTag()]);
 }
 
-/** @throws IDKIT_MASTER_KEY_WRONG without its key, IDKIT_DATABASE_DAMAGED where the blob does not hold */
+/** @throws IDKIT_MASTER_KEY_WRONG if its key is unavailable, IDKIT_DATABASE_DAMAGED if the blob is not authentic */
 export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): string {
   const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
   if (bytes.length < HEAD + NONCE + TAG || bytes[0] !== VERSION)
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the sealed part of ${identity} has no known form`);
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the encrypted part of ${identity} has an unknown format`);
   const key = keyring.all.get(sealedWith(bytes));
   if (key === undefined)
     throw new IdkitError('IDKIT_MASTER_KEY_WRONG', `IDKIT_MASTER_KEY does not open ${identity}`);
@@ -40,16 +40,18 @@ export function unseal(blob: Uint8Array, identity: string, keyring: Keyring): st
       'utf8',
     );
   } catch (cause) {
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the sealed part of ${identity} does not hold`, { cause });
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `the encrypted part of ${identity} is not authentic`, {
+      cause,
+    });
   }
 }
 
-/** Id of the key that sealed a blob. */
+/** Returns the id of the key that encrypted a blob. */
 export function sealedWith(blob: Uint8Array): string {
   return Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength).toString('hex', 1, HEAD);
 }
 
-/** The blob of a record's secrets; null where it has none. */
+/** Returns the blob of a record's secrets, or null if it has none. */
 export function sealSecrets(
   secrets: Secrets,
   identity: string,
@@ -62,7 +64,11 @@ export function sealSecrets(
   return seal(text, identity, keyring, random);
 }
 
-/** The secrets of a record. @throws as `unseal` */
+/**
+ * Returns the secrets of a record.
+ *
+ * @throws as `unseal`
+ */
 export function unsealSecrets(blob: Uint8Array | null, identity: string, keyring: Keyring): Secrets {
   if (blob === null) return {};
   const values: Readonly<Record<string, string>> = JSON.parse(unseal(blob, identity, keyring));

@@ -1,40 +1,40 @@
-import type { Client, User } from '../../model/index.ts';
+import type { Client, ClientId, ClientUuid, RealmId, User } from '../../model/index.ts';
 import type { RealmConfiguration } from '../contract/index.ts';
 import type { Answer } from '../schema.ts';
 import type { Touched } from '../verbs/verbs.ts';
 
-/** Clients kept at most; the one unused for longest goes first. */
+/** Maximum number of clients. The least recently used one is dropped first. */
 const CLIENTS = 10_000;
-/** Users kept at most; the one read first goes first. */
+/** Maximum number of users. The one that was read first is dropped first. */
 const USERS = 2_000;
 
-/** Where the cache reads what it lacks. */
+/** The source from which the cache reads missing entries. */
 export interface ConfigurationSource {
   realmByName(name: string): Answer<RealmConfiguration | undefined>;
-  realmById(id: string): Answer<RealmConfiguration | undefined>;
-  clientByName(realmId: string, clientId: string): Answer<Client | undefined>;
-  clientByUuid(id: string): Answer<Client | undefined>;
-  user(realmId: string, id: string): Answer<User | undefined>;
-  serviceAccount(clientUuid: string): Answer<User | undefined>;
+  realmById(id: RealmId): Answer<RealmConfiguration | undefined>;
+  clientByName(realmId: RealmId, clientId: ClientId): Answer<Client | undefined>;
+  clientByUuid(id: ClientUuid): Answer<Client | undefined>;
+  user(realmId: RealmId, id: string): Answer<User | undefined>;
+  serviceAccount(clientUuid: ClientUuid): Answer<User | undefined>;
 }
 
 /**
- * Realm configurations, clients, the users behind their service accounts and some of those who refresh their
- * tokens as frozen objects, the same object until something of it changes. Absence is never remembered.
+ * Caches realm configurations, clients, the users of their service accounts, and some users who refresh tokens.
+ * Entries are frozen; the same object is returned until a part of it changes. Absence is never cached.
  */
 export class ConfigurationCache {
   readonly #source: ConfigurationSource;
   readonly #realmsById = new Map<string, RealmConfiguration>();
   readonly #realmsByName = new Map<string, RealmConfiguration>();
-  /** In order of last use. */
+  /** In the order of the last use. */
   readonly #clients = new Map<string, Client>();
   readonly #uuids = new Map<string, string>();
-  /** By the client's UUID. Every `apply` may give or take a role, so each one empties it. */
+  /** Keyed by the client's UUID. Every `apply` clears it, because it may assign or remove a role. */
   readonly #serviceAccounts = new Map<string, User>();
-  /** Emptied like the service accounts. */
+  /** Cleared like the service accounts. */
   readonly #users = new Map<string, User>();
 
-  /** Reads that are under way; replaced by an empty one whenever something is forgotten. */
+  /** Reads in progress. Replaced by an empty map whenever an entry is dropped. */
   #reads = new Map<string, Promise<unknown>>();
 
   constructor(source: ConfigurationSource) {
@@ -51,7 +51,7 @@ export class ConfigurationCache {
     );
   }
 
-  realmById(id: string): Answer<RealmConfiguration | undefined> {
+  realmById(id: RealmId): Answer<RealmConfiguration | undefined> {
     const known = this.#realmsById.get(id);
     if (known !== undefined) return known;
     return this.#read(
@@ -61,7 +61,7 @@ export class ConfigurationCache {
     );
   }
 
-  clientByName(realmId: string, clientId: string): Answer<Client | undefined> {
+  clientByName(realmId: RealmId, clientId: ClientId): Answer<Client | undefined> {
     const name = nameKey(realmId, clientId);
     const uuid = this.#uuids.get(name);
     if (uuid !== undefined) return this.#use(uuid);
@@ -72,7 +72,7 @@ export class ConfigurationCache {
     );
   }
 
-  clientByUuid(realmId: string, id: string): Answer<Client | undefined> {
+  clientByUuid(realmId: RealmId, id: ClientUuid): Answer<Client | undefined> {
     const ofRealm = (client: Client | undefined) => (client?.realmId === realmId ? client : undefined);
     if (this.#clients.has(id)) return ofRealm(this.#use(id));
     const read = this.#read(
@@ -83,7 +83,7 @@ export class ConfigurationCache {
     return read instanceof Promise ? read.then(ofRealm) : ofRealm(read);
   }
 
-  serviceAccount(clientUuid: string): Answer<User | undefined> {
+  serviceAccount(clientUuid: ClientUuid): Answer<User | undefined> {
     const known = this.#serviceAccounts.get(clientUuid);
     if (known !== undefined) return known;
     return this.#read(
@@ -93,7 +93,7 @@ export class ConfigurationCache {
     );
   }
 
-  user(realmId: string, id: string): Answer<User | undefined> {
+  user(realmId: RealmId, id: string): Answer<User | undefined> {
     const known = this.#users.get(id);
     if (known !== undefined) return known.realmId === realmId ? known : undefined;
     return this.#read(
@@ -119,7 +119,7 @@ export class ConfigurationCache {
       if (realms.has(client.realmId)) this.#dropClient(client.id);
   }
 
-  /** For a store that may have missed what others changed. */
+  /** Drops everything, for a store that may have missed changes of others. */
   forgetAll(): void {
     this.#endReads();
     for (const map of [this.#realmsById, this.#realmsByName, this.#clients, this.#uuids]) map.clear();
@@ -128,8 +128,8 @@ export class ConfigurationCache {
   }
 
   /**
-   * Reads what the cache lacks. Where the answer comes later, callers meanwhile share the read, and an answer that
-   * something was changed during is passed on and not kept.
+   * Reads a missing entry. Callers share a read in progress. A result is not cached if anything changed during the
+   * read.
    */
   #read<T extends object>(
     key: string,
@@ -150,7 +150,7 @@ export class ConfigurationCache {
     return shared;
   }
 
-  /** Who asks from now on must not be answered by a read that began before. */
+  /** Ensures that no later call receives the result of a read that has already started. */
   #endReads(): void {
     if (this.#reads.size > 0) this.#reads = new Map();
   }
@@ -161,7 +161,7 @@ export class ConfigurationCache {
     return read;
   }
 
-  /** The object that is kept already, where there is one. */
+  /** Returns the cached object if there is one. */
   #keepClient(read: Client): Client {
     const known = this.#clients.get(read.id);
     if (known !== undefined) return known;
@@ -171,7 +171,7 @@ export class ConfigurationCache {
     return read;
   }
 
-  #keepServiceAccount(clientUuid: string, read: User): User {
+  #keepServiceAccount(clientUuid: ClientUuid, read: User): User {
     if (this.#serviceAccounts.size >= CLIENTS) this.#serviceAccounts.clear();
     this.#serviceAccounts.set(clientUuid, read);
     return read;
@@ -204,11 +204,11 @@ function oldestOf(map: ReadonlyMap<string, unknown>): string {
   return map.keys().next().value ?? '';
 }
 
-function nameKey(realmId: string, clientId: string): string {
+function nameKey(realmId: RealmId, clientId: ClientId): string {
   return `${realmId}\n${clientId}`;
 }
 
-/** Freezes plain objects, arrays and the values of maps all the way down. */
+/** Freezes plain objects, arrays and the values of maps recursively. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const inner of value instanceof Map ? value.values() : Object.values(value)) deepFreeze(inner);

@@ -1,4 +1,4 @@
-import type { AdminEvent, User, UserEvent } from '../../model/index.ts';
+import type { AdminEvent, ClientUuid, User, UserEvent } from '../../model/index.ts';
 import type { AdminEventQuery, EventQuery, Range, SessionWithClients, UserQuery } from '../contract/index.ts';
 import type { RowOf } from '../queries/compiled/types.ts';
 import { readDocument } from '../records/events.ts';
@@ -7,15 +7,18 @@ import { readUser } from '../records/users.ts';
 import type { Tables } from '../schema.ts';
 import { SqlLogin } from './login.ts';
 
-/** Rows of one page at most: a few milliseconds of work, and little memory. */
+/** Maximum number of rows in a page: a few milliseconds of work, and little memory. */
 const PAGE = 200;
 
-/** Where a page begins: after so many, or after the last row of the page before. */
+/** The start of a page: after a number of rows, or after the last row of the previous page. */
 interface Place<R> extends Range {
   after: R | undefined;
 }
 
-/** Lists that are read page by page, by the key of their order: to leave out a million rows costs as much as to read them. */
+/**
+ * Lists that are read page by page with the key of their order, because skipping a million rows costs as much as
+ * reading them.
+ */
 export abstract class SqlLists extends SqlLogin {
   async *userPages(query: UserQuery & Range): AsyncIterable<readonly User[]> {
     const { compiler, userSearch } = await import('../queries/index.ts');
@@ -57,7 +60,7 @@ export abstract class SqlLists extends SqlLogin {
   }
 
   async *clientSessionPages(
-    query: { clientUuid: string; offline: boolean } & Range,
+    query: { clientUuid: ClientUuid; offline: boolean } & Range,
   ): AsyncIterable<readonly SessionWithClients[]> {
     const of = { client_uuid: query.clientUuid, offline: Number(query.offline) };
     const pages = inPages(query, ({ first, max, after }: Place<RowOf<'session.ofClient'>>) =>

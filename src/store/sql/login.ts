@@ -1,7 +1,12 @@
+import type { Seconds } from '../../core/index.ts';
 import type {
   AuthenticationSession,
   AuthorizationCode,
+  ClientUuid,
   Consent,
+  FamilyId,
+  RealmId,
+  SessionId,
   TokenFamily,
   UserSession,
 } from '../../model/index.ts';
@@ -19,7 +24,7 @@ import { familyRow, sessionRow } from '../records/sessions.ts';
 import { UNUSED } from '../schema.ts';
 import { SqlDriver } from './driver.ts';
 
-/** What the login in a browser keeps. */
+/** The state of logins in a browser. */
 export abstract class SqlLogin extends SqlDriver implements LoginStore {
   putAuthenticationSession(next: AuthenticationSession): Promise<'stored' | 'changed'> {
     return this.write('putAuthenticationSession', { now: this.now(), row: authenticationRow(next) });
@@ -38,7 +43,7 @@ export abstract class SqlLogin extends SqlDriver implements LoginStore {
     return { removed: (await this.run('authentication.deleteUnproved', { id })) === 1 };
   }
 
-  async boundAuthenticationSessions(realmId: string, most: number): Promise<{ removed: number }> {
+  async boundAuthenticationSessions(realmId: RealmId, most: number): Promise<{ removed: number }> {
     return { removed: await this.run('authentication.bound', { realm_id: realmId, most }) };
   }
 
@@ -54,21 +59,21 @@ export abstract class SqlLogin extends SqlDriver implements LoginStore {
     });
   }
 
-  async findCode(hash: Buffer, now: number): Promise<AuthorizationCode | undefined> {
+  async findCode(hash: Buffer, now: Seconds): Promise<AuthorizationCode | undefined> {
     const row = await this.get('code.find', { hash });
     return row === undefined || row.state !== UNUSED || row.expires_at <= now
       ? undefined
       : readCode(row, hash);
   }
 
-  async takeCode(hash: Buffer, now: number): Promise<TakenCode> {
+  async takeCode(hash: Buffer, now: Seconds): Promise<TakenCode> {
     const taken = await this.write('takeCode', { hash: hash.toString('latin1'), now });
     if (taken.outcome === 'gone') return taken;
     return { outcome: taken.outcome, code: readCode(taken.row, hash) };
   }
 
   startFamily(
-    code: { hash: Buffer; now: number } | undefined,
+    code: { hash: Buffer; now: Seconds } | undefined,
     family: TokenFamily,
     offlineSession?: UserSession,
   ): Promise<'started' | 'used' | 'gone'> {
@@ -80,17 +85,17 @@ export abstract class SqlLogin extends SqlDriver implements LoginStore {
   }
 
   async findClientNotes(
-    sessionId: string,
+    sessionId: SessionId,
     offline: boolean,
-    clientUuid: string,
-    startedBy: number,
+    clientUuid: ClientUuid,
+    startedBy: Seconds,
   ): Promise<Readonly<Record<string, string>>> {
     const place = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
     const row = await this.get('family.notes', { ...place, started_by: startedBy });
     return row === undefined ? {} : JSON.parse(row.notes);
   }
 
-  async findConsent(userId: string, clientUuid: string): Promise<Consent | undefined> {
+  async findConsent(userId: string, clientUuid: ClientUuid): Promise<Consent | undefined> {
     const row = await this.get('consent.find', { user_id: userId, client_uuid: clientUuid });
     return row === undefined ? undefined : readConsent(row);
   }
@@ -100,11 +105,11 @@ export abstract class SqlLogin extends SqlDriver implements LoginStore {
     return rows.map(readConsent);
   }
 
-  removeConsent(userId: string, clientUuid: string): Promise<{ removed: boolean }> {
+  removeConsent(userId: string, clientUuid: ClientUuid): Promise<{ removed: boolean }> {
     return this.write('removeConsent', { user_id: userId, client_uuid: clientUuid, now: this.now() });
   }
 
-  async wasDetached(familyId: string): Promise<boolean> {
+  async wasDetached(familyId: FamilyId): Promise<boolean> {
     const jti = detachedName(familyId);
     return (await this.get('revoked.find', { jti, now: this.now() })) !== undefined;
   }

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import type { Seconds } from '../../core/index.ts';
 import type {
   AdminEvent,
   Client,
+  ClientId,
+  ClientUuid,
   Credential,
+  FamilyId,
   LoginFailures,
+  RealmId,
+  SessionId,
   TokenFamily,
   User,
   UserEvent,
@@ -39,19 +45,19 @@ import type { RowChange, Verbs } from '../verbs/verbs.ts';
 import type { ConfigurationCache } from './configuration-cache.ts';
 import { SqlLists } from './lists.ts';
 
-/** Changes that are turned into rows before other work gets its turn: a few milliseconds. */
+/** Number of changes that are converted into rows before other work gets its turn: a few milliseconds. */
 const ROWS_IN_A_TURN = 500;
-/** Characters of a claim's key that are kept as they are. */
+/** Maximum number of characters of a claim's key that is stored unchanged. */
 const LONGEST_KEY = 500;
 
-/** The store, over what both databases' drivers give: rows of queries by name, and verbs. */
+/** The store, built on the common operations of both drivers: queries by name, and verbs. */
 export abstract class SqlStore extends SqlLists implements Store {
   protected abstract readonly cache: ConfigurationCache;
 
   abstract figures(): Promise<StoreFigures>;
   abstract close(): Promise<void>;
 
-  /** An SQLite database has one store that writes. */
+  /** Returns immediately: an SQLite database has only one store that writes. */
   takeTurn(name: string): Promise<() => Promise<void>>;
   takeTurn(name: string, within?: number): Promise<(() => Promise<void>) | undefined>;
   async takeTurn(): Promise<() => Promise<void>> {
@@ -68,17 +74,17 @@ export abstract class SqlStore extends SqlLists implements Store {
     return this.cache.realmByName(name);
   }
 
-  async findRealmById(id: string): Promise<RealmConfiguration | undefined> {
+  async findRealmById(id: RealmId): Promise<RealmConfiguration | undefined> {
     this.checkOpen();
     return this.cache.realmById(id);
   }
 
-  async findClient(realmId: string, clientId: string): Promise<Client | undefined> {
+  async findClient(realmId: RealmId, clientId: ClientId): Promise<Client | undefined> {
     this.checkOpen();
     return this.cache.clientByName(realmId, clientId);
   }
 
-  async findClientByUuid(realmId: string, id: string): Promise<Client | undefined> {
+  async findClientByUuid(realmId: RealmId, id: ClientUuid): Promise<Client | undefined> {
     this.checkOpen();
     return this.cache.clientByUuid(realmId, id);
   }
@@ -94,22 +100,22 @@ export abstract class SqlStore extends SqlLists implements Store {
     return clients.filter((client) => client !== undefined);
   }
 
-  async findUser(realmId: string, id: string): Promise<User | undefined> {
+  async findUser(realmId: RealmId, id: string): Promise<User | undefined> {
     this.checkOpen();
     return this.cache.user(realmId, id);
   }
 
-  async findUserByUsername(realmId: string, username: string): Promise<User | undefined> {
+  async findUserByUsername(realmId: RealmId, username: string): Promise<User | undefined> {
     const row = await this.get('user.byUsername', { realm_id: realmId, username });
     return row === undefined ? undefined : readUser(row);
   }
 
-  async findUserByEmail(realmId: string, email: string): Promise<User | undefined> {
+  async findUserByEmail(realmId: RealmId, email: string): Promise<User | undefined> {
     const row = await this.get('user.byEmail', { realm_id: realmId, email });
     return row === undefined ? undefined : readUser(row);
   }
 
-  async findServiceAccount(clientUuid: string): Promise<User | undefined> {
+  async findServiceAccount(clientUuid: ClientUuid): Promise<User | undefined> {
     this.checkOpen();
     return this.cache.serviceAccount(clientUuid);
   }
@@ -125,7 +131,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return row?.users ?? 0;
   }
 
-  async countRequiredActions(realmId: string): Promise<ReadonlyMap<string, number>> {
+  async countRequiredActions(realmId: RealmId): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
     for (const { actions, users } of await this.administrative('user.requiredActions', {
       realm_id: realmId,
@@ -150,7 +156,7 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async findSomePassword(
-    realmId: string,
+    realmId: RealmId,
     name: string,
   ): Promise<Pick<Credential, 'secretData' | 'credentialData'> | undefined> {
     const place = pickPlace(this.sealing.keyring, realmId, name);
@@ -162,7 +168,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return undefined;
   }
 
-  /** Of many changes, as an import makes them, other work gets its turn in between. */
+  /** Lets other work run between the changes of a long list, such as an import. */
   async #toRows(changes: readonly Change[]): Promise<RowChange[]> {
     const rows: RowChange[] = [];
     for (let from = 0; from < changes.length; from += ROWS_IN_A_TURN) {
@@ -174,17 +180,17 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async apply(changes: readonly Change[]): Promise<Applied> {
-    // A short list is on its way at once: a store that closes finishes what was asked for before.
+    // A short list is sent immediately, so that a store that closes still finishes it.
     const rows =
       changes.length <= ROWS_IN_A_TURN
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // It may have been done, and only the answer was lost.
+      // The change may be applied, and only its confirmation lost.
       this.cache.forgetAll();
       throw error;
     });
-    // What this store remembers may be older than the database.
+    // The cache may be older than the database.
     if (applied.outcome === 'stale') this.cache.forgetAll();
     if (applied.outcome !== 'applied') return applied;
     this.cache.forget(applied.touched);
@@ -205,20 +211,20 @@ export abstract class SqlStore extends SqlLists implements Store {
     });
   }
 
-  async findSession(id: string, offline: boolean): Promise<UserSession | undefined> {
+  async findSession(id: SessionId, offline: boolean): Promise<UserSession | undefined> {
     const row = await this.get('session.find', { id, offline: Number(offline), now: this.now() });
     return row === undefined ? undefined : readSession(row);
   }
 
-  async findFamily(id: string): Promise<FamilyInSession | undefined> {
+  async findFamily(id: FamilyId): Promise<FamilyInSession | undefined> {
     const row = await this.get('family.find', { id });
     return row === undefined ? undefined : readFamilyInSession(row);
   }
 
   async hasFamily(
-    sessionId: string,
+    sessionId: SessionId,
     offline: boolean,
-    clientUuid: string,
+    clientUuid: ClientUuid,
     startedBy = Number.MAX_SAFE_INTEGER,
   ): Promise<boolean> {
     const of = { session_id: sessionId, offline: Number(offline), client_uuid: clientUuid };
@@ -241,11 +247,11 @@ export abstract class SqlStore extends SqlLists implements Store {
     return this.write('rotate', call);
   }
 
-  removeFamily(id: string): Promise<{ removed: boolean }> {
+  removeFamily(id: FamilyId): Promise<{ removed: boolean }> {
     return this.write('removeFamily', { id });
   }
 
-  async endSession(id: string, offline: boolean): Promise<{ ended: boolean }> {
+  async endSession(id: SessionId, offline: boolean): Promise<{ ended: boolean }> {
     return { ended: (await this.run('session.delete', { id, offline: Number(offline) })) === 1 };
   }
 
@@ -254,7 +260,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return { ended: await this.write('endUserSessions', values) };
   }
 
-  async endRealmSessions(realmId: string): Promise<{ ended: number }> {
+  async endRealmSessions(realmId: RealmId): Promise<{ ended: number }> {
     return { ended: await this.run('session.deleteOfRealm', { realm_id: realmId }) };
   }
 
@@ -273,9 +279,9 @@ export abstract class SqlStore extends SqlLists implements Store {
   }
 
   async countClientSessions(
-    realmId: string,
-  ): Promise<readonly { clientUuid: string; online: number; offline: number }[]> {
-    const counts = new Map<string, { clientUuid: string; online: number; offline: number }>();
+    realmId: RealmId,
+  ): Promise<readonly { clientUuid: ClientUuid; online: number; offline: number }[]> {
+    const counts = new Map<string, { clientUuid: ClientUuid; online: number; offline: number }>();
     for (const row of await this.administrative('session.countByClient', { realm_id: realmId })) {
       const clientUuid = row.client_uuid;
       const count = counts.get(clientUuid) ?? { clientUuid, online: 0, offline: 0 };
@@ -285,7 +291,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return [...counts.values()];
   }
 
-  async revokeAccessToken(jti: string, expiresAt: number): Promise<void> {
+  async revokeAccessToken(jti: string, expiresAt: Seconds): Promise<void> {
     await this.run('revoked.add', { jti, expires_at: expiresAt });
   }
 
@@ -293,7 +299,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return (await this.get('revoked.find', { jti, now: this.now() })) !== undefined;
   }
 
-  async claimOnce(key: string, expiresAt: number): Promise<boolean> {
+  async claimOnce(key: string, expiresAt: Seconds): Promise<boolean> {
     const values = { name: claimName(key), expires_at: expiresAt, now: this.now() };
     return (await this.run('claim.take', values)) === 1;
   }
@@ -302,7 +308,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return (await this.get('claim.find', { name: claimName(key), now: this.now() })) !== undefined;
   }
 
-  async findLoginFailures(realmId: string, userId: string): Promise<LoginFailures | undefined> {
+  async findLoginFailures(realmId: RealmId, userId: string): Promise<LoginFailures | undefined> {
     const row = await this.get('failures.find', { realm_id: realmId, user_id: userId });
     return row === undefined ? undefined : readLoginFailures(row);
   }
@@ -318,7 +324,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     });
   }
 
-  async removeLoginFailures(realmId: string, userId?: string): Promise<void> {
+  async removeLoginFailures(realmId: RealmId, userId?: string): Promise<void> {
     if (userId === undefined) await this.run('failures.clear', { realm_id: realmId });
     else await this.run('failures.delete', { realm_id: realmId, user_id: userId });
   }
@@ -332,7 +338,7 @@ export abstract class SqlStore extends SqlLists implements Store {
     return (await this.search(eventSearch(compiler(this.dialect), query))).map(readDocument<UserEvent>);
   }
 
-  async clearEvents(realmId: string): Promise<void> {
+  async clearEvents(realmId: RealmId): Promise<void> {
     await this.run('event.clear', { realm_id: realmId });
   }
 
@@ -341,16 +347,16 @@ export abstract class SqlStore extends SqlLists implements Store {
     return (await this.search(adminEventSearch(compiler(this.dialect), query))).map(readDocument<AdminEvent>);
   }
 
-  async clearAdminEvents(realmId: string): Promise<void> {
+  async clearAdminEvents(realmId: RealmId): Promise<void> {
     await this.run('admin_event.clear', { realm_id: realmId });
   }
 
-  sweep(now: number, limit: number): Promise<Swept> {
+  sweep(now: Seconds, limit: number): Promise<Swept> {
     return this.write('sweep', { now, limit });
   }
 }
 
-/** An index keeps no key of any length, and part of this one is what a client chose. */
+/** Shortens a long key: an index limits the length of its keys, and a client chooses part of this one. */
 function claimName(key: string): string {
   return key.length > LONGEST_KEY ? createHash('sha256').update(key).digest('hex') : key;
 }

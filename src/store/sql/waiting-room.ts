@@ -1,8 +1,8 @@
 import { IdkitError } from '../../core/index.ts';
 
-/** Reads of administrators that wait for their turn at most. */
+/** Maximum number of waiting reads of administrators. */
 const SEATS = 64;
-/** Milliseconds that one of them waits at most. */
+/** Maximum wait of a read in milliseconds. */
 const PATIENCE_MS = 10_000;
 
 interface Seat {
@@ -11,8 +11,8 @@ interface Seat {
 }
 
 /**
- * Lets at most `atOnce` pieces of work run and some more wait, in their order. What finds no seat, or waits for too
- * long, is refused, so that callers who never stop asking cost no more than this.
+ * Runs at most `atOnce` operations in parallel and lets a limited number wait in their order. It rejects an operation
+ * that finds no seat or waits too long, so that callers who never stop sending requests cost no more than this.
  */
 export class WaitingRoom {
   readonly #atOnce: number;
@@ -29,8 +29,8 @@ export class WaitingRoom {
   }
 
   /**
-   * @param signal ends the waiting of a caller who has gone
-   * @throws IDKIT_UNREACHABLE where there is no seat, or the turn does not come in time; errors of `work` as they are
+   * @param signal ends the wait of a caller who has disconnected
+   * @throws IDKIT_UNREACHABLE if there is no free seat, or the wait is too long; errors of `work` unchanged
    */
   async use<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();
@@ -50,18 +50,18 @@ export class WaitingRoom {
     return new Promise((resolve, reject) => {
       const seat: Seat = {
         enter: () => {
-          tidy();
+          cleanUp();
           resolve();
         },
         leave: (error) => {
-          tidy();
+          cleanUp();
           this.#waiting.splice(this.#waiting.indexOf(seat), 1);
           reject(error);
         },
       };
       const gone = () => seat.leave(signal?.reason);
       const timer = setTimeout(() => seat.leave(refusal()), this.#patience);
-      const tidy = () => {
+      const cleanUp = () => {
         clearTimeout(timer);
         signal?.removeEventListener('abort', gone);
       };
@@ -72,7 +72,7 @@ export class WaitingRoom {
 }
 
 function refusal(): IdkitError {
-  return new IdkitError('IDKIT_UNREACHABLE', 'the database is busy with other reads of administrators', {
-    hints: ['try again in a moment, with a smaller max or a narrower search'],
+  return new IdkitError('IDKIT_UNREACHABLE', 'the database is busy with reads of other administrators', {
+    hints: ['retry in a few seconds, with a smaller max or a narrower search'],
   });
 }

@@ -9,13 +9,13 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
-/** A fault in a form that can cross from one thread to another. */
+/** An error in a form that can be sent between threads. */
 export interface Fault {
   code?: ErrorCode;
   message: string;
 }
 
-/** The catalogue's error for a fault of SQLite or the disk; any other error as it is. */
+/** Returns the catalogue's error for an error of SQLite or of the disk. Returns any other error unchanged. */
 export function mapFault(error: unknown, file: string): unknown {
   if (error instanceof IdkitError) return error;
   const code = faultCode(error);
@@ -25,9 +25,9 @@ export function mapFault(error: unknown, file: string): unknown {
 }
 
 const FAULT_TEXTS: Partial<Record<ErrorCode, string>> = {
-  IDKIT_NO_SPACE: 'no room on the disk for the database',
-  IDKIT_DATABASE_DAMAGED: 'the database is damaged,',
-  IDKIT_DIRECTORY_NOT_WRITABLE: 'the database cannot be written,',
+  IDKIT_NO_SPACE: 'there is no space on the disk for the database',
+  IDKIT_DATABASE_DAMAGED: 'the database is damaged:',
+  IDKIT_DIRECTORY_NOT_WRITABLE: 'the database is not writable:',
 };
 
 function faultCode(error: unknown): ErrorCode | undefined {
@@ -47,7 +47,7 @@ function faultCode(error: unknown): ErrorCode | undefined {
   }
 }
 
-/** True where the fault concerns the whole transaction, not one statement of it. */
+/** Reports whether the error affects the whole transaction, not one statement of it. */
 export function isStorageFault(error: unknown): boolean {
   const code = primaryCode(error);
   return code === FULL || code === IOERR || code === CORRUPT || code === NOTADB || code === READONLY;
@@ -58,7 +58,7 @@ function primaryCode(error: unknown): number | undefined {
   return typeof code === 'number' ? code & 0xff : undefined;
 }
 
-/** @param file named in the message */
+/** @param file the file that the message names */
 export function toFault(error: unknown, file: string): Fault {
   const mapped = mapFault(error, file);
   if (mapped instanceof IdkitError) return { code: mapped.code, message: mapped.message };

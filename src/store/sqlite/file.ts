@@ -10,17 +10,17 @@ import { checkMasterKeys, type MasterKeyState } from '../sealing/proofs.ts';
 import { mapFault } from './faults.ts';
 import { checkKind } from './schema-state.ts';
 
-/** Files up to this size are checked through at every start. */
+/** Files up to this size are checked completely at every start. */
 const CHECKED_BYTES = 16 * 1024 * 1024;
 
-/** Whether SQLite has a write-ahead log for the file: somebody has it open, or died with it open. */
+/** Reports whether the file has a write-ahead log: a process has it open, or ended with it open. */
 export function hasLog(file: string): boolean {
   return existsSync(`${file}-wal`);
 }
 
 /**
- * What to open for reading only. A file without a log that lies where nothing can be written is opened as
- * immutable, because SQLite would have to create its log.
+ * Returns the location to open for reading. A file without a log in a read-only directory is opened as immutable,
+ * because SQLite would have to create its log.
  */
 export function readLocation(file: string): string {
   if (hasLog(file) || canWrite(dirname(file))) return file;
@@ -41,7 +41,7 @@ function canWrite(path: string): boolean {
 }
 
 /**
- * Everything that can be wrong with an existing file, found without changing anything on the disk.
+ * Checks an existing file without changing anything on the disk.
  *
  * @throws IDKIT_VERSION, IDKIT_DATABASE_DAMAGED, IDKIT_MASTER_KEY_WRONG, IDKIT_DIRECTORY_NOT_WRITABLE
  */
@@ -49,7 +49,7 @@ export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
   let database: DatabaseSync | undefined;
   try {
     checkLength(file);
-    // Without a log nobody writes; `immutable` keeps SQLite from creating one for a glance.
+    // Without a log no process writes. `immutable` prevents SQLite from creating one for this check.
     database = new DatabaseSync(hasLog(file) ? file : immutable(file), { readOnly: true, timeout: 5000 });
     checkKind(database, file);
     if (statSync(file).size <= CHECKED_BYTES) quickCheck(database, file);
@@ -61,7 +61,10 @@ export function inspectFile(file: string, keyring: Keyring): MasterKeyState {
   }
 }
 
-/** A file that is shorter than its own header says was cut off (https://www.sqlite.org/fileformat.html §1.3). */
+/**
+ * Rejects a file that is shorter than its header states, which means that it is truncated
+ * (https://www.sqlite.org/fileformat.html §1.3).
+ */
 function checkLength(file: string): void {
   const { size } = statSync(file);
   if (size === 0) return;
@@ -71,7 +74,7 @@ function checkLength(file: string): void {
   const pageSize = stored === 1 ? 65_536 : stored;
   const valid = head.toString('latin1', 0, 16) === 'SQLite format 3\0' && size >= 512;
   if (!valid || head.readUInt32BE(28) * pageSize > size)
-    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `${file} is cut off or is not a database`);
+    throw new IdkitError('IDKIT_DATABASE_DAMAGED', `${file} is truncated or is not a database`);
 }
 
 function readHead(file: string): Buffer {
@@ -85,7 +88,7 @@ function readHead(file: string): Buffer {
   return head;
 }
 
-/** @throws IDKIT_DATABASE_DAMAGED with the first fault */
+/** @throws IDKIT_DATABASE_DAMAGED with the first defect */
 export function quickCheck(database: DatabaseSync, file: string): void {
   const result = database.prepare('PRAGMA quick_check(1)').get();
   const verdict = String(Object.values(result ?? {})[0]);
@@ -95,7 +98,11 @@ export function quickCheck(database: DatabaseSync, file: string): void {
     });
 }
 
-/** Creates an empty file for its owner alone, where there is none. @throws IDKIT_DIRECTORY_NOT_WRITABLE */
+/**
+ * Creates an empty file that only its owner can read, if it does not exist.
+ *
+ * @throws IDKIT_DIRECTORY_NOT_WRITABLE
+ */
 export async function createFile(file: string): Promise<void> {
   try {
     await (await open(file, 'ax', 0o600)).close();
@@ -104,22 +111,22 @@ export async function createFile(file: string): Promise<void> {
   }
 }
 
-/** @throws IDKIT_DIRECTORY_NOT_WRITABLE where the file or its directory cannot be written */
+/** @throws IDKIT_DIRECTORY_NOT_WRITABLE if the file or its directory is not writable */
 export function checkWritable(file: string): void {
   for (const path of [file, dirname(file)])
     if (!canWrite(path))
       throw new IdkitError(
         'IDKIT_DIRECTORY_NOT_WRITABLE',
-        `the database cannot be written, ${path} is read-only`,
+        `the database is not writable: ${path} is read-only`,
       );
 }
 
-/** Whether the path holds a database that somebody began; an empty file counts as none. */
+/** Reports whether the path holds a database. An empty file does not count. */
 export function hasDatabase(file: string): boolean {
   return existsSync(file) && (statSync(file).size > 0 || hasLog(file));
 }
 
-/** Removes the empty log that a read-only connection had to create, by one last proper close. */
+/** Removes the empty log that a read-only connection had to create, by opening and closing the file for writing. */
 export function tidyLog(file: string): void {
   if (!hasLog(file) || statSync(`${file}-wal`).size > 0 || !canWrite(file)) return;
   try {
@@ -127,6 +134,6 @@ export function tidyLog(file: string): void {
     database.prepare('PRAGMA user_version').get();
     database.close();
   } catch {
-    // Somebody else has it open; the log is theirs now.
+    // Another process has the file open and uses the log.
   }
 }

@@ -5,17 +5,17 @@ const CR = 0x0d;
 const NUL = 0;
 
 /**
- * A statement whose text can be handed to SQLite as a string: text literals that are not UTF-8 become
- * `CAST(X'…' AS TEXT)`, which stores the same bytes.
+ * Returns a statement that SQLite accepts as a string: text literals that are not UTF-8 become `CAST(X'…' AS TEXT)`,
+ * which stores the same bytes.
  */
 export function withoutInvalidText(statement: Buffer): Buffer {
   return isUtf8(statement) ? statement : castLiterals(statement, (literal) => !isUtf8(literal));
 }
 
 /**
- * Rows that every reader of SQL text keeps as they are: besides text that is not UTF-8, text with NUL, which ends
- * any SQL, and text with CR is written as `CAST(X'…' AS TEXT)`, because the sqlite3 program drops CR before LF
- * (measured with 3.40).
+ * Returns rows that every reader of SQL text preserves. In addition to text that is not UTF-8, text with NUL or CR
+ * becomes `CAST(X'…' AS TEXT)`: NUL ends any SQL text, and the sqlite3 program drops CR before LF (measured with
+ * 3.40).
  */
 export function withoutFragileText(rows: Buffer): Buffer {
   return isFragile(rows) ? castLiterals(rows, isFragile) : rows;
@@ -39,7 +39,7 @@ function castLiterals(statement: Buffer, mustCast: (literal: Buffer) => boolean)
   return Buffer.concat(parts);
 }
 
-/** Where a literal that opens at `at` ends (after its last quote), or -1 where it does not. */
+/** Returns the end of the literal that starts at `at` (after its last quote), or -1 if it has none. */
 export function endOfLiteral(bytes: Buffer, at: number): number {
   for (let end = bytes.indexOf(QUOTE, at + 1); end !== -1; end = bytes.indexOf(QUOTE, end + 2)) {
     if (bytes[end + 1] !== QUOTE) return end + 1;

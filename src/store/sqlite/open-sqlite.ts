@@ -18,7 +18,7 @@ import { prepareForWriting } from './schema-state.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import { Writer } from './writer/writer.ts';
 
-/** What opening needs; see `openStore`. */
+/** See `openStore`. */
 export interface SqliteOptions {
   file: string;
   masterKey: Secret;
@@ -29,7 +29,10 @@ export interface SqliteOptions {
   create: boolean;
 }
 
-/** Opens for writing: checks, creates or migrates, proves the key, finishes a rotation, starts the threads. */
+/**
+ * For writing: checks, creates or migrates the file, proves the master key, finishes an interrupted rotation and
+ * starts the threads.
+ */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   const { file, clock, random } = options;
   const keyring = openKeyring(options.masterKey, options.masterKeyOld);

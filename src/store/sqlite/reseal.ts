@@ -6,8 +6,8 @@ import { drive } from '../verbs/steps.ts';
 import { Statements } from './statements.ts';
 
 /**
- * Seals every record with the keyring's current key. Killed at any point it is simply run again: until the end
- * both keys are proved by `meta`, so that each is accepted, and records already done are left alone.
+ * Encrypts every record with the keyring's current key. After an interruption it can run again: until the end `meta`
+ * proves both keys, so that each is accepted, and finished records stay as they are.
  */
 export function resealAll(database: DatabaseSync, keyring: Keyring, random: Random): { records: number } {
   const sql = new Statements(database);

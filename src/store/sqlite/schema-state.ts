@@ -3,7 +3,7 @@ import { IdkitError } from '../../core/index.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../migrations/index.ts';
 import { Statements } from './statements.ts';
 
-/** Settings of a writing connection, then all migrations that the file lacks, each in its own transaction. */
+/** Configures a writing connection, then applies the missing migrations, each in its own transaction. */
 export function prepareForWriting(database: DatabaseSync): void {
   database.exec(`
     PRAGMA journal_mode = WAL;
@@ -16,9 +16,9 @@ export function prepareForWriting(database: DatabaseSync): void {
 }
 
 /**
- * Lifts a database to the newest version of the schema, or an older one.
+ * Migrates a database to the newest version of the schema, or to `to`.
  *
- * @throws IDKIT_VERSION where the schema is newer than this program
+ * @throws IDKIT_VERSION if the schema is newer than this program
  */
 export function migrate(database: DatabaseSync, to = SCHEMA_VERSION): void {
   const version = schemaVersion(database);
@@ -60,28 +60,28 @@ export function checkVersion(version: number, what: string): void {
 }
 
 function foreign(what: string): IdkitError {
-  return new IdkitError('IDKIT_VERSION', `${what} is the database of another program`);
+  return new IdkitError('IDKIT_VERSION', `${what} is a database of another program`);
 }
 
 function newer(version: number, file = 'the database'): IdkitError {
   return new IdkitError(
     'IDKIT_VERSION',
-    `${file} has schema ${version}, newer than this idkit's ${SCHEMA_VERSION}`,
-    { hints: ['use the idkit that wrote it, or a newer one'] },
+    `${file} has schema ${version}, newer than version ${SCHEMA_VERSION} of this idkit`,
+    { hints: ['use the version of idkit that wrote it, or a newer one'] },
   );
 }
 
-/** What a database holds, read in one snapshot. */
+/** The contents of a database, read in one snapshot. */
 export interface DatabaseSummary {
-  /** SQLite's own version. */
+  /** The version of SQLite. */
   version: string;
   schemaVersion: number;
   databaseBytes: number;
-  /** User counts without service accounts. */
+  /** The counts of users exclude service accounts. */
   realms: readonly { realm: string; users: number }[];
 }
 
-/** Reads all of it in the caller's transaction. */
+/** Reads everything in the caller's transaction. */
 export function summarize(database: DatabaseSync): DatabaseSummary {
   const version = database.prepare('SELECT sqlite_version() AS version').get()?.['version'];
   const schema = schemaVersion(database);
@@ -96,7 +96,7 @@ export function summarize(database: DatabaseSync): DatabaseSummary {
   };
 }
 
-/** Returns the only value of a statement's row. */
+/** Returns the only value of a statement's only row. */
 function readNumber(database: DatabaseSync, sql: string): number {
   return Number(Object.values(database.prepare(sql).get() ?? {})[0]);
 }

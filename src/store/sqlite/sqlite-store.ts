@@ -19,12 +19,12 @@ import { schemaVersion } from './schema-state.ts';
 import { Statements } from './statements.ts';
 import type { Writer } from './writer/writer.ts';
 
-/** What the store works with; `writer` is absent in a store opened for reading. */
+/** The dependencies of the store. `writer` is absent in a store that is opened for reading. */
 export interface SqliteParts {
   file: string;
   database: DatabaseSync;
   reader: Reader;
-  /** Another one, for administrators. */
+  /** The reader of administrators. */
   administration: Reader;
   writer: Writer | undefined;
   sealing: Sealing;
@@ -34,8 +34,8 @@ export interface SqliteParts {
 }
 
 /**
- * The store on SQLite. Point reads run on the main thread, long ones in a reader thread, those of administrators in
- * another one, writes in the writer thread; a write is answered after its commit, so every later read sees it.
+ * The store on SQLite. Point reads run on the main thread, long reads in a reader thread, those of administrators in
+ * another one, and writes in the writer thread. A write returns after its commit, so every later read sees it.
  */
 export class SqliteStore extends SqlStore {
   protected readonly dialect = 'sqlite';
@@ -115,7 +115,7 @@ export class SqliteStore extends SqlStore {
     return this.#administrate(sql, parameters);
   }
 
-  /** One after the other, as its thread does; only so many wait for it. */
+  /** Runs one statement at a time, as its thread does. The number of waiting statements is limited. */
   #administrate<R>(sql: string, values: readonly unknown[]): Promise<R[]> {
     return this.#room.use(() => this.#parts.administration.all<R>(sql, values), callerSignal());
   }
@@ -127,7 +127,7 @@ export class SqliteStore extends SqlStore {
     return writer.call(verb, input);
   }
 
-  /** On the main thread's own connection. */
+  /** Reads on the connection of the main thread. */
   #read<T>(read: () => T): T {
     this.checkOpen();
     try {

@@ -8,7 +8,7 @@ import { removeRecord } from './remove.ts';
 import { get, getEach, type Steps, send } from './steps.ts';
 import type { AppliedRows, RecordRow, RowChange, Touched, WriteChange } from './verbs.ts';
 
-/** The model's names of the tables. */
+/** The model's name of each table. */
 export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
   realm: 'realm',
   client: 'client',
@@ -20,7 +20,7 @@ export const KINDS: Readonly<Record<RecordTable, RecordKind>> = {
   credential: 'credential',
 };
 
-/** Thrown to roll the list back with its answer. */
+/** Thrown to roll the list back and return an answer. */
 export class Refused extends Error {
   readonly answer: Conflict | Missing | Stale;
   constructor(answer: Conflict | Missing | Stale) {
@@ -29,7 +29,11 @@ export class Refused extends Error {
   }
 }
 
-/** Does the whole list or throws; the caller holds a savepoint. @throws Refused */
+/**
+ * Applies the whole list or throws. The caller holds a savepoint.
+ *
+ * @throws Refused
+ */
 export function* applyChanges(changes: readonly RowChange[]): Steps<AppliedRows> {
   const touched: Touched = { realms: [], clients: [], clientsOf: [] };
   for (const change of changes) yield* applyChange(change, touched);
@@ -91,11 +95,12 @@ function missing(table: RecordTable, id: string): Refused {
 
 function* writeRecord(change: WriteChange, touched: Touched): Steps<void> {
   const { table, row } = change;
+  const id: string = row.id;
   const realmId = 'realm_id' in row ? row.realm_id : undefined;
   const names = namesOf(change);
   const [previous, realm, user, ...owners] = yield* getEach([
-    // A user with the assignments, which a `put` replaces too.
-    change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, row],
+    // A user including the assignments, which a `put` also replaces.
+    change.do === 'put' && change.table === 'account' ? ['user.find', change.row] : [`${table}.byId`, { id }],
     realmId === undefined ? undefined : ['realm.byId', { id: realmId }],
     change.table === 'credential' ? ['account.byId', { id: change.row.user_id }] : undefined,
     ...names.map(({ query }) => query),

@@ -5,10 +5,10 @@ import { removeFamilyRow } from './remove.ts';
 import { all, get, getEach, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
-/** Seconds for which a family that was taken away is known as detached. */
+/** Duration in seconds for which a removed family is known as detached. */
 const DETACHED_FOR = 86_400;
 
-/** Stores a step; `changed` where another came first, or the client or the user is gone. */
+/** Stores a step of a login. Returns `changed` if another step came first, or if the client or the user is gone. */
 export function* putAuthenticationSession({
   now,
   row,
@@ -23,7 +23,7 @@ export function* putAuthenticationSession({
   return (yield* run(query, values)) === 1 ? 'stored' : 'changed';
 }
 
-/** Everything is looked at before anything is written, so that `gone` leaves all as it was. */
+/** Reads everything before it writes, so that `gone` changes nothing. */
 export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished' | 'gone'> {
   const { authentication, session, consent, code, now } = input;
   const [current, user, before, ...clients] = yield* getEach([
@@ -48,7 +48,7 @@ export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished
   return 'finished';
 }
 
-/** The session's last use, and its notes where the user proved themselves anew. */
+/** Updates the session's last use, and its notes if the user has authenticated again. */
 function* continueSession(before: SessionRow, session: SessionRow): Steps<void> {
   const key = { id: session.id, offline: session.offline };
   yield* send('session.touch', { ...key, at: session.last_access_at });
@@ -56,13 +56,13 @@ function* continueSession(before: SessionRow, session: SessionRow): Steps<void> 
     yield* send('session.setDoc', { ...key, doc: session.doc });
 }
 
-/** The note `auth_time`. */
+/** Returns the note `auth_time`. */
 function provedAt(doc: string): number {
   const { notes }: { notes?: Record<string, string> } = JSON.parse(doc);
   return Number(notes?.['auth_time'] ?? 0);
 }
 
-/** The first caller has it; a second one ends what the first got. */
+/** Returns the code to the first caller. A later caller ends what the first one received. */
 export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
   const hash = Buffer.from(text, 'latin1');
   const found = yield* get('code.find', { hash });
@@ -78,7 +78,7 @@ export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<V
   return { outcome: 'used', row };
 }
 
-/** Exchanges a code for its family, with its offline session; see `LoginStore`. */
+/** See `LoginStore`. */
 export function* startFamily({
   code,
   family,
@@ -99,7 +99,7 @@ export function* startFamily({
   return 'started';
 }
 
-/** A consent goes with the tokens that stand on it; those of offline access go without one too. */
+/** Removes a consent with the tokens that depend on it. Offline tokens are removed even without a consent. */
 export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): Steps<{ removed: boolean }> {
   const withdrawn = (yield* run('consent.delete', key)) === 1;
   const families = yield* all('family.ofClientAndUser', key);
@@ -108,7 +108,7 @@ export function* removeConsent({ now, ...key }: Verbs['removeConsent']['in']): S
   return { removed: withdrawn || offline.length > 0 };
 }
 
-/** Takes a client out of its sessions; an offline session is there for its clients alone and goes with the last. */
+/** Removes a client from its sessions. An offline session ends with the last of its clients. */
 function* detach(families: readonly RowOf<'family.ofClientInSession'>[], now: number): Steps<void> {
   for (const family of families) {
     yield* removeFamilyRow(family);
@@ -120,9 +120,9 @@ function* detach(families: readonly RowOf<'family.ofClientInSession'>[], now: nu
 }
 
 /**
- * Ends a user's sessions and with them whatever is on its way to one: logins half done and codes not exchanged yet.
+ * Ends a user's sessions, unfinished logins and unexchanged codes.
  *
- * @returns how many sessions
+ * @returns the number of sessions
  */
 export function* endUserSessions({ user_id, offline }: Verbs['endUserSessions']['in']): Steps<number> {
   yield* send('authentication.deleteOfUser', { user_id });

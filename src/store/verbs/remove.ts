@@ -4,7 +4,11 @@ import { KINDS, Refused } from './apply.ts';
 import { all, get, type Steps, send } from './steps.ts';
 import type { Touched } from './verbs.ts';
 
-/** Removes a record and what belongs to it; foreign keys take the rest. @throws Refused */
+/**
+ * Removes a record and what belongs to it. Foreign keys remove the rest.
+ *
+ * @throws Refused
+ */
 export function* removeRecord(table: RecordTable, id: string, touched: Touched): Steps<void> {
   const row = yield* get(`${table}.byId`, { id });
   if (row === undefined) throw new Refused({ outcome: 'missing', what: KINDS[table], id });
@@ -50,13 +54,13 @@ function* removeOfClient({ id, realmId }: { id: string; realmId: string }, touch
     touched.realms.push(realmId);
     touched.clientsOf.push(realmId);
   }
-  // By one statement each: a client may have millions of families.
+  // One statement each, because a client may have millions of families.
   yield* send('session.touchOfClient', { client_uuid: id });
   yield* send('family.deleteOfClient', { client_uuid: id });
   yield* send('account.deleteOfClient', { client_uuid: id });
 }
 
-/** Removes a family; its session keeps the time of the family's last use. */
+/** Removes a family. Its session keeps the time of the family's last use. */
 export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Steps<void> {
   yield* send('session.touch', {
     id: family.session_id,
@@ -66,7 +70,7 @@ export function* removeFamilyRow(family: RowOf<'family.ofClientInSession'>): Ste
   yield* send('family.delete', { id: family.id });
 }
 
-/** Takes a role out of all that names it. */
+/** Removes a role from every record that refers to it. */
 function* forgetRole(realmId: string, id: string): Steps<void> {
   yield* send('user_role.deleteRole', { role_id: id });
   yield* forgetId('role', realmId, id, ['compositeIds']);

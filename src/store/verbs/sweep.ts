@@ -4,26 +4,26 @@ import type { QueryName, RowOf, SlotsOf } from '../queries/compiled/types.ts';
 import { all, get, run, type Steps, send } from './steps.ts';
 import type { Verbs } from './verbs.ts';
 
-/** Seconds that a session or family may lie idle or live in a realm at most, whatever client it belongs to. */
+/** The longest idle time and lifetime, in seconds, of a session or family in a realm, over all clients. */
 interface Lifetimes {
   idle: number;
-  /** Infinity: no end by age. */
+  /** Infinity: no maximum lifetime. */
   max: number;
 }
 
 const HOUR = 3600;
-/** Seconds for which a code that has ended can still be told from one that never was. */
+/** Duration in seconds for which an expired code is distinguished from one that never existed. */
 const CODE_MARK = HOUR;
-/** Keycloak's values where a realm's own is 0 or less (facts §4.1). */
+/** Keycloak's values if a realm's own is 0 or less (docs/keycloak/sessions.md#lifetimes). */
 const DEFAULTS = { idle: 1800, max: 36_000, offlineIdle: 2_592_000, offlineMax: 5_184_000 };
 
 /** Queries that remove at most `limit` rows. */
 type SweepQuery = Extract<QueryName, `${string}.sweep`>;
 
 /**
- * Works on at most `limit` records that are due. A session is removed only when no setting of its realm, nor of any
- * client of it, could still let it be used; one that could is due again in the hour after its end, so that no second
- * batch meets it.
+ * Works on at most `limit` records that are due. A session is removed only if no setting of its realm or of any
+ * client could still permit its use. Otherwise it is due again in the hour after its end, so that no second batch
+ * meets it.
  */
 export function* sweep({ now, limit }: Verbs['sweep']['in']): Steps<Swept> {
   const sessions = yield* sweepSessions(now, limit);
@@ -117,7 +117,7 @@ function* readLifetimes(realmId: string, offline: boolean): Steps<Lifetimes> {
   };
 }
 
-/** Where the realm leaves the first value unset, the default applies and counts too. */
+/** If the realm leaves the first value unset, the default applies and counts too. */
 function greatest(values: readonly number[], fallback: number): number {
   const known = values.filter((value) => Number.isFinite(value) && value > 0);
   const first = values[0];

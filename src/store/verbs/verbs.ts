@@ -16,7 +16,7 @@ import { appendEvents, putLoginFailures, removeFamily, rotate, startSession } fr
 import { run, type Steps } from './steps.ts';
 import { sweep } from './sweep.ts';
 
-/** A change as it is written: rows ready to be written, secrets sealed. */
+/** A change in the form in which it is written: rows with encrypted secrets. */
 export type RowChange =
   | WriteChange
   | { do: 'remove'; table: RecordTable; id: string }
@@ -39,23 +39,23 @@ export type WriteChange = RecordRow & {
   groupIds?: readonly string[];
 };
 
-/** What of the caches an applied list has made stale. */
+/** The cache entries that an applied list invalidates. */
 export interface Touched {
   realms: string[];
   clients: string[];
-  /** Realms whose clients all may have changed. */
+  /** Realms of which every client may have changed. */
   clientsOf: string[];
 }
 
 export type AppliedRows = { outcome: 'applied'; touched: Touched } | Conflict | Missing | Stale;
 
-/** Everything that is written: what goes in and what comes back. */
+/** Every write: its input and its result. */
 export interface Verbs {
   apply: { in: { changes: readonly RowChange[] }; out: AppliedRows };
   rotate: {
     in: {
       id: string;
-      /** One character per byte: text goes to another thread for less than bytes do. */
+      /** Text with one character per byte: a message to another thread costs less with text than with bytes. */
       presented: string;
       next: string;
       now: number;
@@ -83,7 +83,7 @@ export interface Verbs {
     };
     out: 'finished' | 'gone';
   };
-  /** Hashes travel as text, one character per byte. */
+  /** Hashes are text with one character per byte. */
   takeCode: {
     in: { hash: string; now: number };
     out: { outcome: 'taken' | 'used'; row: Omit<CodeRow, 'hash'> } | { outcome: 'gone' };
@@ -99,13 +99,13 @@ export interface Verbs {
   removeConsent: { in: { user_id: string; client_uuid: string; now: number }; out: { removed: boolean } };
   endUserSessions: { in: { user_id: string; offline: number }; out: number };
   sweep: { in: { now: number; limit: number }; out: Swept };
-  /** One statement by name; how many rows it wrote. */
+  /** One statement by name. Returns the number of rows that it wrote. */
   run: { in: { query: QueryName; values: SlotsOf<QueryName> }; out: number };
 }
 
 export type Verb = keyof Verbs;
 
-/** Verbs whose statements stand or fall together; the others consist of statements that each leave whole rows. */
+/** Verbs whose statements are one transaction. Each statement of the others leaves whole rows. */
 export const TOGETHER: ReadonlySet<Verb> = new Set([
   'apply',
   'startSession',

@@ -17,7 +17,7 @@ import {
 import { begin, type Rule } from './suite.ts';
 
 export function configurationRules(rule: Rule): void {
-  rule('gives every record back as it was', async (store) => {
+  rule('returns every record as it was stored', async (store) => {
     await begin(store);
     const client = aClient({ id: 'client-2', clientId: 'two', name: 'Zwei', attributes: { a: '1' } });
     const user = aUser({
@@ -101,7 +101,7 @@ export function configurationRules(rule: Rule): void {
     ],
   ];
 
-  rule('names the uniqueness that stood in the way', async (store) => {
+  rule('names the value that is taken', async (store) => {
     await begin(store);
     const carol = aUser({ id: 'user-3', username: 'carol', email: 'carol@example.org' });
     await store.apply([
@@ -122,7 +122,7 @@ export function configurationRules(rule: Rule): void {
     assert.equal((await store.findUserByEmail('realm-1', 'carol@example.org'))!.id, 'user-3');
   });
 
-  rule('removes with a record what belongs to it', async (store) => {
+  rule('removes a record with what belongs to it', async (store) => {
     await begin(store);
     const service = aUser({ id: 'service', username: 'service', serviceAccountClientUuid: 'client-1' });
     const changes: Change[] = [
@@ -178,7 +178,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await remove('realm', 'realm-1'), { outcome: 'missing', what: 'realm', id: 'realm-1' });
   });
 
-  rule('adds and takes single roles and groups, and names what is missing', async (store) => {
+  rule('adds and removes single roles and groups, and names what is missing', async (store) => {
     await begin(store);
     const one: Change = { do: 'assign', userId: 'user-1', roleIds: ['role-1'] };
     assert.equal(
@@ -231,58 +231,61 @@ export function configurationRules(rule: Rule): void {
     assert.equal((await store.countRequiredActions('no')).size, 0);
   });
 
-  rule('finds users by words, fields and attributes, never service accounts (facts §7.2)', async (store) => {
-    await begin(store);
-    const people = ['bob', 'bobby', 'jacob', 'b_b', 'b%b'].map(
-      (username, i): Change => ({
-        do: 'create',
-        user: aUser({
-          id: `p-${i}`,
-          username,
-          email: `${username.replace('%', '')}@example.org`,
-          firstName: 'Mia',
-          lastName: i === 0 ? 'Builder' : 'Smith',
-          enabled: i !== 1,
-          emailVerified: i === 2,
-          attributes: { 'te"am': [i === 3 ? 'red' : 'blue', 'x'] },
+  rule(
+    'finds users by words, fields and attributes, never service accounts (docs/keycloak/users.md#search)',
+    async (store) => {
+      await begin(store);
+      const people = ['bob', 'bobby', 'jacob', 'b_b', 'b%b'].map(
+        (username, i): Change => ({
+          do: 'create',
+          user: aUser({
+            id: `p-${i}`,
+            username,
+            email: `${username.replace('%', '')}@example.org`,
+            firstName: 'Mia',
+            lastName: i === 0 ? 'Builder' : 'Smith',
+            enabled: i !== 1,
+            emailVerified: i === 2,
+            attributes: { 'te"am': [i === 3 ? 'red' : 'blue', 'x'] },
+          }),
         }),
-      }),
-    );
-    await store.apply([
-      ...people,
-      {
-        do: 'create',
-        user: aUser({ id: 's', username: 'bob-service', serviceAccountClientUuid: 'client-1' }),
-      },
-    ]);
-    const names = async (query: object) => {
-      const found = await store.listUsers({ realmId: 'realm-1', ...query });
-      assert.equal(await store.countUsers({ realmId: 'realm-1', ...query }), found.length);
-      return found.map(({ username }) => username);
-    };
-    assert.deepEqual(await names({}), ['alice', 'b%b', 'b_b', 'bob', 'bobby', 'jacob']);
-    assert.deepEqual(await names({ search: 'BOB' }), ['bob', 'bobby']);
-    assert.deepEqual(await names({ search: '*ob*' }), ['bob', 'bobby', 'jacob']);
-    assert.deepEqual(await names({ search: '"bob"' }), ['bob']);
-    assert.deepEqual(await names({ search: 'mia builder' }), ['bob']);
-    assert.deepEqual(await names({ search: 'b_' }), ['b_b']);
-    assert.deepEqual(await names({ search: 'b%' }), ['b%b']);
-    assert.deepEqual(await names({ username: 'ob' }), ['bob', 'bobby', 'jacob']);
-    assert.deepEqual(await names({ username: 'Bob', exact: true }), ['bob']);
-    assert.deepEqual(await names({ lastName: 'smi', enabled: false }), ['bobby']);
-    assert.deepEqual(await names({ emailVerified: true }), ['jacob']);
-    assert.deepEqual(await names({ attributes: { 'te"am': 'red' } }), ['b_b']);
-    const page = await store.listUsers({ realmId: 'realm-1', first: 1, max: 2 });
-    assert.deepEqual(
-      page.map(({ username }) => username),
-      ['b%b', 'b_b'],
-    );
-    const rest = await store.listUsers({ realmId: 'realm-1', first: 4 });
-    assert.deepEqual(
-      rest.map(({ username }) => username),
-      ['bobby', 'jacob'],
-    );
-  });
+      );
+      await store.apply([
+        ...people,
+        {
+          do: 'create',
+          user: aUser({ id: 's', username: 'bob-service', serviceAccountClientUuid: 'client-1' }),
+        },
+      ]);
+      const names = async (query: object) => {
+        const found = await store.listUsers({ realmId: 'realm-1', ...query });
+        assert.equal(await store.countUsers({ realmId: 'realm-1', ...query }), found.length);
+        return found.map(({ username }) => username);
+      };
+      assert.deepEqual(await names({}), ['alice', 'b%b', 'b_b', 'bob', 'bobby', 'jacob']);
+      assert.deepEqual(await names({ search: 'BOB' }), ['bob', 'bobby']);
+      assert.deepEqual(await names({ search: '*ob*' }), ['bob', 'bobby', 'jacob']);
+      assert.deepEqual(await names({ search: '"bob"' }), ['bob']);
+      assert.deepEqual(await names({ search: 'mia builder' }), ['bob']);
+      assert.deepEqual(await names({ search: 'b_' }), ['b_b']);
+      assert.deepEqual(await names({ search: 'b%' }), ['b%b']);
+      assert.deepEqual(await names({ username: 'ob' }), ['bob', 'bobby', 'jacob']);
+      assert.deepEqual(await names({ username: 'Bob', exact: true }), ['bob']);
+      assert.deepEqual(await names({ lastName: 'smi', enabled: false }), ['bobby']);
+      assert.deepEqual(await names({ emailVerified: true }), ['jacob']);
+      assert.deepEqual(await names({ attributes: { 'te"am': 'red' } }), ['b_b']);
+      const page = await store.listUsers({ realmId: 'realm-1', first: 1, max: 2 });
+      assert.deepEqual(
+        page.map(({ username }) => username),
+        ['b%b', 'b_b'],
+      );
+      const rest = await store.listUsers({ realmId: 'realm-1', first: 4 });
+      assert.deepEqual(
+        rest.map(({ username }) => username),
+        ['bobby', 'jacob'],
+      );
+    },
+  );
 
   rule('lists clients by clientId, with exact match and infix', async (store) => {
     await begin(store);
@@ -295,7 +298,7 @@ export function configurationRules(rule: Rule): void {
     assert.deepEqual(await list({ first: 1, max: 5 }), ['app']);
   });
 
-  rule('replaces a password hash only where it is still the one that was verified', async (store) => {
+  rule('replaces a password hash only if it is still the one that was verified', async (store) => {
     await begin(store);
     const old = aCredential({});
     await store.apply([{ do: 'create', credential: old }]);

@@ -4,7 +4,7 @@ import { aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
 import { begin, many, type Rule, rotation } from './suite.ts';
 
 export function guaranteesRules(rule: Rule): void {
-  rule('"apply is atomic: all of the list is done, or nothing"', async (store) => {
+  rule('"apply is atomic: it applies the whole list or nothing"', async (store) => {
     await begin(store);
     const refused = await store.apply([
       { do: 'create', user: aUser({ id: 'user-9', username: 'new' }) },
@@ -23,7 +23,7 @@ export function guaranteesRules(rule: Rule): void {
   });
 
   rule(
-    '"Of any number of parallel rotateRefreshToken calls that present the same token with maxReuse 0, exactly one is answered rotated"',
+    '"Of any number of parallel rotateRefreshToken calls that present the same token with maxReuse 0, exactly one returns rotated"',
     async (store, _, other) => {
       await begin(store);
       const answers = await many(200, [store, other], (one, i) =>
@@ -36,22 +36,19 @@ export function guaranteesRules(rule: Rule): void {
     },
   );
 
-  rule(
-    '"A refused rotation that finds reuse has ended the user session before it is answered"',
-    async (store) => {
-      await begin(store);
-      await store.startSession(aSession({}), aFamily({ id: 'family-2' }));
-      assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
-      const again = await store.rotateRefreshToken(rotation({ nextHash: hash('third') }));
-      assert.deepEqual(again, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
-      assert.equal(await store.findSession('session-1', false), undefined);
-      assert.equal(await store.findFamily('family-1'), undefined);
-      assert.equal(await store.findFamily('family-2'), undefined);
-      assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'gone' });
-    },
-  );
+  rule('"A rotation that detects reuse ends the user session before it returns"', async (store) => {
+    await begin(store);
+    await store.startSession(aSession({}), aFamily({ id: 'family-2' }));
+    assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'rotated' });
+    const again = await store.rotateRefreshToken(rotation({ nextHash: hash('third') }));
+    assert.deepEqual(again, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
+    assert.equal(await store.findSession('session-1', false), undefined);
+    assert.equal(await store.findFamily('family-1'), undefined);
+    assert.equal(await store.findFamily('family-2'), undefined);
+    assert.deepEqual(await store.rotateRefreshToken(rotation({})), { outcome: 'gone' });
+  });
 
-  rule('tells the reuse of an older token as stale', async (store) => {
+  rule('reports the reuse of an older token as stale', async (store) => {
     await begin(store);
     await store.rotateRefreshToken(rotation({}));
     await store.rotateRefreshToken(rotation({ presentedHash: hash('second'), nextHash: hash('third') }));
@@ -59,7 +56,7 @@ export function guaranteesRules(rule: Rule): void {
     assert.deepEqual(stale, { outcome: 'reused', reason: 'stale', clientUuids: ['client-1'] });
   });
 
-  rule('lets a token be used maxReuse times more, and not once more than that', async (store) => {
+  rule('accepts a token maxReuse more times, and not once more', async (store) => {
     await begin(store);
     for (let use = 0; use < 3; use++) {
       const answer = await store.rotateRefreshToken(rotation({ nextHash: hash(`use ${use}`), maxReuse: 2 }));
@@ -69,7 +66,7 @@ export function guaranteesRules(rule: Rule): void {
     assert.deepEqual(fourth, { outcome: 'reused', reason: 'exceeded', clientUuids: ['client-1'] });
   });
 
-  rule('takes any token of a living family while rotation is off', async (store) => {
+  rule('accepts any token of an active family while rotation is off', async (store) => {
     await begin(store);
     for (const presented of ['first', 'first', 'anything'])
       assert.deepEqual(
@@ -84,7 +81,7 @@ export function guaranteesRules(rule: Rule): void {
   });
 
   rule(
-    '"claimOnce answers true to exactly one caller per key until the claim expires"',
+    '"claimOnce returns true to exactly one caller per key until the claim expires"',
     async (store, set, other) => {
       const claims = await many(50, [store, other], (one) => one.claimOnce('jti', START + 60));
       assert.equal(claims.filter(Boolean).length, 1);
@@ -104,7 +101,7 @@ export function guaranteesRules(rule: Rule): void {
     },
   );
 
-  rule('"A read that starts after a write was answered sees that write"', async (store) => {
+  rule('"A read that starts after a write returned sees that write"', async (store) => {
     await begin(store);
     for (let i = 0; i < 50; i++) {
       await applyAsRead(store, [{ do: 'put', user: aUser({ firstName: `Name${i}` }) }]);
@@ -116,7 +113,7 @@ export function guaranteesRules(rule: Rule): void {
     }
   });
 
-  rule('"find… answers undefined for what is absent, list… an empty array"', async (store) => {
+  rule('"find… returns undefined for what is absent, list… an empty array"', async (store) => {
     assert.equal(await store.findRealm('none'), undefined);
     assert.equal(await store.findRealmById('none'), undefined);
     assert.equal(await store.findClient('none', 'none'), undefined);
@@ -140,7 +137,7 @@ export function guaranteesRules(rule: Rule): void {
   });
 
   rule(
-    '"Finishes running writes": what was asked before the end is answered and done',
+    '"Finishes running writes": calls from before the end return and take effect',
     async (store, _, other) => {
       await begin(store);
       const writes = Array.from({ length: 30 }, (_, i) =>
@@ -156,7 +153,7 @@ export function guaranteesRules(rule: Rule): void {
     },
   );
 
-  rule('closes twice without harm and refuses what comes after', async (store) => {
+  rule('closes twice without harm and rejects later calls', async (store) => {
     await begin(store);
     await Promise.all([store.close(), store.close()]);
     await assert.rejects(store.findRealm('acme'), { code: 'IDKIT_FAILED' });

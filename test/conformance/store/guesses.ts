@@ -6,7 +6,7 @@ import { begin, many, type Rule } from './suite.ts';
 /** What guesses at passwords work with. */
 export function guessesRules(rule: Rule): void {
   rule(
-    'work that waits for its turn for a bounded time is done alone or not at all',
+    'work that waits for its turn for a limited time runs alone or not at all',
     async (store, _, other) => {
       let running = 0;
       let most = 0;
@@ -36,7 +36,7 @@ export function guessesRules(rule: Rule): void {
     },
   );
 
-  rule('work whose turn does not come in time is not done, later neither', async (store, _, other) => {
+  rule('work whose turn does not come in time never runs', async (store, _, other) => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -66,7 +66,7 @@ export function guessesRules(rule: Rule): void {
   });
 
   rule(
-    'a name picks the password of some user of the realm, the same one in every store',
+    'a name selects the password of one user of the realm, the same in every store',
     async (store, _, other) => {
       await begin(store);
       assert.equal(await store.findSomePassword('realm-1', 'nobody'), undefined, 'nobody has a password');

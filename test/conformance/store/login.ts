@@ -54,7 +54,7 @@ export function loginRules(rule: Rule): void {
     assert.equal(await store.findAuthenticationSession('tab-1'), undefined);
   });
 
-  rule('an authentication session is gone from the second of its end', async (store, set) => {
+  rule('an authentication session expires in the second of its expiry', async (store, set) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({}));
     set(START + 1799);
@@ -70,7 +70,7 @@ export function loginRules(rule: Rule): void {
     assert.equal(await store.finishLogin(late), 'gone');
   });
 
-  rule('an authentication session goes with its client and with its user', async (store) => {
+  rule('an authentication session is removed with its client and with its user', async (store) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({ userId: 'user-1' }));
     await store.putAuthenticationSession(anAuthenticationSession({ id: 'tab-2', clientUuid: 'client-2' }));
@@ -86,7 +86,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"Of any number of parallel finishLogin calls for one authentication session, exactly one is answered finished; its user session and code are there when it is"',
+    '"Of any number of parallel finishLogin calls for one authentication session, exactly one returns finished; its user session and code are stored before it returns"',
     async (store, _, other) => {
       await begin(store);
       await store.putAuthenticationSession(anAuthenticationSession({}));
@@ -113,7 +113,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('finishLogin does nothing where anything it builds on is gone', async (store) => {
+  rule('finishLogin writes nothing if anything it depends on is gone', async (store) => {
     await begin(store);
     await store.putAuthenticationSession(anAuthenticationSession({}));
     const login = {
@@ -142,7 +142,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    'a login goes on in its session, and takes its notes where the user proved themselves anew',
+    'a login continues its session, and replaces the notes if the user authenticated again',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -162,7 +162,7 @@ export function loginRules(rule: Rule): void {
   );
 
   rule(
-    '"Of any number of parallel takeCode and startFamily calls for one code, exactly one has it"',
+    '"Of any number of parallel takeCode and startFamily calls for one code, exactly one wins"',
     async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 20; round++) {
@@ -184,7 +184,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('one takes the code, and the others learn that it was used', async (store, _, other) => {
+  rule('one call takes the code, and the others return that it was used', async (store, _, other) => {
     await begin(store);
     await loggedIn(store);
     const answers = await many(200, [store, other], (one) => one.takeCode(hash('code'), START + 1));
@@ -196,7 +196,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    'looking at a code does not take it, and one that was taken or has ended is not found',
+    'reading a code does not take it, and a code that was taken or has expired is not found',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -208,7 +208,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('a code is not taken from the second of its end, nor one that never was', async (store) => {
+  rule('a code is not taken from the second of its expiry on, nor one that never existed', async (store) => {
     await begin(store);
     await loggedIn(store);
     assert.deepEqual(await store.takeCode(hash('another'), START), { outcome: 'gone' });
@@ -217,7 +217,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"A code that is presented a second time ends what the first one got, as all that its client has in the session"',
+    '"The second presentation of a code ends what the first one received, and everything else that its client has in the session"',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -260,7 +260,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    'a session without families lives on and is listed, counted and ended as the others',
+    'a session without families continues and is listed, counted and ended like the others',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -277,7 +277,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('an access token counts by families that were begun before it', async (store) => {
+  rule('an access token is valid if its family started before it', async (store) => {
     await begin(store);
     await loggedIn(store);
     await store.startFamily(undefined, aFamily({ startedAt: START + 10 }));
@@ -291,7 +291,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"Whatever ends all sessions of a user ends logins half done and codes not exchanged yet too"',
+    '"Whatever ends all sessions of a user also ends unfinished logins and unexchanged codes"',
     async (store) => {
       await begin(store);
       const open = async () => {
@@ -313,7 +313,7 @@ export function loginRules(rule: Rule): void {
     },
   );
 
-  rule('keeps consents, and the date of the first of them', async (store) => {
+  rule('keeps consents, and the date of the first one', async (store) => {
     await begin(store);
     await store.apply([{ do: 'putConsent', consent: aConsent({ createdDate: 5, lastUpdatedDate: 5 }) }]);
     const next = aConsent({ scopeIds: ['scope-1', 'scope-2'], createdDate: 9, lastUpdatedDate: 9 });
@@ -336,7 +336,7 @@ export function loginRules(rule: Rule): void {
   });
 
   rule(
-    '"Takes the consent away and, with it, the client\'s families of the user, offline ones too"',
+    '"Removes the consent and, with it, all families that the client has of the user, including offline ones"',
     async (store) => {
       await begin(store);
       await loggedIn(store);
@@ -368,7 +368,7 @@ export function loginRules(rule: Rule): void {
   );
 
   rule(
-    'sweeps logins and codes that ended, and keeps the marks of used codes for an hour',
+    'sweeps expired logins and codes, and keeps the marks of used codes for an hour',
     async (store, set) => {
       await begin(store);
       await store.putAuthenticationSession(anAuthenticationSession({}));

@@ -7,7 +7,7 @@ import { begin, counted, many, type Rule, rotation } from './suite.ts';
 /** What holds between the stores of one database. */
 export function replicasRules(rule: Rule): void {
   rule(
-    '"A read that starts after a write was answered sees that write", in another store too',
+    '"A read that starts after a write returned sees that write", in another store too',
     async (store, _, other) => {
       await begin(store);
       for (let i = 0; i < 30; i++) {
@@ -111,7 +111,7 @@ export function replicasRules(rule: Rule): void {
   });
 
   rule(
-    'a rotation that was answered counts as the last use, whatever ends the family meanwhile',
+    'a completed rotation counts as the last use, whatever ends the family in the meantime',
     async (store, _, other) => {
       await begin(store);
       for (let round = 0; round < 25; round++) {
@@ -131,7 +131,7 @@ export function replicasRules(rule: Rule): void {
     },
   );
 
-  rule('no family outlives its session, however calls meet', async (store, _, other) => {
+  rule('no family outlives its session, whatever the order of parallel calls', async (store, _, other) => {
     await begin(store);
     for (let round = 0; round < 25; round++) {
       const id = `session of ${round}`;

@@ -42,7 +42,7 @@ const IDS: Record<string, string> = {
 
 export function revisionRules(rule: Rule): void {
   rule(
-    '"Of any number of changes that read a record and put it, none is undone by another: the later one is stale"',
+    '"Of any number of changes that read a record and put it, none undoes another: the later one is stale"',
     async (store, _, other) => {
       await begin(store);
       await store.apply([{ do: 'create', credential: aCredential({}) }]);
@@ -81,7 +81,7 @@ export function revisionRules(rule: Rule): void {
     }
   });
 
-  rule('what takes a role away is not undone by a change of what included it', async (store) => {
+  rule('the removal of a role is not undone by a change of a record that included it', async (store) => {
     await begin(store);
     await store.apply([
       { do: 'create', role: aRole({ id: 'outer', name: 'outer', compositeIds: ['role-1'] }) },
@@ -96,7 +96,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual((await store.findRealm('acme'))!.roles.get('outer')!.compositeIds, []);
   });
 
-  rule('a record that was removed is not there again by a change of what it was', async (store) => {
+  rule('a removed record does not return through a change of an earlier version', async (store) => {
     await begin(store);
     const user = (await store.findUser('realm-1', 'user-1'))!;
     await store.apply([{ do: 'remove', what: 'user', id: 'user-1' }]);
@@ -106,7 +106,7 @@ export function revisionRules(rule: Rule): void {
     assert.deepEqual(await store.apply([put]), { outcome: 'stale', what: 'user', id: 'user-1' });
   });
 
-  rule('a record that was never read replaces none, and nothing of the list is done', async (store) => {
+  rule('a record that was never read replaces none, and the list has no effect', async (store) => {
     await begin(store);
     const answer = await store.apply([
       { do: 'remove', what: 'component', id: aComponent({}).id },

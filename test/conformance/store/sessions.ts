@@ -97,7 +97,7 @@ export function sessionsRules(rule: Rule): void {
     assert.ok(figures.databaseBytes > 0 && figures.schemaVersion > 0);
   });
 
-  rule('refuses a revoked access token until it would have expired', async (store, set) => {
+  rule('reports an access token as revoked until it would have expired', async (store, set) => {
     await store.revokeAccessToken('jti', START + 60);
     await store.revokeAccessToken('jti', START + 30);
     assert.equal(await store.isAccessTokenRevoked('jti'), true);
@@ -196,7 +196,7 @@ export function sessionsRules(rule: Rule): void {
     assert.deepEqual(await ids({}), []);
   });
 
-  rule('sweeps what has expired in batches, and nothing that may still be used', async (store) => {
+  rule('sweeps expired records in batches, and nothing that may still be used', async (store) => {
     await begin(store);
     await store.startSession(aSession({ id: 'busy' }), aFamily({ id: 'busy', sessionId: 'busy' }));
     await store.startSession(
@@ -223,31 +223,34 @@ export function sessionsRules(rule: Rule): void {
     assert.equal(await store.findFamily('off'), undefined);
   });
 
-  rule('counts a session that is due and lives on as work of its batch, and meets it once', async (store) => {
-    await begin(store);
-    const later = START + 7200;
-    for (let i = 0; i < 12; i++) {
-      const id = `session of batch ${i}`;
-      const lastAccessAt = i % 3 === 0 ? later - 60 : START;
-      await store.startSession(
-        aSession({ id, lastAccessAt }),
-        aFamily({ id, sessionId: id, lastRefreshAt: lastAccessAt }),
+  rule(
+    'counts a session that is due and continues as work of its batch, and meets it once',
+    async (store) => {
+      await begin(store);
+      const later = START + 7200;
+      for (let i = 0; i < 12; i++) {
+        const id = `session of batch ${i}`;
+        const lastAccessAt = i % 3 === 0 ? later - 60 : START;
+        await store.startSession(
+          aSession({ id, lastAccessAt }),
+          aFamily({ id, sessionId: id, lastRefreshAt: lastAccessAt }),
+        );
+      }
+      const batches = [];
+      for (let round = 0; round < 4; round++) batches.push(await store.sweep(later, 5));
+      assert.deepEqual(
+        batches.map(({ handled }) => handled),
+        [5, 5, 3, 0],
+        'all that are due, and the session of the beginning, once each',
       );
-    }
-    const batches = [];
-    for (let round = 0; round < 4; round++) batches.push(await store.sweep(later, 5));
-    assert.deepEqual(
-      batches.map(({ handled }) => handled),
-      [5, 5, 3, 0],
-      'all that are due, and the session of the beginning, once each',
-    );
-    assert.equal(
-      batches.reduce((sum, { removed }) => sum + removed, 0),
-      9,
-    );
-    assert.ok(await store.findFamily('session of batch 3'));
-    assert.equal(await store.findFamily('session of batch 4'), undefined);
-  });
+      assert.equal(
+        batches.reduce((sum, { removed }) => sum + removed, 0),
+        9,
+      );
+      assert.ok(await store.findFamily('session of batch 3'));
+      assert.equal(await store.findFamily('session of batch 4'), undefined);
+    },
+  );
 
   rule('never sweeps a session that a client with longer lifetimes may still use', async (store) => {
     await begin(store);

@@ -15,22 +15,22 @@ import {
   START,
 } from './records.ts';
 
-/** How a backend takes part: it only opens stores. Everything a test opens is closed with it. */
+/** A backend only opens stores. Everything that a test opens closes with it. */
 export interface ConformanceBackend {
   /**
-   * A new, empty database, with two stores on it where several may be, else the same one twice; the clock of both stands
-   * at `START` and is moved by `setSeconds`.
+   * Creates an empty database with two stores on it, or the same store twice if the backend permits only one. Both
+   * clocks are at `START`; `setSeconds` moves them.
    */
   open(t: TestContext): Promise<{ store: Store; other: Store; setSeconds(now: number): void }>;
 }
 
-/** One rule of the suite: a title and what must hold of a new store; what is parallel happens in `other` too. */
+/** One rule of the suite: a title, and a condition on a new store. Parallel calls also run in `other`. */
 export type Rule = (
   title: string,
   run: (store: Store, setSeconds: (now: number) => void, other: Store) => Promise<void>,
 ) => void;
 
-/** Makes each rule a test of the backend. */
+/** Turns each rule into a test of the backend. */
 export function ruleOf(name: string, backend: ConformanceBackend): Rule {
   return (title, run) => {
     test(`${name}: ${title}`, async (t) => {
@@ -40,7 +40,7 @@ export function ruleOf(name: string, backend: ConformanceBackend): Rule {
   };
 }
 
-/** Many calls at once, by turns in two stores. */
+/** Runs many calls in parallel, by turns in two stores. */
 export function many<T>(
   count: number,
   [store, other]: readonly [Store, Store],
@@ -49,12 +49,12 @@ export function many<T>(
   return Promise.all(Array.from({ length: count }, (_, i) => call(i % 2 === 0 ? store : other, i)));
 }
 
-/** How often an outcome is among them. */
+/** Counts an outcome. */
 export function counted(outcomes: readonly string[], outcome: string): number {
   return outcomes.filter((one) => one === outcome).length;
 }
 
-/** A refresh of the session that `begin` starts. */
+/** Returns a refresh of the session that `begin` starts. */
 export const rotation = (more: Partial<Rotation>): Rotation => ({
   familyId: 'family-1',
   presentedHash: hash('first'),
@@ -65,7 +65,7 @@ export const rotation = (more: Partial<Rotation>): Rotation => ({
   ...more,
 });
 
-/** A realm with one of each and one session. */
+/** Creates a realm with one record of each kind and one session. */
 export async function begin(store: Store): Promise<void> {
   const applied = await store.apply([
     { do: 'create', realm: aRealm({}) },

@@ -108,7 +108,7 @@ describe('"the dump’s kind and version fit" (contract §3, restore)', () => {
     assert.equal(planned.outcome, 'planned');
     await makeNewer(place.set, 999);
     const told = await refuses(place, { from: place.set.dir }, 'IDKIT_VERSION');
-    assert.match(told, /schema 999, newer than this idkit's \d+\nnothing was touched\n/);
+    assert.match(told, /schema 999, newer than version \d+ of this idkit\nnothing was touched\n/);
   });
 
   it('"an older schema is migrated in the side database"', async (t) => {
@@ -212,11 +212,11 @@ describe('"and the master key opens it" (contract §3, restore)', () => {
     const place = await changedSinceBackup(t);
     const { set } = place;
     await changeDump(set, (sql) => sql.replace(/'masterKey\.([0-9a-f]+)'/, "'masterKez.$1'"));
-    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /no master key belongs to it/);
+    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /it has no master key/);
     await changeDump(set, (sql) =>
       sql.replace(/'masterKez\.([0-9a-f]+)','(.{30})..../, "'masterKey.$1','$2AAAA"),
     );
-    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /does not hold/);
+    assert.match(await refuses(place, { from: set.dir }, 'IDKIT_DAMAGED'), /is not authentic/);
   });
 
   it('a drill finds both as well, with its own settings', async (t) => {

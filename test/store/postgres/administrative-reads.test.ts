@@ -11,7 +11,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { newStore } from '../files.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 
-// Lists and searches of administrators that take long, and what must not wait for them.
+// Slow lists and searches of administrators, and the calls that must not wait for them.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -19,7 +19,7 @@ const onPostgres = (title: string, run: (t: TestContext, server: PostgresServer)
   test(title, { skip: missing ?? false }, (t) => run(t, server!));
 };
 
-/** A store with one session, and a lock that no read of administrative events gets past until it is given back. */
+/** A store with one session, and a lock that blocks every read of administrative events until it is released. */
 async function withSlowReads(t: TestContext, pg: PostgresServer) {
   const { url, name } = await makeDatabase(pg);
   const store = await openOn(t, pg, url);
@@ -47,7 +47,7 @@ async function withSlowReads(t: TestContext, pg: PostgresServer) {
 
 const read = (store: Store) => store.listAdminEvents({ realmId: 'realm-1', first: 0, max: 10 });
 
-onPostgres('twelve slow reads at once hold up no refresh, no login and no other request', async (t, pg) => {
+onPostgres('twelve parallel slow reads delay no refresh, no login and no other request', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const reads = Array.from({ length: 12 }, () => read(store));
   await untilWaiting(2);
@@ -62,7 +62,7 @@ onPostgres('twelve slow reads at once hold up no refresh, no login and no other 
   for (const events of await Promise.all(reads)) assert.deepEqual(events, []);
 });
 
-onPostgres('what finds no place among the reads that wait is refused at once', async (t, pg) => {
+onPostgres('a read beyond the limit of waiting reads is rejected immediately', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const reads = Array.from({ length: 66 }, () => read(store));
   await untilWaiting(2);
@@ -72,7 +72,7 @@ onPostgres('what finds no place among the reads that wait is refused at once', a
   assert.deepEqual(await read(store), []);
 });
 
-onPostgres('a read whose caller goes away ends at the server, and in the queue', async (t, pg) => {
+onPostgres('a read whose caller disconnects ends on the server, and in the queue', async (t, pg) => {
   const { store, untilWaiting, giveBack } = await withSlowReads(t, pg);
   const gone = new AbortController();
   const running = [read(store), read(store)].map((one) => one.catch(() => undefined));
@@ -85,7 +85,7 @@ onPostgres('a read whose caller goes away ends at the server, and in the queue',
   assert.deepEqual(await read(store), []);
 });
 
-onPostgres('a statement that runs for a caller who goes away is cancelled', async (t, pg) => {
+onPostgres('the running statement of a caller who disconnects is cancelled', async (t, pg) => {
   const { store, untilWaiting } = await withSlowReads(t, pg);
   const gone = [new AbortController(), new AbortController()];
   const running = gone.map(({ signal }) => forCaller(signal, () => read(store)));
@@ -111,7 +111,7 @@ onPostgres('the server ends a read of an administrator after 15 s, and others af
   assert.deepEqual(limits, [{ statement_timeout: '15s' }, { statement_timeout: '30s' }]);
 });
 
-test('on SQLite searches that take long hold up no list of a login or token', async (t) => {
+test('on SQLite slow searches delay no list of a login or token', async (t) => {
   const { store } = await newStore(t);
   await begin(store);
   const users = Array.from({ length: 3_000 }, (_, i) => ({
@@ -129,7 +129,7 @@ test('on SQLite searches that take long hold up no list of a login or token', as
   await Promise.all(searches);
 });
 
-test('on SQLite what finds no place among the searches that wait is refused', async (t) => {
+test('on SQLite a search beyond the limit of waiting searches is rejected', async (t) => {
   const { store } = await newStore(t);
   await begin(store);
   const searches = Array.from({ length: 66 }, () => store.countUsers({ realmId: 'realm-1', search: 'a' }));

@@ -10,7 +10,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// How stores of one database learn what others changed, when the way of it is disturbed.
+// How stores of one database receive the changes of others when the connection is disturbed.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -34,7 +34,7 @@ const between = (title: string, run: (place: Place, t: TestContext) => Promise<v
   });
 };
 
-/** Waits until a store has the realm with that role. */
+/** Waits until a store returns the realm with that role. */
 async function hasRole(store: Store, id: string | undefined): Promise<void> {
   await waitUntil(
     id === undefined ? 'the realm is seen' : `the role ${id} is seen`,
@@ -46,12 +46,12 @@ async function hasRole(store: Store, id: string | undefined): Promise<void> {
   );
 }
 
-/** Adds a role as another store does. */
+/** Adds a role like another store. */
 const addRole = (id: string): string => `
   INSERT INTO role (id, realm_id, name, doc) SELECT '${id}', 'realm-1', '${id}', doc FROM role LIMIT 1;
   INSERT INTO configuration_change (origin, touched) VALUES ('elsewhere', '{"realms":["realm-1"],"clients":[],"clientsOf":[]}')`;
 
-between('a change whose notification was lost is found by looking', async ({ pg, name, store, other }) => {
+between('a change whose notification was lost is found by reading', async ({ pg, name, store, other }) => {
   await store.apply([{ do: 'create', role: aRole({}) }]);
   await hasRole(other, 'role-1');
   await runSql(pg, addRole('silent'), name);
@@ -60,7 +60,7 @@ between('a change whose notification was lost is found by looking', async ({ pg,
 });
 
 between(
-  'a change that was begun early and committed late is found too',
+  'a change that began early and was committed late is found too',
   async ({ pg, name, store, other }, t) => {
     await store.apply([{ do: 'create', role: aRole({}) }]);
     const slow = new Client({ ...connectionOf(pg), database: name });
@@ -69,7 +69,7 @@ between(
     await slow.query(`BEGIN; ${addRole('late')}`);
     await store.apply([{ do: 'create', role: aRole({ id: 'sooner', name: 'sooner' }) }]);
     await hasRole(other, 'sooner');
-    // Longer than two looks, which do not see the change that is still open.
+    // Longer than two reads, which do not see the change that is still open.
     await sleep(1_600);
     await slow.query('COMMIT');
     await hasRole(other, 'late');
@@ -111,13 +111,13 @@ between(
 );
 
 between(
-  'a change reaches a store that is let have no connection for hearing of it',
+  'a change reaches a store that may not open the connection for notifications',
   async ({ pg, name, store }, t) => {
     await runSql(pg, `CREATE ROLE changes_${name} LOGIN SUPERUSER PASSWORD '${pg.password}'`);
     const url = `postgres://changes_${name}@127.0.0.1:${pg.port}/${name}`;
     const lonely = await openOn(t, pg, url);
     await hasRole(lonely, undefined);
-    // Whoever is no superuser any more is held by the limit; its connections that are there stay.
+    // The limit applies to a user who is no longer a superuser; existing connections stay.
     await runSql(
       pg,
       `ALTER ROLE changes_${name} NOSUPERUSER CONNECTION LIMIT 1; GRANT ALL ON ALL TABLES IN SCHEMA public TO changes_${name}`,
@@ -134,7 +134,7 @@ between(
 );
 
 between(
-  'a change reaches a store whose connection for hearing of it is silent',
+  'a change reaches a store whose connection for notifications is silent',
   async ({ pg, name, store }, t) => {
     const way = await wayTo(t, pg);
     const deaf = await openOn(t, pg, `postgres://${pg.user}@127.0.0.1:${way.port}/${name}`);

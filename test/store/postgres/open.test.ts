@@ -22,7 +22,7 @@ test('both databases have the same schema versions', () => {
   for (const { sqlite, postgres } of MIGRATIONS) assert.ok(sqlite.trim() !== '' && postgres.trim() !== '');
 });
 
-onPostgres('stores that are opened on an empty database at once all find it made, once', async (t, pg) => {
+onPostgres('stores that open an empty database in parallel create the schema once', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const stores = await Promise.all(Array.from({ length: 8 }, () => openOn(t, pg, url)));
   assert.deepEqual(await runSql(pg, 'SELECT version FROM idkit_schema', name), [{ version: SCHEMA_VERSION }]);
@@ -44,17 +44,17 @@ onPostgres(
   },
 );
 
-onPostgres('a migration that fails leaves the version before', async (t, pg) => {
+onPostgres('a failed migration leaves the previous version', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   await (await openOn(t, pg, url)).close();
   await runSql(pg, 'DROP TABLE user_consent, authorization_code; UPDATE idkit_schema SET version = 1', name);
-  // `authentication_session` is there already.
+  // `authentication_session` exists already.
   await assert.rejects(openOn(t, pg, url), /authentication_session/);
   assert.deepEqual(await runSql(pg, 'SELECT version FROM idkit_schema', name), [{ version: 1 }]);
   assert.deepEqual(await runSql(pg, `SELECT to_regclass('user_consent') AS made`, name), [{ made: null }]);
 });
 
-onPostgres('a store for reading makes and changes nothing', async (t, pg) => {
+onPostgres('a store for reading creates and changes nothing', async (t, pg) => {
   const { url, name } = await makeDatabase(pg);
   const password = new Secret(pg.password);
   const reading = { postgres: { url, password }, masterKey, mode: 'read' } as const;
@@ -90,7 +90,7 @@ onPostgres(
   },
 );
 
-onPostgres('a store takes few connections of a database that has few', async (t, pg) => {
+onPostgres('a store uses few connections of a database that permits few', async (t, pg) => {
   const { name } = await makeDatabase(pg);
   const client = new Client({ ...connectionOf(pg), database: name });
   await client.connect();
@@ -128,7 +128,7 @@ onPostgres(
     const opened = await openOn(t, pg, url, { masterKey: next });
     assert.equal((await opened.listCredentials('user-1'))[0]!.secrets['/secretData']!.reveal(), 'otp-seed');
     await opened.close();
-    // As a rotation leaves it that was killed after its first step: both keys are proved.
+    // The state after a rotation was killed after its first step: both keys are proved.
     const last = newMasterKey();
     const proof = await runSql(pg, 'SELECT name, value FROM meta', name);
     await rotateMasterKey(location, next, last);
@@ -144,7 +144,7 @@ onPostgres(
   },
 );
 
-onPostgres('the server looks by itself whether a machine that holds locks is still there', async (_, pg) => {
+onPostgres('the server itself checks whether a machine that holds locks still exists', async (_, pg) => {
   const { url } = await makeDatabase(pg);
   const connections = connectionsTo({ url, password: new Secret(pg.password) }, { holdsLock: false });
   const settings = [

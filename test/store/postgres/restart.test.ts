@@ -22,10 +22,10 @@ const skip = missingPostgres() ?? false;
 
 const FAMILIES = 24;
 
-/** How far the families have come: uses that were answered, of each. */
+/** The progress of the families: the completed uses of each. */
 type Answered = number[];
 
-/** Of each family the token that was answered last, the one before it, and the one that was asked for last. */
+/** For each family, the token that was returned last, the one before it, and the one that was requested last. */
 interface Tokens {
   current: string;
   parent: string;
@@ -46,7 +46,7 @@ async function begin(store: Store): Promise<void> {
     );
 }
 
-/** Refreshes every family through the stores by turns until `isOver`; a use that was not answered is tried again. */
+/** Refreshes every family through the stores by turns until `isOver`. A use without a result is retried. */
 async function refresh(
   stores: readonly Store[],
   answered: Answered,
@@ -58,7 +58,7 @@ async function refresh(
     Array.from({ length: FAMILIES }, async (_, i) => {
       for (let turn = i; !isOver(); turn++) {
         const token = tokens[i]!;
-        // Every attempt is answered with a token of its own, as the service does.
+        // Every attempt creates its own token, as the service does.
         token.tried = `${i} at ${turn}`;
         try {
           const answer = await stores[turn % stores.length]!.rotateRefreshToken({
@@ -106,7 +106,7 @@ async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promis
   for (const { outcome } of again) assert.equal(outcome, 'reused');
 }
 
-test('a server that ends at once under refresh load loses no answered rotation and lets none be used twice; stores go on when it is back', {
+test('a server that stops immediately under refresh load loses no completed rotation and permits no token twice; stores resume when it is back', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after }, { settings: { fsync: 'on' } });
@@ -131,7 +131,7 @@ test('a server that ends at once under refresh load loses no answered rotation a
     const least = Math.max(...before) + 1;
     await untilAll(Math.min(least, round * 15 + 5));
   }
-  // Down for longer than a store waits: callers are told, and nothing else happens.
+  // Down for longer than a store waits: callers receive an error, and nothing else happens.
   await server.stop('immediate');
   await waitUntil('a caller is refused', () => faults.length > 0);
   await server.start();
@@ -142,7 +142,7 @@ test('a server that ends at once under refresh load loses no answered rotation a
 });
 
 for (const maxReuse of [0, 1])
-  test(`a rotation that was done but could not be answered costs its client nothing: its token is good again, here and elsewhere (${maxReuse} reuses)`, {
+  test(`a rotation that took effect without a response costs its client nothing: its token is valid again, in every store (${maxReuse} reuses)`, {
     skip,
   }, async (t: TestContext) => {
     const server = await startPostgres({ after });
@@ -185,7 +185,7 @@ for (const maxReuse of [0, 1])
     assert.equal((await rotate(store, 1, '1 1', '1 4')).outcome, 'reused', 'still good only once');
   });
 
-test('a login whose answer is lost on the way is done once, and told so', {
+test('a login whose result is lost on the way is stored once, and reported as stored', {
   skip,
 }, async (t: TestContext) => {
   const server = await startPostgres({ after });
@@ -202,7 +202,7 @@ test('a login whose answer is lost on the way is done once, and told so', {
         server,
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
       );
-      // Each is answered before the next end: where a connection takes long to be made none would get through.
+      // Each completes before the next end. If connecting is slow, none would succeed otherwise.
       unanswered = new Set(atWork);
       await waitUntil('each caller is answered', () => unanswered.size === 0, {
         every: 5,
@@ -244,7 +244,7 @@ test('a login whose answer is lost on the way is done once, and told so', {
   assert.deepEqual(families, { n: 120 });
 });
 
-test('connections that the server ends one by one fail no call', { skip }, async (t: TestContext) => {
+test('no call fails when the server ends connections one by one', { skip }, async (t: TestContext) => {
   const server = await startPostgres({ after });
   const { url, name } = await makeDatabase(server);
   const store = await openOn(t, server, url);
@@ -267,7 +267,7 @@ test('connections that the server ends one by one fail no call', { skip }, async
   await checkNothingLost(store, tokens);
 });
 
-test('of several hosts the one that takes writes is used, and looked for again when it is lost', {
+test('of several hosts a store uses the one that accepts writes, and searches again when it is lost', {
   skip,
 }, async (t: TestContext) => {
   const [first, second] = [await startPostgres({ after }), await startPostgres({ after })];

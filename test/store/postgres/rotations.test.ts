@@ -11,7 +11,7 @@ import { connectionOf, makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, startPostgres } from '../postgres-server.ts';
 import { wayTo } from '../way-to.ts';
 
-// What others hold, or what is slow to take effect, stands in nobody else's way and costs no client its session.
+// Locks of others and slow commits delay no other call and cost no client its session.
 
 const missing = missingPostgres();
 const server = missing === undefined ? await startPostgres({ after }) : undefined;
@@ -38,7 +38,7 @@ const turn = (family: number, presented: string, next: string): Rotation => ({
   maxReuse: 0,
 });
 
-test('a family that a long change holds is told of in time, and holds up no other', { skip }, async (t) => {
+test('a family that a long change has locked fails in time, and delays no other', { skip }, async (t) => {
   const { url, name } = await makeDatabase(server!);
   const store = await openOn(t, server!, url);
   await begin(store);
@@ -48,7 +48,7 @@ test('a family that a long change holds is told of in time, and holds up no othe
   await holder.query(`BEGIN; DELETE FROM user_session WHERE id = 'session-0'`);
   const held = assert.rejects(store.rotateRefreshToken(turn(0, '0 0', '0 1')), {
     code: 'IDKIT_UNREACHABLE',
-    message: /holds a session/,
+    message: /holds the lock of a session/,
   });
   assert.deepEqual(await store.rotateRefreshToken(turn(1, '1 0', '1 1')), { outcome: 'rotated' });
   await held;
@@ -63,7 +63,7 @@ test('a family that a long change holds is told of in time, and holds up no othe
   assert.deepEqual(await late, { outcome: 'gone' });
 });
 
-test('callers that waited while a batch could not reach the database are told with it', async () => {
+test('callers that waited while a batch could not reach the database fail with it', async () => {
   let batches = 0;
   let refuse = () => {};
   const reads = new Batches<number, number>({
@@ -84,7 +84,7 @@ test('callers that waited while a batch could not reach the database are told wi
   assert.equal(batches, 2);
 });
 
-test('a rotation that takes effect only after its caller was told of no answer is taken back then', {
+test('a rotation that takes effect only after its caller received an error is taken back', {
   skip,
 }, async (t: TestContext) => {
   const { url } = await makeDatabase(server!);
@@ -93,11 +93,11 @@ test('a rotation that takes effect only after its caller was told of no answer i
   const way = await wayTo(t, server!);
   const store = await openOn(t, server!, url.replace(`:${server!.port}/`, `:${way.port}/`));
   assert.deepEqual(await store.rotateRefreshToken(turn(0, '0 0', '0 1')), { outcome: 'rotated' });
-  // A commit waits for a standby that is not there, and nobody sees it meanwhile.
+  // A commit waits for a missing standby, and no other transaction sees it in the meantime.
   await runSql(server!, `ALTER SYSTEM SET synchronous_standby_names = 'nobody'`);
   await runSql(server!, 'SELECT pg_reload_conf()');
   const waiting = () => runSql(server!, `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
-  // The server hears of it a little later: these commits are done before, all but the last.
+  // The server applies it a little later: all but the last of these commits are done before.
   for (let probe: Promise<unknown> = Promise.resolve(true); (await waiting()).length === 0; ) {
     const seen = await Promise.race([probe, sleep(50)]);
     if (seen !== undefined) probe = runSql(server!, `SELECT pg_logical_emit_message(true, 'a', 'commit')`);

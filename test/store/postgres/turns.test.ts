@@ -4,10 +4,10 @@ import { makeDatabase, openOn, runSql } from '../databases.ts';
 import { missingPostgres, startPostgres } from '../postgres-server.ts';
 
 const skip = missingPostgres() ?? false;
-/** Bounded turns that one store holds at most. */
+/** Maximum number of bounded turns of one store. */
 const MOST = 512;
 
-test('bounded turns of thousands of names leave the table of locks and the pool to everybody else', {
+test('bounded turns of thousands of names exhaust neither the lock table nor the pool', {
   skip,
 }, async (t) => {
   const server = await startPostgres({ after });

@@ -27,18 +27,21 @@ function check() {
   quickCheck(database, file);
   const orphan = database.prepare('PRAGMA foreign_key_check').get();
   if (orphan !== undefined)
-    throw damaged(`a row of ${orphan['table']} belongs to a row of ${orphan['parent']} that is missing`);
-  // Before anything is written there: a trigger would run.
+    throw damaged(`a row of ${orphan['table']} refers to a missing row of ${orphan['parent']}`);
+  // Checks before the first write, because a trigger would run.
   checkSchema();
   migrate(database);
   checkSchema();
   const old = masterKeyOld === undefined ? undefined : new Secret(masterKeyOld);
   const keys = checkMasterKeys(database, openKeyring(new Secret(masterKey), old));
-  if (keys === 'fresh') throw damaged('no master key belongs to it');
+  if (keys === 'fresh') throw damaged('it has no master key');
   return summarize(database);
 }
 
-/** Tables and indexes are exactly those of its version, as the dump's reader has them: a dump may not bring its own. */
+/**
+ * Checks that the tables and indexes are those of its version, as the dump's reader knows them: a dump may not add
+ * its own.
+ */
 function checkSchema(): void {
   const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
   const found = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
@@ -46,12 +49,12 @@ function checkSchema(): void {
   const foreign = own.find(({ sql }) => !expected.has(String(sql)));
   if (foreign !== undefined)
     throw damaged(
-      `its schema holds what idkit does not make: ${JSON.stringify(Object.values(foreign)).slice(0, 80)}`,
+      `its schema contains an object that idkit does not create: ${JSON.stringify(Object.values(foreign)).slice(0, 80)}`,
     );
-  if (own.length !== expected.size) throw damaged('a table or index of its schema is missing');
+  if (own.length !== expected.size) throw damaged('its schema lacks a table or an index');
 }
 
-/** What SQLite makes by itself for a key of a table. */
+/** Reports whether SQLite created the index itself for a key of a table. */
 function isKeyOfTable(type: unknown, name: unknown, sql: unknown): boolean {
   return type === 'index' && sql === null && String(name).startsWith('sqlite_autoindex_');
 }

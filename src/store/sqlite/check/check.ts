@@ -16,8 +16,8 @@ export interface CheckRequest {
 export type FromCheck = { summary: DatabaseSummary } | { fault: Fault };
 
 /**
- * Checks a loaded side file through and through in its own thread: pages, foreign keys, schema (an older one is
- * migrated), and that the master key opens it. Answers what it holds.
+ * Checks a loaded side file completely in its own thread: pages, foreign keys, schema (an older one is migrated), and
+ * that the master key decrypts it. Returns a summary of its contents.
  *
  * @throws IDKIT_NOT_FOUND, IDKIT_DAMAGED, IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_NO_SPACE
  */
@@ -36,30 +36,30 @@ export async function checkSqlite(
   const answer = await new Promise<FromCheck>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
-    worker.once('exit', () => reject(new IdkitError('IDKIT_FAILED', 'the check thread ended early')));
+    worker.once('exit', () => reject(new IdkitError('IDKIT_FAILED', 'the check thread ended unexpectedly')));
   });
   if ('fault' in answer) throw fromFault(answer.fault);
   return answer.summary;
 }
 
-/** What a dump tells of itself before it is loaded. */
+/** The facts that a dump contains about itself, known before it is loaded. */
 export interface DumpFacts {
   /** `PRAGMA user_version`. */
   schemaVersion: number;
-  /** Its table `meta`, value by name. */
+  /** The values of its table `meta` by name. */
   meta: ReadonlyMap<string, string>;
 }
 
 /**
- * What `checkSqlite` would find of schema and master key once the dump is loaded, without loading it. An older
- * schema passes: it is migrated.
+ * Checks the schema and the master key as `checkSqlite` would after the load, without loading the dump. An older
+ * schema is accepted, because it is migrated.
  *
- * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_DAMAGED where no key belongs to it
+ * @throws IDKIT_VERSION, IDKIT_MASTER_KEY_WRONG, IDKIT_MASTER_KEY_INVALID, IDKIT_DAMAGED if it has no master key
  */
 export function checkSqliteDump(dump: DumpFacts, masterKey: Secret, masterKeyOld?: Secret): void {
   checkVersion(dump.schemaVersion, 'the dump');
   const keyring = openKeyring(masterKey, masterKeyOld);
-  if (check(dump.meta, keyring) === 'fresh') throw damaged('no master key belongs to it');
+  if (check(dump.meta, keyring) === 'fresh') throw damaged('it has no master key');
 }
 
 function check(meta: DumpFacts['meta'], keyring: Parameters<typeof checkProofs>[1]) {

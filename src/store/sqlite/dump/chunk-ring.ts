@@ -1,20 +1,20 @@
-/** Bytes of SQL that are handed over at once. */
+/** Size of a chunk in bytes. */
 const CHUNK_BYTES = 256 * 1024;
 const CHUNKS = 16;
-/** One counter: chunks that the reader has not given back. */
+/** One counter: the number of chunks that the reader has not released. */
 const HEAD_BYTES = 64;
 
-/** Memory for a dump on its way from one thread to another: used again and again, so that none is ever collected. */
+/** Creates the memory that carries a dump from one thread to another. Reusing it leaves no garbage. */
 export function newRing(): SharedArrayBuffer {
   return new SharedArrayBuffer(HEAD_BYTES + CHUNKS * CHUNK_BYTES);
 }
 
-/** A chunk by its number: 0, 1, 2 … */
+/** Returns a chunk by its number: 0, 1, 2 … */
 function chunkAt(memory: SharedArrayBuffer, number: number, length: number): Uint8Array {
   return new Uint8Array(memory, HEAD_BYTES + (number % CHUNKS) * CHUNK_BYTES, length);
 }
 
-/** The thread that writes. */
+/** The side of the writing thread. */
 export class RingWriter {
   readonly #memory: SharedArrayBuffer;
   readonly #taken: Int32Array;
@@ -23,7 +23,7 @@ export class RingWriter {
   #chunk: Uint8Array;
   #length = 0;
 
-  /** @param filled tells the reader of each chunk, by its number */
+  /** @param filled notifies the reader of each chunk, by its number */
   constructor(memory: SharedArrayBuffer, filled: (number: number, length: number) => void) {
     this.#memory = memory;
     this.#taken = new Int32Array(memory, 0, 1);
@@ -31,7 +31,7 @@ export class RingWriter {
     this.#chunk = chunkAt(memory, 0, CHUNK_BYTES);
   }
 
-  /** Waits, as a thread of its own may, until the reader has given back enough. */
+  /** Blocks the thread until the reader has released enough chunks. */
   write(bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length; ) {
       const part = Math.min(bytes.length - done, CHUNK_BYTES - this.#length);
@@ -42,7 +42,7 @@ export class RingWriter {
     }
   }
 
-  /** Hands over what there is. */
+  /** Hands over the current chunk. */
   flush(): void {
     if (this.#length === 0) return;
     Atomics.add(this.#taken, 0, 1);
@@ -55,7 +55,7 @@ export class RingWriter {
   }
 }
 
-/** The thread that reads, chunk by chunk in order. */
+/** The side of the reading thread, chunk by chunk in order. */
 export class RingReader {
   readonly #memory: SharedArrayBuffer;
   readonly #taken: Int32Array;
@@ -65,12 +65,12 @@ export class RingReader {
     this.#taken = new Int32Array(memory, 0, 1);
   }
 
-  /** The chunk's own memory, to be read before it is given back. */
+  /** Returns the memory of a chunk, which is valid until the chunk is released. */
   chunk(number: number, length: number): Uint8Array {
     return chunkAt(this.#memory, number, length);
   }
 
-  /** Gives back the oldest chunk. */
+  /** Releases the oldest chunk. */
   release(): void {
     Atomics.sub(this.#taken, 0, 1);
     Atomics.notify(this.#taken, 0);

@@ -8,19 +8,19 @@ import { writeDump } from './write-dump.ts';
 
 const { file, location, ring } = workerData as { file: string; location: string; ring: SharedArrayBuffer };
 const port = parentPort!;
-const say = (message: FromDump) => port.postMessage(message);
+const send = (message: FromDump) => port.postMessage(message);
 
 try {
   const database = new DatabaseSync(location, { readOnly: true, timeout: 10_000 });
   database.exec('PRAGMA cache_size = -16000; BEGIN');
   checkKind(database, file);
-  // The first read fixes the snapshot: the counts and all rows are of the same moment.
+  // The first read fixes the snapshot, so that the counts and all rows are of the same time.
   const summary = summarize(database);
-  const out = new RingWriter(ring, (chunk, length) => say({ chunk, length }));
+  const out = new RingWriter(ring, (chunk, length) => send({ chunk, length }));
   writeDump(database, (bytes) => out.write(bytes));
   out.flush();
   database.close();
-  say({ summary });
+  send({ summary });
 } catch (error) {
-  say({ fault: toFault(error, file) });
+  send({ fault: toFault(error, file) });
 }

@@ -5,24 +5,25 @@ import { hasDatabase, hasLog, readLocation, tidyLog } from '../file.ts';
 import type { DatabaseSummary } from '../schema-state.ts';
 import { newRing, RingReader } from './chunk-ring.ts';
 
-/** How a dump is watched and ended. */
+/** Options to follow and to abort a dump. */
 export interface DumpOptions {
   signal?: AbortSignal;
-  /** Bytes of SQL written so far. */
+  /** Receives the number of bytes of SQL written so far. */
   onProgress?: (bytes: number) => void;
 }
 
-/** What a dump holds, counted in its own snapshot. */
+/** The contents of a dump, counted in its own snapshot. */
 export type SqliteDump = DatabaseSummary;
 
-/** A chunk is told by its number in the ring. */
+/** A chunk is identified by its number in the ring. */
 export type FromDump = { chunk: number; length: number } | { summary: DatabaseSummary } | { fault: Fault };
 
 /**
- * Writes one consistent snapshot as SQL text while others read and write. It is read in one transaction in its own
- * thread, so no writer can make it start over; `write` is awaited chunk by chunk, and has each chunk only until then.
+ * Writes one consistent snapshot as SQL text while other processes read and write. One transaction in its own thread
+ * reads it, so no writer can make it start over. `write` is awaited chunk by chunk and owns each chunk only until it
+ * resolves.
  *
- * @throws IDKIT_NOT_FOUND, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, the signal's reason, and what `write` throws
+ * @throws IDKIT_NOT_FOUND, IDKIT_DATABASE_DAMAGED, IDKIT_VERSION, the signal's reason, and errors of `write`
  */
 export async function dumpSqlite(
   file: string,
@@ -75,8 +76,8 @@ function receive(
     });
     worker.on('error', reject);
     worker.on('exit', () => {
-      // The thread ends by itself after its last message, perhaps before the last chunk is written.
-      if (!ended) reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended early'));
+      // The thread ends after its last message, perhaps before the last chunk is written.
+      if (!ended) reject(new IdkitError('IDKIT_FAILED', 'the dump thread ended unexpectedly'));
     });
   });
 }

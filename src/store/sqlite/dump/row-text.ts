@@ -1,4 +1,4 @@
-/** A column whose values a dump writes. */
+/** A column that a dump writes. */
 export interface WrittenColumn {
   name: string;
   /** The declared type. */
@@ -6,15 +6,15 @@ export interface WrittenColumn {
   mayBeNull: boolean;
 }
 
-/** Text of a row that stays the same, or an SQL expression for text that does not. */
+/** Constant text of a row, or an SQL expression. */
 type Piece = { literal: string } | { expression: string };
 
 /**
- * One row as text, `(1,'x')`, made by SQLite alone. NUL, CR and bytes that are not UTF-8 stay in the literals as
- * they are: the writer finds them faster than SQL does.
+ * Returns the SQL expression of one row as text, `(1,'x')`. NUL, CR and bytes that are not UTF-8 stay in the literals
+ * unchanged: the writer finds them faster than SQL does.
  *
- * Nearly every row holds in each column what its type promises, and no quote. Such a row is put together from its
- * values as they are, in half the time that `quote()` takes for all of them.
+ * Almost every row holds in each column a value of its declared type, and no quote. SQLite concatenates the values of
+ * such a row directly, in half the time of `quote()`.
  */
 export function rowText(columns: readonly WrittenColumn[]): string {
   const texts = columns.filter(isText).map(({ name }) => identifier(name));
@@ -25,7 +25,7 @@ export function rowText(columns: readonly WrittenColumn[]): string {
   return `CASE WHEN ${guards.join(' AND ')} THEN ${plain} ELSE ${exact} END`;
 }
 
-/** A name as SQL takes it. */
+/** Returns a quoted SQL name. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -38,15 +38,20 @@ function isInteger({ type }: WrittenColumn): boolean {
   return /^INTEGER$/i.test(type);
 }
 
-/** Any value. `quote()` loses text after NUL; infinite numbers it writes as 9.0e+999, which every reader takes. */
+/**
+ * Returns the expression of any value. `quote()` loses text after NUL. It writes infinite numbers as 9.0e+999, which
+ * every reader accepts.
+ */
 function exactText(column: string): string {
   return `CASE WHEN typeof(${column}) = 'text' THEN concat('''', replace(${column}, '''', ''''''), '''') ELSE quote(${column}) END`;
 }
 
-/** Whether the value is what the type promises. Text sorts below every blob, numbers below every text. */
+/**
+ * Returns the condition that the value has the declared type. Text sorts below every blob, numbers below every text.
+ */
 function plainGuard(column: WrittenColumn): string {
   const name = identifier(column.name);
-  // TEXT affinity leaves no numbers (https://www.sqlite.org/datatype3.html §3).
+  // A column of TEXT affinity holds no numbers (https://www.sqlite.org/datatype3.html §3).
   const guard = isText(column)
     ? `${name} < x''`
     : isInteger(column)
@@ -55,7 +60,7 @@ function plainGuard(column: WrittenColumn): string {
   return column.mayBeNull ? `(${name} IS NULL OR ${guard})` : guard;
 }
 
-/** The value that its guard let through. */
+/** Returns the pieces of a value that satisfies its guard. */
 function plainPieces(column: WrittenColumn): Piece[] {
   const name = identifier(column.name);
   if (!isText(column) && !isInteger(column)) return [{ expression: `quote(${name})` }];
@@ -65,7 +70,7 @@ function plainPieces(column: WrittenColumn): Piece[] {
   return [...quote, { expression: name }, ...quote];
 }
 
-/** One call for the row, its fixed text in as few arguments as can be. */
+/** Joins the row in one call, its constant text in as few arguments as possible. */
 function join(values: readonly Piece[][]): string {
   const parts: string[] = [];
   let fixed = '(';

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { identifier, rowText } from './row-text.ts';
 
-/** How the rows of one table are read as SQL text, as bytes, so that no text is ever decoded. */
+/** The statements that read the rows of one table as SQL text, in bytes, so that no text is decoded. */
 export interface TableRows {
   /** `INSERT INTO "t"("a","b") VALUES` */
   insert: string;
-  /** One row each, `(1,'x')`: `$rows` of them (-1: all) after the first `$start`. */
+  /** One row each, `(1,'x')`: `$rows` rows (-1: all) after the first `$start`. */
   single: string;
   /**
-   * `$rows` rows each with commas between them, all after the first `$start`. The place of a batch stays a value
-   * within SQLite, whatever type the key has. Undefined for a table whose rows have no key that can be named.
+   * Returns `$rows` rows at a time, separated by commas, all after the first `$start`. The position of a batch stays
+   * a value inside SQLite, whatever the type of the key. Undefined for a table whose rows have no key with a name.
    */
   batches: string | undefined;
 }
@@ -21,12 +21,12 @@ interface Column {
   pk: number;
 }
 
-/** @throws Error for a table that plain SQL cannot hold */
+/** @throws Error for a table that plain SQL cannot express */
 export function tableRows(database: DatabaseSync, table: string): TableRows {
   const all = database
     .prepare('SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)')
     .all(table);
-  // 2 and 3 are generated columns, which are computed anew.
+  // 2 and 3 are generated columns, which SQLite computes again.
   const columns = all
     .filter(({ hidden }) => hidden === 0)
     .map(({ name, type, notnull, pk }) => ({
@@ -61,9 +61,9 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
   };
 }
 
-/** Walks the key in steps of `$rows`; the rows of each step are put together in a query of their own. */
+/** Walks the key in steps of `$rows`. A separate query joins the rows of each step. */
 function batches(table: string, key: readonly string[], text: string): string {
-  // Unlike the table's own name, which would hide it.
+  // A name that differs from the table's, which it would hide.
   const place = identifier(`place in ${table}`);
   const from = `main.${identifier(table)}`;
   const columns = key.join(', ');
@@ -90,7 +90,7 @@ function isWithoutRowid(database: DatabaseSync, table: string): boolean {
   return Number(row?.['wr']) === 1;
 }
 
-/** Whether a column is the row number itself (https://www.sqlite.org/lang_createtable.html#rowid). */
+/** Reports whether a column is an alias of the row number (https://www.sqlite.org/lang_createtable.html#rowid). */
 function hasRowidAlias(database: DatabaseSync, table: string, columns: readonly Column[]): boolean {
   const [key, ...others] = columns.filter((column) => column.pk > 0);
   if (others.length > 0 || key?.type.toUpperCase() !== 'INTEGER') return false;

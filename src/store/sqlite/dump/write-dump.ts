@@ -4,14 +4,14 @@ import { writeRows } from './write-rows.ts';
 /** The last line of every dump. */
 export const END_LINE = '-- idkit dump complete';
 
-/** What lives for minutes: logins half done and codes. A dump holds the tables without their rows. */
-const PASSING: ReadonlySet<string> = new Set(['authentication_session', 'authorization_code']);
+/** Tables with data that lives for minutes: unfinished logins and codes. A dump contains them without their rows. */
+const SHORT_LIVED: ReadonlySet<string> = new Set(['authentication_session', 'authorization_code']);
 
 /**
- * Writes a database as plain SQL that `sqlite3` loads alone. The caller holds the read transaction. Tables come
- * with their rows first, then indexes, triggers and views, so that nothing fires and no index grows row by row.
+ * Writes a database as plain SQL that `sqlite3` loads on its own. The caller holds the read transaction. Tables come
+ * first, with their rows, then indexes, triggers and views, so that no trigger fires and no index grows row by row.
  *
- * @param write gets pieces that are its own only until it returns
+ * @param write owns each piece only until it returns
  */
 export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => void): void {
   const text = (sql: string) => write(Buffer.from(sql));
@@ -25,7 +25,7 @@ export function writeDump(database: DatabaseSync, write: (bytes: Uint8Array) => 
   for (const { name, sql } of own.filter(({ type }) => type === 'table')) {
     if (/^CREATE\s+VIRTUAL\s/i.test(sql)) throw new Error(`table ${name} is virtual and cannot be dumped`);
     text(`${sql};\n`);
-    if (!PASSING.has(name)) writeRows(database, name, write);
+    if (!SHORT_LIVED.has(name)) writeRows(database, name, write);
   }
   for (const kind of ['index', 'trigger', 'view'])
     for (const { sql } of own.filter(({ type }) => type === kind)) text(`${sql};\n`);

@@ -2,13 +2,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { withoutFragileText } from '../literals.ts';
 import { tableRows } from './table-rows.ts';
 
-/** Bytes of one INSERT, roughly: few statements to parse, and each fits any reader. */
+/** Approximate size of one INSERT in bytes: few statements to parse, and each fits any reader. */
 const INSERT_BYTES = 64 * 1024;
-/** SQLite gives up a batch that grows beyond this, so that memory is bounded whatever the rows are. */
+/** SQLite aborts a batch that grows beyond this size, so that memory is bounded whatever the rows are. */
 const LONGEST_BATCH = 2 * 1024 * 1024;
 const FIRST_BATCH_ROWS = 16;
 const MOST_BATCH_ROWS = 4096;
-/** How often a table's batches may begin anew with another size: each time the rows before are skipped over. */
+/**
+ * Maximum number of times that the batches of a table start again with another size. Each start skips the rows
+ * before.
+ */
 const BEGINNINGS = 24;
 /** SQLITE_TOOBIG (https://www.sqlite.org/rescode.html). */
 const TOO_BIG = 18;
@@ -16,7 +19,7 @@ const TOO_BIG = 18;
 const COMMA = Buffer.from(',\n');
 const END = Buffer.from(';\n');
 
-/** Rows of a table: `rows` of them (-1: all that are left) after the first `start`. */
+/** A range of rows of a table: `rows` rows (-1: all) after the first `start`. */
 interface Span {
   start: number;
   rows: number;
@@ -24,13 +27,13 @@ interface Span {
 
 type BatchesEnd =
   | { outcome: 'all written' }
-  /** Better go on so. */
+  /** Continue with this range. */
   | { outcome: 'other size'; next: Span }
   | { outcome: 'too long'; start: number };
 
 /**
- * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself puts together: moving rows one by one
- * costs more than making their text.
+ * Writes all rows of a table as INSERTs of about 64 KB, which SQLite itself joins: moving single rows costs more than
+ * generating their text.
  */
 export function writeRows(database: DatabaseSync, table: string, write: (bytes: Uint8Array) => void): void {
   const { insert, single, batches } = tableRows(database, table);
@@ -84,14 +87,14 @@ function writeBatches(
   return { outcome: 'all written' };
 }
 
-/** Rows of a batch of the wanted length, where the batch that was made is far from it. */
+/** Returns the number of rows for the intended size, if the current batch is far from it. */
 function betterSize(rows: number, bytes: number): number {
   const isNear = bytes >= INSERT_BYTES / 3 && bytes <= INSERT_BYTES * 3;
   if (isNear) return rows;
   return Math.min(MOST_BATCH_ROWS, Math.max(1, Math.round((rows * INSERT_BYTES) / bytes)));
 }
 
-/** Rows of any length, moved one by one. */
+/** Writes rows of any length, one by one. */
 function writeSingly(
   database: DatabaseSync,
   select: string,

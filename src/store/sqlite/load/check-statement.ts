@@ -14,7 +14,7 @@ const DASH = 0x2d;
 
 export type StatementKind = 'pragma' | 'begin' | 'commit' | 'create' | 'insert';
 
-/** The kind of an allowed statement (contract §3), or undefined for everything else. */
+/** Returns the kind of a permitted statement (docs/reference/files.md#the-dump), or undefined for any other. */
 export function statementKind(statement: Buffer): StatementKind | undefined {
   if (statement.includes(0)) return undefined;
   const head = statement.toString('latin1', 0, HEAD_BYTES);
@@ -26,7 +26,7 @@ export function statementKind(statement: Buffer): StatementKind | undefined {
   return undefined;
 }
 
-/** Rows of literals and nothing else: no function, no query, no comment. */
+/** Accepts only rows of literals: no function, no query, no comment. */
 function isPlainInsert(statement: Buffer, head: string): boolean {
   const start = INSERT.exec(head)?.[0].length;
   if (start === undefined || start === statement.length) return false;

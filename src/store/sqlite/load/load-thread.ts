@@ -10,7 +10,7 @@ import { StatementSplitter } from './split-statements.ts';
 
 const { file } = workerData as { file: string };
 const port = parentPort!;
-const say = (message: FromLoad) => port.postMessage(message);
+const send = (message: FromLoad) => port.postMessage(message);
 const splitter = new StatementSplitter();
 let database: DatabaseSync | undefined;
 let statements = 0;
@@ -23,20 +23,20 @@ port.on('message', (message: ToLoad) => {
     if (database === undefined) database = openSideFile();
     if ('chunk' in message) {
       for (const statement of splitter.push(message.chunk)) run(database, statement);
-      say({ taken: message.chunk.byteLength });
+      send({ taken: message.chunk.byteLength });
     } else {
       finish(database);
-      say({ done: true });
+      send({ done: true });
     }
   } catch (error) {
     failed = true;
     const fault = faultOf(error);
     if (database?.isOpen) database.close();
-    say({ fault });
+    send({ fault });
   }
 });
 
-/** A file that nobody else sees and that is thrown away after a crash needs no journal and no syncing yet. */
+/** No other process sees the file, and a crash discards it. It needs no journal and no syncing yet. */
 function openSideFile(): DatabaseSync {
   const side = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   side.exec(`
@@ -53,16 +53,16 @@ function run(side: DatabaseSync, statement: Buffer): void {
   statements++;
   const kind = statementKind(statement);
   if (kind === undefined || ended)
-    throw damaged(`statement ${statements} is not one that a dump holds: ${excerpt(statement)}`);
+    throw damaged(`statement ${statements} does not belong in a dump: ${excerpt(statement)}`);
   if (kind !== 'pragma' && kind !== 'begin' && !side.isTransaction)
-    throw damaged(`statement ${statements} stands outside of the transaction`);
+    throw damaged(`statement ${statements} is outside of the transaction`);
   side.exec(withoutInvalidText(statement).toString('utf8'));
   if (kind === 'commit') ended = true;
 }
 
 function finish(side: DatabaseSync): void {
   if (!ended || splitter.end().trim() !== END_LINE)
-    throw damaged(`the dump is cut off: its last line is not "${END_LINE}"`);
+    throw damaged(`the dump is truncated: its last line is not "${END_LINE}"`);
   side.close();
 }
 
@@ -70,15 +70,15 @@ function damaged(message: string, cause?: unknown): IdkitError {
   return new IdkitError('IDKIT_DAMAGED', message, { cause });
 }
 
-/** What SQLite refuses is the dump's fault, except for faults of the disk. */
+/** Blames the dump for whatever SQLite rejects, except errors of the disk. */
 function faultOf(error: unknown): Fault {
   if (error instanceof IdkitError || isStorageFault(error)) return toFault(error, file);
   const fault = toFault(error, file);
   if (fault.code !== undefined) return fault;
-  return { code: 'IDKIT_DAMAGED', message: `statement ${statements} of the dump fails: ${fault.message}` };
+  return { code: 'IDKIT_DAMAGED', message: `statement ${statements} of the dump failed: ${fault.message}` };
 }
 
-/** The start of a statement; never a row's values. */
+/** Returns the start of a statement, never the values of a row. */
 function excerpt(statement: Buffer): string {
   const head = statement.toString('latin1', 0, 40).replace(/[^\x20-\x7e]/g, '?');
   return /^INSERT/i.test(head) ? 'INSERT with more than literals' : head;

@@ -6,25 +6,25 @@ import { IdkitError, threadModule } from '../../../core/index.ts';
 import { writeFault } from '../../../files/index.ts';
 import { type Fault, fromFault } from '../faults.ts';
 
-/** How a load is watched and ended. */
+/** Options to follow and to abort a load. */
 export interface LoadOptions {
   signal?: AbortSignal;
-  /** Bytes of SQL loaded so far. */
+  /** Receives the number of bytes of SQL loaded so far. */
   onProgress?: (bytes: number) => void;
 }
 
 export type ToLoad = { chunk: Uint8Array } | { end: true };
 export type FromLoad = { taken: number } | { done: true } | { fault: Fault };
 
-/** Bytes on their way to the thread at most. */
+/** Maximum number of bytes on their way to the thread. */
 const BYTES_AHEAD = 4 * 1024 * 1024;
 
 /**
- * Loads the SQL text of a dump into a new file in its own thread and syncs it to disk. On any failure the file is
- * removed.
+ * Loads the SQL text of a dump into a new file in its own thread and syncs it to disk. On any failure it removes the
+ * file.
  *
- * @throws IDKIT_DAMAGED for anything but the statements of a dump, or one that is cut off; IDKIT_NO_SPACE;
- *   IDKIT_FAILED where the file exists; the signal's reason; what `sql` throws
+ * @throws IDKIT_DAMAGED for a statement that does not belong in a dump, or for a truncated dump; IDKIT_NO_SPACE;
+ *   IDKIT_FAILED if the file exists; the signal's reason; errors of `sql`
  */
 export async function loadSqlite(
   file: string,
@@ -32,7 +32,7 @@ export async function loadSqlite(
   options: LoadOptions = {},
 ): Promise<void> {
   options.signal?.throwIfAborted();
-  if (existsSync(file)) throw new IdkitError('IDKIT_FAILED', `${file} exists already`);
+  if (existsSync(file)) throw new IdkitError('IDKIT_FAILED', `${file} already exists`);
   await createPrivate(file);
   const worker = new Worker(threadModule(import.meta.url, './load-thread'), { workerData: { file } });
   try {
@@ -80,7 +80,7 @@ async function send(
     wake();
   });
   worker.on('error', fail);
-  worker.on('exit', () => fail(new IdkitError('IDKIT_FAILED', 'the load thread ended early')));
+  worker.on('exit', () => fail(new IdkitError('IDKIT_FAILED', 'the load thread ended unexpectedly')));
   const abort = () => fail(signal?.reason);
   signal?.addEventListener('abort', abort, { once: true });
   const until = async (ready: () => boolean) => {

@@ -1,6 +1,6 @@
 import { endOfLiteral } from '../literals.ts';
 
-/** A statement that is longer than this is no work of a dump. */
+/** Maximum length of a statement in bytes. No dump of idkit contains a longer one. */
 const LONGEST = 256 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
@@ -10,15 +10,19 @@ const DASH = 0x2d;
 const SEMICOLON = 0x3b;
 
 /**
- * Cuts SQL text into statements, without their semicolon. Literals, quoted names and `--` comments may hold
+ * Splits SQL text into statements, without their semicolons. Literals, quoted names and `--` comments may contain
  * semicolons.
  */
 export class StatementSplitter {
   #rest: Buffer = Buffer.alloc(0);
-  /** Where the scan of `#rest` goes on. */
+  /** The position in `#rest` from which the scan continues. */
   #at = 0;
 
-  /** The statements that this chunk completes. @throws RangeError for an endless one */
+  /**
+   * Returns the statements that this chunk completes.
+   *
+   * @throws RangeError for a statement that does not end
+   */
   push(chunk: Uint8Array): Buffer[] {
     const bytes = Buffer.concat([this.#rest, chunk]);
     const statements: Buffer[] = [];
@@ -37,11 +41,11 @@ export class StatementSplitter {
     }
     this.#rest = bytes.subarray(start);
     this.#at = at - start;
-    if (this.#rest.length > LONGEST) throw new RangeError('a statement does not end');
+    if (this.#rest.length > LONGEST) throw new RangeError('the dump contains a statement that does not end');
     return statements;
   }
 
-  /** What stands after the last statement. */
+  /** Returns the text after the last statement. */
   end(): string {
     return this.#rest.toString('utf8');
   }
@@ -49,7 +53,10 @@ export class StatementSplitter {
 
 type End = { found: true; at: number } | { found: false; resume: number };
 
-/** The next semicolon outside of literals, names and comments; or where to go on with more bytes. */
+/**
+ * Finds the next semicolon outside of literals, names and comments, or the position from which to resume with more
+ * bytes.
+ */
 function nextEnd(bytes: Buffer, from: number): End {
   let at = from;
   while (at < bytes.length) {
@@ -57,7 +64,7 @@ function nextEnd(bytes: Buffer, from: number): End {
     if (byte === SEMICOLON) return { found: true, at };
     if (byte === QUOTE) {
       const end = endOfLiteral(bytes, at);
-      // A quote at the very end may be the first of two.
+      // A quote at the end may be the first of two.
       if (end === -1 || end === bytes.length) return { found: false, resume: at };
       at = end;
     } else if (byte === DOUBLE_QUOTE) {
@@ -76,7 +83,7 @@ function nextEnd(bytes: Buffer, from: number): End {
   return { found: false, resume: at };
 }
 
-/** Without blanks and whole comment lines before it. */
+/** Removes leading white space and comment lines. */
 function withoutComments(statement: Buffer): Buffer {
   let at = 0;
   for (;;) {

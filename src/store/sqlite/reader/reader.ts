@@ -10,7 +10,7 @@ export interface ReaderQuestion {
 
 export type ReaderAnswer = { id: number; rows: unknown[] } | { id: number; fault: Fault };
 
-/** The thread for reads that may take long; it starts with the first one. */
+/** The thread for reads that may take long. It starts with the first read. */
 export class Reader {
   readonly #workerData: { location: string; file: string };
   readonly #waiting = new Map<number, { resolve(rows: unknown[]): void; reject(error: Error): void }>();
@@ -34,7 +34,7 @@ export class Reader {
     });
   }
 
-  /** Waits for what runs. */
+  /** Waits for running reads. */
   async close(): Promise<void> {
     this.#closed = true;
     while (this.#waiting.size > 0)

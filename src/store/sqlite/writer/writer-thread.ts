@@ -8,23 +8,23 @@ import { prepareForWriting } from '../schema-state.ts';
 import { Statements } from '../statements.ts';
 import type { Answer, Call, FromWriter, ToWriter } from './writer.ts';
 
-/** Calls of one transaction at most, so that the first of them does not wait long. */
+/** Maximum number of calls in one transaction, so that the first of them does not wait long. */
 const LARGEST_BATCH = 512;
 
 const { file, progress } = workerData as { file: string; progress: SharedArrayBuffer };
-/** [0]: batches committed, for the checkpoint thread; [1]: it asks the writer to finish a checkpoint. */
+/** [0]: number of committed batches, for the checkpoint thread; [1]: 1 asks the writer to finish a checkpoint. */
 const shared = new Int32Array(progress);
 const port = parentPort!;
-const say = (message: FromWriter) => port.postMessage(message);
+const send = (message: FromWriter) => port.postMessage(message);
 
 let database: DatabaseSync | undefined;
 try {
   database = new DatabaseSync(file, { timeout: 10_000, enableForeignKeyConstraints: true });
   prepareForWriting(database);
-  say({ ready: true });
+  send({ ready: true });
 } catch (error) {
   if (database?.isOpen) database.close();
-  say({ failed: toFault(error, file) });
+  send({ failed: toFault(error, file) });
   port.close();
 }
 
@@ -41,7 +41,7 @@ function serve(connection: DatabaseSync): void {
 
   port.on('message', (message: ToWriter) => {
     take(message);
-    // The next batch gathers in the port's queue while this one is synced to disk.
+    // The next batch collects in the port's queue while this one is synced to the disk.
     for (;;) {
       let more = receiveMessageOnPort(port);
       while (more !== undefined) {
@@ -49,7 +49,7 @@ function serve(connection: DatabaseSync): void {
         more = receiveMessageOnPort(port);
       }
       if (waiting.length === 0) break;
-      say({ answers: commitBatch(sql, waiting.splice(0, LARGEST_BATCH)) });
+      send({ answers: commitBatch(sql, waiting.splice(0, LARGEST_BATCH)) });
       Atomics.add(shared, 0, 1);
       Atomics.notify(shared, 0);
       if (Atomics.exchange(shared, 1, 0) === 1) checkpoint(connection, 'PASSIVE');
@@ -57,13 +57,13 @@ function serve(connection: DatabaseSync): void {
     if (closing) {
       checkpoint(connection, 'TRUNCATE');
       connection.close();
-      say({ closed: true });
+      send({ closed: true });
       port.close();
     }
   });
 }
 
-/** One transaction; nobody is answered before it is on the disk. */
+/** One transaction. No call returns before it is durable. */
 function commitBatch(sql: Statements, calls: readonly Call[]): Answer[] {
   const answers: Answer[] = [];
   try {
@@ -78,7 +78,7 @@ function commitBatch(sql: Statements, calls: readonly Call[]): Answer[] {
   }
 }
 
-/** @throws what concerns the whole batch: the storage's faults */
+/** @throws errors of the storage, which affect the whole batch */
 function runCall(sql: Statements, { id, verb, input }: Call): Answer {
   try {
     return { id, value: runVerb(sql, verb, input) };
@@ -88,16 +88,16 @@ function runCall(sql: Statements, { id, verb, input }: Call): Answer {
   }
 }
 
-/** A checkpoint that does not come through is tried again by the next one. */
+/** Ignores a failed checkpoint; the next one retries. */
 function checkpoint(connection: DatabaseSync, mode: 'PASSIVE' | 'TRUNCATE'): void {
   try {
     connection.exec(`PRAGMA wal_checkpoint(${mode})`);
   } catch {
-    // Nothing is lost: the log is whole and is folded in at the next start.
+    // Nothing is lost: the log is complete and the next start copies it.
   }
 }
 
-/** Runs one verb inside the batch's transaction. A verb that throws leaves nothing behind. */
+/** Runs one verb inside the batch's transaction. A verb that throws is rolled back. */
 function runVerb(sql: Statements, verb: Verb, input: Verbs[Verb]['in']): unknown {
   if (!TOGETHER.has(verb)) return drive(sql, stepsOf(verb, input));
   sql.database.exec('SAVEPOINT verb');
@@ -106,7 +106,7 @@ function runVerb(sql: Statements, verb: Verb, input: Verbs[Verb]['in']): unknown
     sql.database.exec('RELEASE verb');
     return value;
   } catch (error) {
-    // A full disk may have ended the whole transaction already.
+    // A full disk may have rolled back the whole transaction already.
     if (sql.database.isTransaction) sql.database.exec('ROLLBACK TO verb; RELEASE verb');
     if (error instanceof Refused) return error.answer;
     throw error;

@@ -8,10 +8,10 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Milliseconds from the first write until the thread for checkpoints starts: a start has no use for it. */
+/** Milliseconds from the first write until the checkpoint thread starts: a start of the service does not need it. */
 const CHECKPOINTS_AFTER = 1_000;
 
-/** The writer and checkpoint threads of one database, seen from the main thread. */
+/** The main thread's side of the writer and checkpoint threads of one database. */
 export class Writer {
   readonly #workerData: { file: string; progress: SharedArrayBuffer };
   readonly #worker: Worker;
@@ -30,11 +30,17 @@ export class Writer {
     this.#shared = new Int32Array(workerData.progress);
     worker.on('message', (message: FromWriter) => this.#take(message));
     worker.on('error', (error) => this.#fail(error as Error));
-    worker.on('exit', () => this.#fail(new IdkitError('IDKIT_FAILED', 'the database writer has ended')));
+    worker.on('exit', () =>
+      this.#fail(new IdkitError('IDKIT_FAILED', 'the database writer ended unexpectedly')),
+    );
     worker.unref();
   }
 
-  /** Opens, creates and migrates the file in its own thread. @throws the catalogue's errors for files */
+  /**
+   * Opens, creates and migrates the file in its own thread.
+   *
+   * @throws the catalogue's errors for files
+   */
   static async open(file: string): Promise<Writer> {
     const progress = new SharedArrayBuffer(12);
     const workerData = { file, progress };
@@ -50,8 +56,8 @@ export class Writer {
   }
 
   /**
-   * Resolves when the verb's transaction is on the disk. Calls of one turn of the event loop travel together: a
-   * message to a thread costs as much as several signatures.
+   * Resolves when the verb's transaction is durable. Calls of one turn of the event loop travel together: a message
+   * to a thread costs as much as several signatures.
    */
   call<V extends Verb>(verb: V, input: Verbs[V]['in']): Promise<Verbs[V]['out']> {
     if (this.#dead !== undefined) return Promise.reject(this.#dead);
@@ -67,7 +73,7 @@ export class Writer {
     });
   }
 
-  /** Finishes what runs, checkpoints and ends both threads. */
+  /** Finishes running calls, checkpoints and ends both threads. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -94,7 +100,7 @@ export class Writer {
       workerData: this.#workerData,
     });
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    // Without it the log only grows; the writer folds it in at the end.
+    // Without this thread the log only grows. The writer copies it at the end.
     worker.on('error', () => {});
     worker.unref();
     this.#checkpoints = { worker, ended };
@@ -143,10 +149,10 @@ export interface Call {
 
 export type Answer = { id: number; value: unknown } | { id: number; fault: Fault };
 
-/** From the main thread. */
+/** A message from the main thread. */
 export type ToWriter = { calls: readonly Call[] } | { close: true };
 
-/** To the main thread. */
+/** A message to the main thread. */
 export type FromWriter =
   | { ready: true }
   | { answers: readonly Answer[] }
