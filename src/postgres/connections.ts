@@ -58,7 +58,7 @@ export class Connections {
   #sizes: Readonly<Record<Lane, number>> = { requests: 1, reads: 1 };
   readonly #greeted = new WeakMap<object, Greeted>();
   /** Servers that are no longer used, with connections that may still be at work. */
-  readonly #left = new Set<Primary>();
+  readonly #abandoned = new Set<Primary>();
   #primary: Primary | undefined;
   #search: Promise<Primary> | undefined;
   /** The time (`performance.now()`) at which the server that accepts writes was found again. */
@@ -210,7 +210,7 @@ export class Connections {
   }
 
   async #searchPrimary(): Promise<Primary> {
-    const { client, ...found } = await this.#askHosts(this.#settings.address.hosts);
+    const { client, ...found } = await this.#tryHosts(this.#settings.address.hosts);
     client.end().catch(() => {});
     return this.#settle(found);
   }
@@ -220,14 +220,14 @@ export class Connections {
     const primary = new Primary(
       found,
       (lane, made) => this.#makePool(made, found, lane),
-      (quiet) => this.#askWhetherThere(quiet),
+      (quiet) => this.#checkWhetherAlive(quiet),
     );
     if (this.#closed) void primary.end();
     this.#primary = primary;
     if (this.#wasFound) this.#foundAgain = performance.now();
     this.#wasFound = true;
     // Another server's outstanding results will not arrive any more.
-    for (const left of this.#left) if (!left.isSameServer(found.identity)) left.giveUp();
+    for (const other of this.#abandoned) if (!other.isSameServer(found.identity)) other.giveUp();
     return primary;
   }
 
@@ -236,7 +236,7 @@ export class Connections {
    *
    * @throws the error of the host that came nearest to it
    */
-  async #askHosts(hosts: readonly PostgresHost[]) {
+  async #tryHosts(hosts: readonly PostgresHost[]) {
     try {
       return await findFirst(hosts, async (host, signal) => {
         for (const tls of tlsChoices(this.#settings.address, host)) {
@@ -248,7 +248,7 @@ export class Connections {
             if (!isRefused) throw error;
           }
         }
-        throw new Error('no way to connect is left');
+        throw new Error('every way to connect failed');
       });
     } catch (error) {
       const faults = error as unknown[];
@@ -264,12 +264,12 @@ export class Connections {
    * Opens a new connection to find out whether a silent server still runs, and tries the other hosts too. The server
    * is given up if another one accepts writes, or if it does not respond a second time.
    */
-  async #askWhetherThere(quiet: Primary): Promise<void> {
+  async #checkWhetherAlive(quiet: Primary): Promise<void> {
     const others = this.#settings.address.hosts.filter((host) => host !== quiet.host);
     for (let time = 1; !quiet.givenUp.aborted; time++) {
       const begun = performance.now();
       try {
-        const { client, ...found } = await this.#askHosts([quiet.host, ...others]);
+        const { client, ...found } = await this.#tryHosts([quiet.host, ...others]);
         client.end().catch(() => {});
         if (quiet.isSameServer(found.identity)) return;
         if (this.#primary === quiet) {
@@ -354,9 +354,9 @@ export class Connections {
 
   #leave(primary: Primary): void {
     this.#primary = undefined;
-    this.#left.add(primary);
+    this.#abandoned.add(primary);
     const done = () => {
-      this.#left.delete(primary);
+      this.#abandoned.delete(primary);
       this.#ending.delete(ended);
     };
     const ended: Promise<void> = primary.end().then(done, done);

@@ -82,7 +82,7 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   '28000': { code: 'IDKIT_CREDENTIALS', text: 'rejects the user', hint: 'check pg_hba.conf on the server' },
   '42501': { code: 'IDKIT_CREDENTIALS', text: 'does not permit this to the user' },
-  '3D000': { code: 'IDKIT_NOT_FOUND', text: 'has no such database', hint: 'create it with createdb' },
+  '3D000': { code: 'IDKIT_NOT_FOUND', text: 'does not exist', hint: 'create it with createdb' },
   '25006': {
     code: 'IDKIT_UNREACHABLE',
     text: 'accepts no writes',
@@ -90,13 +90,19 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   },
   '53300': {
     code: 'IDKIT_UNREACHABLE',
-    text: 'has no connection left',
+    text: 'has no free connection',
     hint: 'raise max_connections on the server, or run fewer replicas',
   },
-  '40001': { code: 'IDKIT_UNREACHABLE', text: 'preferred other transactions on every attempt' },
-  '40P01': { code: 'IDKIT_UNREACHABLE', text: 'preferred other transactions on every attempt' },
-  '53100': { code: 'IDKIT_NO_SPACE', text: 'has no room on its disk' },
-  '53200': { code: 'IDKIT_UNREACHABLE', text: 'has no memory left' },
+  '40001': {
+    code: 'IDKIT_UNREACHABLE',
+    text: 'rolled back the transaction on every attempt, because of conflicts with others',
+  },
+  '40P01': {
+    code: 'IDKIT_UNREACHABLE',
+    text: 'rolled back the transaction on every attempt, because of conflicts with others',
+  },
+  '53100': { code: 'IDKIT_NO_SPACE', text: 'has no space on its disk' },
+  '53200': { code: 'IDKIT_UNREACHABLE', text: 'has no free memory' },
   '55P03': { code: 'IDKIT_UNREACHABLE', text: 'held a lock for too long' },
   '57014': { code: 'IDKIT_UNREACHABLE', text: 'did not finish a statement in time' },
   '57P01': { code: 'IDKIT_UNREACHABLE', text: 'is stopping' },

@@ -59,7 +59,7 @@ export class GuardedClient extends Client {
 
   constructor(config: GuardedConfig) {
     const gate = () => {
-      if (this.#method === undefined) throw new Error('no server has asked for the password');
+      if (this.#method === undefined) throw new Error('no server has requested the password');
       return config.password();
     };
     const scram = { enableChannelBinding: config.ssl !== false, scramMaxIterations: MOST_ITERATIONS };

@@ -1,5 +1,5 @@
 // Postgres: connections to a server, for the store and for work on a whole database. Decided here: which host is used,
-// how a connection is encrypted and authenticated, which locks a database has, what a server's fault means.
+// how a connection is encrypted and authenticated, which locks a database has, what an error of a server means.
 // Must not know: tables, queries, and what is stored.
 // Start at connections.ts. driver.ts is the door to what loads `pg`; wire.ts hands a connection to another program.
 export {

@@ -12,7 +12,7 @@ import { missingPostgres, startPostgres } from './postgres-server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const MIGRATION = `import type { Migration } from './migration.ts';
+const MIGRATION = `import type { Migration } from './index.ts';
 
 export const DUMMY: Migration = {
   sqlite: 'CREATE TABLE dummy (id TEXT PRIMARY KEY NOT NULL) WITHOUT ROWID;',

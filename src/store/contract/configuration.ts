@@ -89,8 +89,8 @@ export interface Missing {
 }
 
 /**
- * A `put` replaces a record that somebody else has changed since it was read, or that was never read (model, `Revised`).
- * The store applied no change of the list.
+ * The record of a `put` has changed since it was read, or was never read (model, `Revised`). The store applied no
+ * change of the list.
  */
 export interface Stale {
   outcome: 'stale';

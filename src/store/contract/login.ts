@@ -43,11 +43,11 @@ export interface LoginStore {
   /** Never returns an expired session. */
   findAuthenticationSession(id: string): Promise<AuthenticationSession | undefined>;
   removeAuthenticationSession(id: string): Promise<{ removed: boolean }>;
-  /** Removes the session only if it has no user and nobody proved a password in it. */
+  /** Removes the session only if it has no user and no password was proved in it. */
   removeUnprovedSession(id: string): Promise<{ removed: boolean }>;
   /**
-   * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. A session in
-   * which somebody proved a password stays.
+   * Keeps the newest `most` authentication sessions of a realm that have no user, and removes the others. A session
+   * with a proved password stays.
    */
   boundAuthenticationSessions(realmId: RealmId, most: number): Promise<{ removed: number }>;
 

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts';
+import type { Migration } from './index.ts';
 
 /**
  * The first schema. SQLite: text keys make the table itself the index (WITHOUT ROWID). Postgres: text is compared byte

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts';
+import type { Migration } from './index.ts';
 
 /**
  * The login in a browser: authentication sessions, authorization codes and consents. A code outlives its session, because

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts';
+import type { Migration } from './index.ts';
 
 /** Finds a user of a realm from any place in the order of the ids. Ids do not change, so updates stay HOT. */
 export const USERS_OF_REALM: Migration = {

@@ -4,9 +4,9 @@ import type { SqliteDefinition } from '../../backupset/index.ts';
 import { migrate } from '../sqlite/schema-state.ts';
 import { APPLICATION_ID, MIGRATIONS } from './index.ts';
 
-/** Every table and index that a database of idkit's holds, with the versions of the schema that have it. */
+/** Returns every table and index of idkit's databases, with the versions of the schema that have it. */
 export function compileDefinitions(): readonly SqliteDefinition[] {
-  const found = new Map<string, SqliteDefinition>();
+  const definitions = new Map<string, SqliteDefinition>();
   for (let version = 1; version <= MIGRATIONS.length; version++) {
     const database = new DatabaseSync(':memory:');
     migrate(database, version);
@@ -15,7 +15,7 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
       .all();
     for (const row of rows) {
       const [type, name, sql] = [String(row['type']), String(row['name']), String(row['sql'])];
-      const versions = [...(found.get(sql)?.versions ?? []), version];
+      const versions = [...(definitions.get(sql)?.versions ?? []), version];
       const columns =
         type !== 'table'
           ? undefined
@@ -23,14 +23,14 @@ export function compileDefinitions(): readonly SqliteDefinition[] {
               .prepare('SELECT name FROM pragma_table_info(?)')
               .all(name)
               .map((row) => String(row['name']));
-      found.set(sql, { sql, versions, ...(columns === undefined ? {} : { table: { name, columns } }) });
+      definitions.set(sql, { sql, versions, ...(columns === undefined ? {} : { table: { name, columns } }) });
     }
     database.close();
   }
-  return [...found.values()];
+  return [...definitions.values()];
 }
 
-/** The module text of `backupset/dump/sqlite/definitions.ts`. */
+/** Returns the text of the module `backupset/dump/sqlite/definitions.ts`. */
 export function renderDefinitions(): string {
   return `// Written by \`node src/store/migrations/compile-definitions.ts\` from the migrations; a test compares the two.
 import type { SqliteDefinition } from './known.ts';

@@ -4,7 +4,15 @@
 import { FIRST } from './0001-first.ts';
 import { LOGIN } from './0002-login.ts';
 import { USERS_OF_REALM } from './0003-users-of-realm.ts';
-import type { Migration } from './migration.ts';
+
+/**
+ * Raises a database by one version, in one transaction. On Postgres, replicas of the version before still run while a
+ * migration is applied.
+ */
+export interface Migration {
+  sqlite: string;
+  postgres: string;
+}
 
 /** Append only: a shipped migration never changes. */
 export const MIGRATIONS: readonly Migration[] = [FIRST, LOGIN, USERS_OF_REALM];

@@ -88,7 +88,7 @@ export class ChangeFeed {
     this.#loop = this.#follow(client);
   }
 
-  /** @throws IDKIT_SETTING where a pooler is in between that keeps no sessions */
+  /** @throws IDKIT_SETTING if a pooler between idkit and the server does not keep sessions */
   static async open(parts: FeedParts): Promise<ChangeFeed> {
     const { connections, clock } = parts;
     const client = await connections.open();

@@ -46,7 +46,7 @@ export async function readSchemaVersion(client: Queryable, place: string): Promi
   );
   const { own, others } = oneRow(result);
   if (!own && others)
-    throw new IdkitError('IDKIT_VERSION', `the database at ${place} holds the tables of another program`, {
+    throw new IdkitError('IDKIT_VERSION', `the database at ${place} contains tables of another program`, {
       hints: ['create a separate database for idkit: createdb NAME'],
     });
   if (!own) return 0;

@@ -166,7 +166,7 @@ export async function advance<T>(client: PoolClient, steps: Steps<T>): Promise<T
   return value;
 }
 
-/** @param sent receives the results that nobody has awaited yet */
+/** @param sent receives the results that no call has awaited yet */
 async function walk<T>(
   client: PoolClient,
   steps: Steps<T>,
@@ -175,13 +175,13 @@ async function walk<T>(
 ): Promise<T> {
   let step = steps.next();
   while (step.done !== true) {
-    const asked = step.value;
-    if (!('how' in asked)) {
-      step = steps.next(await Promise.all(asked.map((ask) => answer(client, ask, milliseconds))));
-    } else if (asked.how === 'send') {
-      post(sent, answer(client, asked, milliseconds));
+    const asks = step.value;
+    if (!('how' in asks)) {
+      step = steps.next(await Promise.all(asks.map((ask) => answer(client, ask, milliseconds))));
+    } else if (asks.how === 'send') {
+      post(sent, answer(client, asks, milliseconds));
       step = steps.next();
-    } else step = steps.next(await answer(client, asked, milliseconds));
+    } else step = steps.next(await answer(client, asks, milliseconds));
   }
   return step.value;
 }

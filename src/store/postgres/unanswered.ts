@@ -47,8 +47,8 @@ export class UnansweredRotations {
    */
   async settle(families: readonly string[]): Promise<void> {
     if (this.#calls.size === 0) return;
-    const asked = new Set(families);
-    await this.#takeBack(this.#known().filter(({ id }) => asked.has(id)));
+    const wanted = new Set(families);
+    await this.#takeBack(this.#known().filter(({ id }) => wanted.has(id)));
   }
 
   /** Stops the attempts. */

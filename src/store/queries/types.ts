@@ -49,17 +49,17 @@ interface Property {
 
 /** Returns the text of the type of a query's slots. */
 export function slotsType(query: Compilable): string {
-  const found = new Map<string, Set<string>>();
+  const slotTypes = new Map<string, Set<string>>();
   const from = new Map<string, string>();
   const add = ({ name, type }: Slot, known?: ColumnUse) => {
     const text = type === undefined ? known && typeOfUse(known) : namedType(type);
     if (text === undefined) throw new Error(`the slot ${name} has no column: give it a type`);
-    found.set(name, (found.get(name) ?? new Set()).add(text));
+    slotTypes.set(name, (slotTypes.get(name) ?? new Set()).add(text));
     if (known?.column === name) from.set(name, known.table);
   };
   visit(query.compile().query, [], add);
   return objectType(
-    [...found].map(([name, types]) => {
+    [...slotTypes].map(([name, types]) => {
       const table = from.get(name);
       const own = table === undefined ? undefined : columnType(table, name);
       const type = [...types].join(' & ');

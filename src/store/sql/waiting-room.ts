@@ -59,13 +59,13 @@ export class WaitingRoom {
           reject(error);
         },
       };
-      const gone = () => seat.leave(signal?.reason);
+      const abort = () => seat.leave(signal?.reason);
       const timer = setTimeout(() => seat.leave(refusal()), this.#patience);
       const cleanUp = () => {
         clearTimeout(timer);
-        signal?.removeEventListener('abort', gone);
+        signal?.removeEventListener('abort', abort);
       };
-      signal?.addEventListener('abort', gone, { once: true });
+      signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.push(seat);
     });
   }

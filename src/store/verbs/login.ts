@@ -65,9 +65,9 @@ function provedAt(doc: string): number {
 /** Returns the code to the first caller. A later caller ends what the first one received. */
 export function* takeCode({ hash: text, now }: Verbs['takeCode']['in']): Steps<Verbs['takeCode']['out']> {
   const hash = Buffer.from(text, 'latin1');
-  const found = yield* get('code.find', { hash });
-  if (found === undefined) return { outcome: 'gone' };
-  const { hash: _, ...row } = found;
+  const stored = yield* get('code.find', { hash });
+  if (stored === undefined) return { outcome: 'gone' };
+  const { hash: _, ...row } = stored;
   if (row.state === UNUSED) {
     if (row.expires_at <= now) return { outcome: 'gone' };
     yield* send('code.take', { hash });

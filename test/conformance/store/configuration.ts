@@ -46,12 +46,12 @@ export function configurationRules(rule: Rule): void {
     const credentials = await store.listCredentials('user-1');
     assert.deepEqual(credentials.map(unread), [{ ...withoutHash, priority: 5 }, aCredential({})]);
     assert.equal(credentials[0]!.secrets['/secretData']!.reveal(), 'seed');
-    const found = (await store.findRealm('acme'))!;
-    assert.deepEqual(unread(found.realm), aRealm({}));
-    assert.deepEqual(unread(found.roles.get('role-1')), aRole({}));
-    assert.deepEqual(unread(found.groups.get('group-1')), aGroup({}));
-    assert.deepEqual(unread(found.clientScopes.get('scope-1')), aClientScope({}));
-    assert.deepEqual(found.components.map(unread), [aComponent({})]);
+    const acme = (await store.findRealm('acme'))!;
+    assert.deepEqual(unread(acme.realm), aRealm({}));
+    assert.deepEqual(unread(acme.roles.get('role-1')), aRole({}));
+    assert.deepEqual(unread(acme.groups.get('group-1')), aGroup({}));
+    assert.deepEqual(unread(acme.clientScopes.get('scope-1')), aClientScope({}));
+    assert.deepEqual(acme.components.map(unread), [aComponent({})]);
     assert.deepEqual(await store.findFamily('family-1'), { family: aFamily({}), session: aSession({}) });
     assert.deepEqual(await store.findSession('session-1', false), aSession({}));
   });
@@ -258,9 +258,9 @@ export function configurationRules(rule: Rule): void {
         },
       ]);
       const names = async (query: object) => {
-        const found = await store.listUsers({ realmId: 'realm-1', ...query });
-        assert.equal(await store.countUsers({ realmId: 'realm-1', ...query }), found.length);
-        return found.map(({ username }) => username);
+        const users = await store.listUsers({ realmId: 'realm-1', ...query });
+        assert.equal(await store.countUsers({ realmId: 'realm-1', ...query }), users.length);
+        return users.map(({ username }) => username);
       };
       assert.deepEqual(await names({}), ['alice', 'b%b', 'b_b', 'bob', 'bobby', 'jacob']);
       assert.deepEqual(await names({ search: 'BOB' }), ['bob', 'bobby']);

@@ -3,7 +3,7 @@ import { inTurnWithin } from '../../../src/core/index.ts';
 import { aCredential, aRealm, aUser } from './records.ts';
 import { begin, many, type Rule } from './suite.ts';
 
-/** What guesses at passwords work with. */
+/** The verbs that limit password guesses. */
 export function guessesRules(rule: Rule): void {
   rule(
     'work that waits for its turn for a limited time runs alone or not at all',

@@ -14,7 +14,7 @@ import {
 } from './records.ts';
 import { counted, many, type Rule } from './suite.ts';
 
-/** A realm with a user and two clients, and nobody logged in. */
+/** Creates a realm with a user and two clients, and no session. */
 export async function begin(store: Store): Promise<void> {
   const applied = await store.apply([
     { do: 'create', realm: aRealm({}) },
@@ -26,7 +26,7 @@ export async function begin(store: Store): Promise<void> {
   assert.deepEqual(applied, { outcome: 'applied' });
 }
 
-/** A login that needed no page, with its code. */
+/** Finishes a login that needed no page, with its code. */
 async function loggedIn(store: Store, code = aCode({})): Promise<void> {
   const login = { session: aSession({}), sessionMustExist: false, code };
   assert.equal(await store.finishLogin(login), 'finished');
@@ -178,7 +178,7 @@ export function loginRules(rule: Rule): void {
         );
         assert.equal(counted(answers, 'started') + counted(answers, 'taken'), 1);
         assert.equal(counted(answers, 'used'), 19);
-        // Whoever came second ended what the first one got.
+        // The second call ended what the first one received.
         assert.equal(await store.hasFamily('session-1', false, 'client-1'), false);
       }
     },

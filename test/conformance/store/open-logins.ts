@@ -4,7 +4,7 @@ import { begin } from './login.ts';
 import { aClient, anAuthenticationSession, aRealm, START } from './records.ts';
 import { many, type Rule } from './suite.ts';
 
-/** Logins that strangers begin, and that nobody finishes. */
+/** Logins that strangers start and never finish. */
 export function openLoginRules(rule: Rule): void {
   rule(
     'keeps the newest authentication sessions of a realm, and every one with a proof',
@@ -18,7 +18,7 @@ export function openLoginRules(rule: Rule): void {
         store.putAuthenticationSession(
           anAuthenticationSession({ id, expiresAt: START + 1000 + at, ...more }),
         );
-      // As much as a stranger can put into a text of the request.
+      // The most that a stranger can put into a text of the request.
       const request = { ...anAuthenticationSession({}).request, state: '"passwordUser":"x"' };
       for (let at = 0; at < 10; at++) await put(`open-${at}`, at, { request });
       await put('user', 0, { userId: 'user-1' });

@@ -17,7 +17,7 @@ import type {
 } from '../../../src/model/index.ts';
 import { realmSettings } from '../../protocol/support/realm.ts';
 
-/** SHA-256 of a text, as the store keeps of refresh tokens. */
+/** Returns the SHA-256 hash of a text, in the form in which the store keeps refresh tokens. */
 export function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

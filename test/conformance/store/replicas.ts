@@ -4,7 +4,7 @@ import { applyAsRead } from '../../store/as-read.ts';
 import { aClient, aCode, aFamily, aRole, aSession, aUser, hash, START } from './records.ts';
 import { begin, counted, many, type Rule, rotation } from './suite.ts';
 
-/** What holds between the stores of one database. */
+/** The guarantees between the stores of one database. */
 export function replicasRules(rule: Rule): void {
   rule(
     '"A read that starts after a write returned sees that write", in another store too',

@@ -3,13 +3,13 @@ import type { Change, Store } from '../../../src/store/index.ts';
 import { aClient, aComponent, aCredential, aGroup, aRole, aUser } from './records.ts';
 import { begin, type Rule } from './suite.ts';
 
-/** Reads every kind of record that `put` replaces, and gives for each a change of it as it was read. */
+/** Reads every kind of record that `put` replaces, and returns a change for each, with the revision that was read. */
 async function readEach(store: Store): Promise<Record<string, (name: string) => Change>> {
-  const found = (await store.findRealm('acme'))!;
+  const acme = (await store.findRealm('acme'))!;
   const client = (await store.findClient('realm-1', 'app'))!;
   const user = (await store.findUser('realm-1', 'user-1'))!;
   const credential = (await store.listCredentials('user-1'))[0]!;
-  const { realm } = found;
+  const { realm } = acme;
   const config = (name: string) => ({ priority: [name] });
   return {
     realm: (displayName) => ({
@@ -19,11 +19,11 @@ async function readEach(store: Store): Promise<Record<string, (name: string) => 
     client: (name) => ({ do: 'put', client: { ...client, name } }),
     clientScope: (description) => ({
       do: 'put',
-      clientScope: { ...found.clientScopes.get('scope-1')!, description },
+      clientScope: { ...acme.clientScopes.get('scope-1')!, description },
     }),
-    role: (description) => ({ do: 'put', role: { ...found.roles.get('role-1')!, description } }),
-    group: (description) => ({ do: 'put', group: { ...found.groups.get('group-1')!, description } }),
-    component: (name) => ({ do: 'put', component: { ...found.components[0]!, config: config(name) } }),
+    role: (description) => ({ do: 'put', role: { ...acme.roles.get('role-1')!, description } }),
+    group: (description) => ({ do: 'put', group: { ...acme.groups.get('group-1')!, description } }),
+    component: (name) => ({ do: 'put', component: { ...acme.components[0]!, config: config(name) } }),
     user: (firstName) => ({ do: 'put', user: { ...user, firstName } }),
     credential: (userLabel) => ({ do: 'put', credential: { ...credential, userLabel } }),
   };
@@ -87,10 +87,10 @@ export function revisionRules(rule: Rule): void {
       { do: 'create', role: aRole({ id: 'outer', name: 'outer', compositeIds: ['role-1'] }) },
       { do: 'create', group: aGroup({ id: 'holders', name: 'holders', roleIds: ['role-1'] }) },
     ]);
-    const found = (await store.findRealm('acme'))!;
+    const acme = (await store.findRealm('acme'))!;
     await store.apply([{ do: 'remove', what: 'role', id: 'role-1' }]);
-    const role = { ...found.roles.get('outer')!, description: 'x' };
-    const group = { ...found.groups.get('holders')!, description: 'x' };
+    const role = { ...acme.roles.get('outer')!, description: 'x' };
+    const group = { ...acme.groups.get('holders')!, description: 'x' };
     assert.equal((await store.apply([{ do: 'put', role }])).outcome, 'stale');
     assert.equal((await store.apply([{ do: 'put', group }])).outcome, 'stale');
     assert.deepEqual((await store.findRealm('acme'))!.roles.get('outer')!.compositeIds, []);

@@ -89,7 +89,7 @@ between('a listener that the server ends misses nothing', async ({ pg, name, sto
 });
 
 between(
-  'a change that is too long for a notification reaches the other store as well',
+  'a change that is too long for a notification also reaches the other store',
   async ({ store, other }) => {
     const clients = Array.from({ length: 400 }, (_, i) =>
       aClient({ id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`, clientId: `c${i}` }),
@@ -145,7 +145,7 @@ between(
   },
 );
 
-between('a long change of a realm with a name of many bytes is told as well', async ({ store, other }) => {
+between('a long change of a realm with a name of many bytes is reported too', async ({ store, other }) => {
   const id = '\u738b\u56fd'.repeat(6);
   await store.apply([{ do: 'create', realm: aRealm({ id, name: 'kingdom' }) }]);
   await other.findRealm('kingdom');
@@ -155,7 +155,7 @@ between('a long change of a realm with a name of many bytes is told as well', as
   await waitUntil('the last role is seen', async () => (await other.findRealm('kingdom'))!.roles.has('r299'));
 });
 
-between('rows of changes go when all have seen them', async ({ pg, name, store }) => {
+between('rows of changes are removed when all stores have read them', async ({ pg, name, store }) => {
   await runSql(pg, `UPDATE configuration_change SET time = now() - interval '1 hour'`, name);
   await store.sweep(1_800_000_000, 10);
   assert.deepEqual(await runSql(pg, 'SELECT count(*)::int AS n FROM configuration_change', name), [{ n: 0 }]);

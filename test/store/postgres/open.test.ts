@@ -32,7 +32,7 @@ onPostgres('stores that open an empty database in parallel create the schema onc
 });
 
 onPostgres(
-  'of stores with different keys one makes the database and the others are refused',
+  'of stores with different keys one creates the database and the others are rejected',
   async (t, pg) => {
     const { url } = await makeDatabase(pg);
     const opened = await Promise.allSettled(
@@ -69,7 +69,7 @@ onPostgres('a store for reading creates and changes nothing', async (t, pg) => {
 });
 
 onPostgres(
-  'the text of every table is compared byte by byte, and no index has what a refresh changes',
+  'the text of every table is compared byte by byte, and no index contains a column that a refresh changes',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     await openOn(t, pg, url);
@@ -109,7 +109,7 @@ onPostgres('a store uses few connections of a database that permits few', async 
 });
 
 onPostgres(
-  'a rotated master key opens everything and the old one nothing; one that was cut off is finished',
+  'a rotated master key opens everything and the old one nothing; an interrupted rotation is finished',
   async (t, pg) => {
     const { url, name } = await makeDatabase(pg);
     const store = await openOn(t, pg, url);

@@ -84,11 +84,11 @@ async function refresh(
 
 async function checkNothingLost(store: Store, tokens: readonly Tokens[]): Promise<void> {
   for (const [i, token] of tokens.entries()) {
-    const found = await store.findFamily(`family-${i}`);
-    const current = found?.family.currentHash;
+    const stored = await store.findFamily(`family-${i}`);
+    const current = stored?.family.currentHash;
     assert.ok(
       current?.equals(hash(token.current)) || current?.equals(hash(token.tried)),
-      `family ${i} has the token that was answered last, or the next one that nobody was told of`,
+      `family ${i} has the token that was returned last, or its successor that no caller received`,
     );
   }
   const again = await Promise.all(
@@ -168,7 +168,7 @@ for (const maxReuse of [0, 1])
       await assert.rejects(rotate(store, family, `${family} 1`, `${family} lost`), {
         code: 'IDKIT_UNREACHABLE',
       });
-    assert.deepEqual(await current(0), hash('0 lost'), 'the first was done, and nobody was told');
+    assert.deepEqual(await current(0), hash('0 lost'), 'the first took effect without a response');
     assert.deepEqual(await current(1), hash('1 1'), 'the second was not even sent');
     way.mend();
     assert.deepEqual(await rotate(store, 0, '0 1', '0 2'), { outcome: 'rotated' });

@@ -44,8 +44,8 @@ function check() {
  */
 function checkSchema(): void {
   const expected = new Set(definitionsOf(schemaVersion(database)).map(({ sql }) => sql));
-  const found = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
-  const own = found.filter(({ type, name, sql }) => !isKeyOfTable(type, name, sql));
+  const entries = database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+  const own = entries.filter(({ type, name, sql }) => !isKeyOfTable(type, name, sql));
   const foreign = own.find(({ sql }) => !expected.has(String(sql)));
   if (foreign !== undefined)
     throw damaged(

@@ -46,7 +46,7 @@ export function tableRows(database: DatabaseSync, table: string): TableRows {
     );
     key = rowid === undefined ? [] : [rowid];
     if (!hasRowidAlias(database, table, columns)) {
-      if (rowid === undefined) throw new Error(`table ${table} hides its row numbers`);
+      if (rowid === undefined) throw new Error(`table ${table} hides its row numbers and cannot be dumped`);
       written.unshift({ name: rowid, type: 'INTEGER', mayBeNull: false });
     }
   }

@@ -30,7 +30,7 @@ export class StatementSplitter {
     let at = this.#at;
     for (;;) {
       const next = nextEnd(bytes, at);
-      if (!next.found) {
+      if (!next.complete) {
         at = next.resume;
         break;
       }
@@ -51,7 +51,7 @@ export class StatementSplitter {
   }
 }
 
-type End = { found: true; at: number } | { found: false; resume: number };
+type End = { complete: true; at: number } | { complete: false; resume: number };
 
 /**
  * Finds the next semicolon outside of literals, names and comments, or the position from which to resume with more
@@ -61,26 +61,26 @@ function nextEnd(bytes: Buffer, from: number): End {
   let at = from;
   while (at < bytes.length) {
     const byte = bytes[at]!;
-    if (byte === SEMICOLON) return { found: true, at };
+    if (byte === SEMICOLON) return { complete: true, at };
     if (byte === QUOTE) {
       const end = endOfLiteral(bytes, at);
       // A quote at the end may be the first of two.
-      if (end === -1 || end === bytes.length) return { found: false, resume: at };
+      if (end === -1 || end === bytes.length) return { complete: false, resume: at };
       at = end;
     } else if (byte === DOUBLE_QUOTE) {
       const end = bytes.indexOf(DOUBLE_QUOTE, at + 1);
-      if (end === -1) return { found: false, resume: at };
+      if (end === -1) return { complete: false, resume: at };
       at = end + 1;
     } else if (byte === DASH) {
-      if (at + 1 === bytes.length) return { found: false, resume: at };
+      if (at + 1 === bytes.length) return { complete: false, resume: at };
       if (bytes[at + 1] === DASH) {
         const end = bytes.indexOf(NEWLINE, at);
-        if (end === -1) return { found: false, resume: at };
+        if (end === -1) return { complete: false, resume: at };
         at = end + 1;
       } else at++;
     } else at++;
   }
-  return { found: false, resume: at };
+  return { complete: false, resume: at };
 }
 
 /** Removes leading white space and comment lines. */
