@@ -219,7 +219,7 @@ test('stored names are text on the account pages, in a real browser (XSS)', { sk
   await logIn(page, 'dave');
   await page.fill('#firstName', ATTACK);
   await page.click('#kc-submit');
-  assert.equal(await page.inputValue('#firstName'), ATTACK, 'refused, and shown again as text');
+  assert.equal(await page.inputValue('#firstName'), ATTACK, 'is rejected and shown again as text');
   for (const path of [DEVICES, 'applications', `?done=${encodeURIComponent(ATTACK)}&kc_locale=${ATTACK}`]) {
     await page.goto(account(path));
     assert.match(await page.innerText('#kc-header'), /onerror=alert/);

@@ -271,7 +271,7 @@ test('rejects the forms of every page if another origin sends them (CSRF)', { sk
   assert.deepEqual(now, alice);
   assert.equal((await admin('GET', `/acme/users/${alice.id}/consents`)).json.length, 0);
   await page.goto(account());
-  assert.equal(await page.innerText('#kc-account-username'), 'alice', 'logged in, and as herself');
+  assert.equal(await page.innerText('#kc-account-username'), 'alice', 'is still logged in as the same user');
   await context.close();
 });
 
