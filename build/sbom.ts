@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 // Writes dist/sbom.cdx.json, a CycloneDX bill of materials of what a user gets: the packages that npm installs as
-// dependencies, and the packages whose code is joined into dist. `npm sbom` lists the dependencies. The libraries of the
-// console are joined into dist but are not dependencies, so the lock file describes them.
+// dependencies, and the packages whose code is joined into dist. `npm sbom` lists every package of
+// the lock file, and this program keeps those that are shipped.
 
 interface Component {
   'bom-ref': string;
@@ -39,7 +39,6 @@ const command = [
   '--sbom-format=cyclonedx',
   '--sbom-type=application',
   '--package-lock-only',
-  '--omit=dev',
   '--no-workspaces',
 ];
 const sbom = JSON.parse(
@@ -62,7 +61,7 @@ delete sbom.serialNumber;
 delete sbom.metadata.timestamp;
 sbom.metadata.lifecycles = [{ phase: 'build' }];
 component.name = manifest.name;
-sbom.components = [...sbom.components, ...describeJoined()]
+sbom.components = sbom.components
   .filter((entry) => shipped.has(entry['bom-ref']))
   .map((entry) => ({ ...entry, properties: deliveryOf(entry['bom-ref']) }));
 sbom.dependencies = sbom.dependencies
@@ -73,34 +72,6 @@ const known = new Set(sbom.components.map((entry) => entry['bom-ref']));
 const missing = [...shipped].filter((ref) => !known.has(ref));
 if (missing.length > 0) throw new Error(`package-lock.json does not hold ${missing.join(', ')}`);
 writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom)}\n`);
-
-/** The joined packages that `npm sbom` did not list, from the lock file. */
-function describeJoined(): readonly Component[] {
-  const { packages } = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
-    packages: Record<string, { version?: string; license?: string; integrity?: string }>;
-  };
-  const listed = new Set(sbom.components.map((entry) => entry['bom-ref']));
-  return Object.entries(packages).flatMap(([place, { version = '', license = '', integrity = '' }]) => {
-    const name = place.split('node_modules/').at(-1) ?? '';
-    const ref = `${name}@${version}`;
-    if (!joined.has(ref) || listed.has(ref)) return [];
-    listed.add(ref);
-    return [
-      {
-        'bom-ref': ref,
-        type: 'library',
-        name,
-        version,
-        scope: 'required',
-        purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
-        properties: [],
-        externalReferences: [],
-        hashes: [{ alg: 'SHA-512', content: Buffer.from(integrity.slice(7), 'base64').toString('hex') }],
-        licenses: [{ license: { id: license } }],
-      },
-    ];
-  });
-}
 
 /** The dependencies of the package, with their own dependencies, as `name@version`. */
 function findInstalled(): ReadonlySet<string> {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -25,7 +25,9 @@ const run = promisify(execFile);
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const work = mkdtempSync(join(tmpdir(), 'idkit-package-'));
 const home = join(work, 'home');
+/** Paths in the package, without those of the bundled packages. */
 let files: readonly string[] = [];
+let bundled: readonly string[] = [];
 let installed = '';
 let unreachable: string | undefined;
 
@@ -46,7 +48,18 @@ function copyCheckout(): string {
     recursive: true,
     filter: (path) => dirname(path) !== root || !LEFT_OUT.includes(basename(path)),
   });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+  // npm packs bundled packages from real folders. It does not follow links.
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, { inBundle?: boolean }>;
+  };
+  const bundle = Object.entries(lock.packages).filter(([, { inBundle }]) => inBundle === true);
+  const copied = new Set(bundle.map(([place]) => place.split('/')[1]));
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    const [from, to] = [join(root, 'node_modules', name), join(copy, 'node_modules', name)];
+    if (copied.has(name)) cpSync(from, to, { recursive: true });
+    else symlinkSync(from, to);
+  }
   return copy;
 }
 
@@ -55,7 +68,9 @@ before(async () => {
     | { filename: string; files: { path: string }[] }[]
     | Record<string, { filename: string; files: { path: string }[] }>;
   const [entry] = Object.values(packed);
-  files = entry!.files.map((file) => file.path);
+  const packedFiles = entry!.files.map((file) => file.path);
+  files = packedFiles.filter((path) => !path.startsWith('node_modules/'));
+  bundled = packedFiles.filter((path) => path.startsWith('node_modules/'));
   mkdirSync(home);
   writeFileSync(join(home, 'package.json'), '{"name":"empty","private":true}');
   try {
@@ -82,6 +97,16 @@ test('the package contains the compiled program, its types, the documentation an
   assert.deepEqual(
     files.filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts')),
     [],
+  );
+});
+
+test('the package brings the dependencies that npm would warn about on Node.js 20, with theirs', () => {
+  const names = new Set(bundled.map((path) => path.split('/')[1]));
+  for (const name of ['chalk', 'commander', 'execa', 'kysely']) assert.ok(names.has(name), name);
+  assert.deepEqual(
+    bundled.filter((path) => path.endsWith('.node')),
+    [],
+    'a package for one system alone is not bundled',
   );
 });
 
@@ -166,8 +191,8 @@ test('an installation contains no Node.js', (t) => {
     names.filter((name) => name.startsWith('node-linux')),
     [],
   );
-  const own = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) =>
-    entry.isFile(),
+  const own = readdirSync(installed, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !/^(node_modules|docs)\b/.test(relative(installed, entry.parentPath)),
   );
   const bytes = own.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
   assert.ok(bytes < 5_000_000, `${bytes} bytes`);
