@@ -35,7 +35,7 @@ for (const [name, open] of Object.entries(openers))
       const some = (await list(`${path}first=300&max=601`)).map(({ username }) => username!);
       // Service accounts have roles too; the list counts them but does not show them.
       const from = all.indexOf(some[0]!);
-      assert.deepEqual(some, all.slice(from, from + 601), 'a position of the code is constant');
+      assert.deepEqual(some, all.slice(from, from + 601), 'a page equals that part of the whole list');
       assert.ok(from > 295 && from <= 300, `it begins at ${from}`);
     }
     const events = (await list('/events?max=-1')).map(({ id }) => id);
