@@ -43,7 +43,7 @@ export function tlsOptions(address: PostgresAddress, { host }: PostgresHost): Co
   return options;
 }
 
-/** PostgreSQL documentation, 34.19. */
+/** Returns the file of a parameter (PostgreSQL documentation, 34.19), or undefined if there is none. */
 function findFile(parameter: keyof typeof FILES, named: string | undefined): string | undefined {
   const { variable, place } = FILES[parameter];
   const given = named ?? (process.env[variable] || undefined);

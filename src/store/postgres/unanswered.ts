@@ -34,7 +34,7 @@ export class UnansweredRotations {
 
   /** Remembers a rotation whose outcome its caller never receives. From now on the store takes it back by itself. */
   add(call: Call): void {
-    // A token that may be used again is the same with and without the rotation.
+    // If a token may be used again, it makes no difference whether the rotation took effect.
     if (!call.single_use) return;
     this.#calls.set(call.next, { call, until: performance.now() + KEPT_MS });
     void this.#settleInTheEnd();

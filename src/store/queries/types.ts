@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { migrate } from '../sqlite/schema-state.ts';
 import { type Compilable, Slot } from './define.ts';
 
-// Finds the types of a query's slots and rows, for the generator of compiled/types.ts: those of slots in the query's
-// nodes, those of rows in what SQLite reports of the prepared statement.
+// Derives the types of a query's slots from its syntax tree, and those of its rows from the columns that SQLite
+// reports. The generator of compiled/types.ts uses them.
 
 /** Columns of rows that belong to no table. */
 const EXPRESSIONS: Readonly<Record<string, string>> = {

@@ -30,7 +30,7 @@ export function adminEventRow(event: AdminEvent): Omit<Tables['admin_event'], 's
   };
 }
 
-/** Returns the record of a row that holds all of it in `doc`. */
+/** Parses the record in the column `doc` of a row. */
 export function readDocument<T>(row: { doc: string }): T {
   return JSON.parse(row.doc);
 }

@@ -186,7 +186,7 @@ export abstract class SqlStore extends SqlLists implements Store {
         ? changes.map((change) => toRowChange(change, this.sealing))
         : await this.#toRows(changes);
     const applied = await this.write('apply', { changes: rows }).catch((error: unknown) => {
-      // The change may be applied, and only its confirmation lost.
+      // The change may have been applied although its confirmation was lost.
       this.cache.forgetAll();
       throw error;
     });

@@ -23,7 +23,7 @@ export function* putAuthenticationSession({
   return (yield* run(query, values)) === 1 ? 'stored' : 'changed';
 }
 
-/** Reads everything before it writes, so that `gone` changes nothing. */
+/** Reads everything before it writes, so that a result of `gone` changes nothing. */
 export function* finishLogin(input: Verbs['finishLogin']['in']): Steps<'finished' | 'gone'> {
   const { authentication, session, consent, code, now } = input;
   const [current, user, before, ...clients] = yield* getEach([
